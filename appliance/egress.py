@@ -8,12 +8,15 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from agent.model.chain import Chain
+from appliance.config.http import is_loopback
 from appliance.config.load import Config
 from appliance.config.values import listed
+from appliance.config.wyoming import WyomingSettings
 from appliance.errors import ConfigError
 from appliance.model.catalog import ModelCatalog, catalog_of
 from audio.errors import ModelNotFound
 from audio.recognizer.hub import HubModel
+from memory.errors import EngineFailure
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Egress:
     to: str
     """A host, or the name of a service."""
     setting: str
-    """Which setting has it so: "[voice] engine"."""
+    """Which setting has it so: "[voice] engines"."""
     is_certain: bool = True
     """False where a program on this machine is given it, which may send it on."""
 
@@ -72,7 +75,7 @@ def is_here(host: str) -> bool:
 
 def lasting_egress(config: Config) -> list[Egress]:
     """Return what leaves this machine for as long as the configuration stays: all but models and their downloads."""
-    return list(_gathered(_lasting(config)))
+    return list(_gathered([*_lasting(config), *_satellites(config)]))
 
 
 def model_egress(catalog: ModelCatalog, models: Chain) -> list[Egress]:
@@ -98,7 +101,8 @@ def downloads_of(config: Config) -> list[HubModel]:
 
     if not config.ears.download:
         return []
-    whisper = wanted_download(whisper_settings(config))
+    is_to_hear = "whisper" in config.ears.engines
+    whisper = wanted_download(whisper_settings(config)) if is_to_hear else None
     is_sentence_lacking = sentence_settings(config).is_to_be_fetched
     return [*([whisper] if whisper else []), *([wanted()] if is_sentence_lacking else [])]
 
@@ -112,8 +116,9 @@ def _gathered(used: Iterable[tuple[str, Adapter]]) -> Iterator[Egress]:
 
 def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     """Yield each adapter that this configuration uses, with the setting that chooses it."""
-    from appliance.input.whisper.recognizers import recognizer_of
-    from appliance.input.whisper.settings import whisper_settings
+    from appliance.input.hearing.choose import recognizer_of
+    from appliance.input.hearing.settings import hearing_settings
+    from appliance.output.settings import speech_settings
     from appliance.output.voices import voices_of
     from appliance.wiring.calendars import about_of
     from appliance.wiring.graph import choose_embedder, store_of
@@ -121,10 +126,10 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     from appliance.wiring.tool_servers import servers_of
     from appliance.wiring.web import engine_of, pages_of, weather_of
 
-    for voice in voices_of(config.voice):
-        yield "[voice] engine", voice
+    for voice in voices_of(speech_settings(config)):
+        yield "[voice] engines", voice
     with suppress(ModelNotFound):  # nothing is recognized with a model that nobody knows
-        yield "[ears] model", recognizer_of(whisper_settings(config))
+        yield "[ears] engines", recognizer_of(hearing_settings(config))
     if config.memory.enabled:
         yield "[memory] uri", store_of(config)
         with suppress(ConfigError):  # nothing is compared with an embedder that lacks a setting
@@ -143,6 +148,36 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
             yield f"[calendar.{name}]", about.source
     if (home := home_of(config)) is not None:
         yield "[home] url", home
+    yield from _asked_from_elsewhere(config.wyoming)
+    yield from _between_machines(config)
+
+
+def _between_machines(config: Config) -> Iterator[tuple[str, Adapter]]:
+    if config.machines.url:
+        from appliance.wiring.engine import engine_of
+
+        with suppress(EngineFailure):  # nothing is sent where its client is missing
+            yield "[machines] url", engine_of(config)
+
+
+def _asked_from_elsewhere(wyoming: WyomingSettings) -> Iterator[tuple[str, Adapter]]:
+    from appliance.wyoming.guests import guests_of
+
+    if wyoming.listen and not is_loopback(wyoming.listen):
+        yield "[wyoming] networks", guests_of(wyoming.networks)
+
+
+def _satellites(config: Config) -> list[tuple[str, Adapter]]:
+    """Return the satellites that are paired; none where they are off, or their list is damaged."""
+    from appliance.satellites.errors import SatellitesDamaged
+    from appliance.satellites.paired import PairedList
+
+    if not config.satellites.enabled:
+        return []
+    try:
+        return [("nakari satellite add", each) for each in PairedList(config.state_folder).read()]
+    except SatellitesDamaged:  # `nakari doctor` tells of it
+        return []
 
 
 def _models(catalog: ModelCatalog, models: Chain) -> Iterator[tuple[str, Adapter]]:

@@ -67,6 +67,7 @@ def first_of(error: BaseException) -> BaseException:
 def _known() -> tuple[tuple[type[Exception], Exit], ...]:
     """Return the failures that the other parts tell in a sentence, the narrower class first."""
     from agent.errors import ModelError, NotAttached
+    from appliance.satellites.errors import SatelliteFailure
     from audio.errors import AudioError, BadRecording, OutputUnwritable
     from memory.errors import (
         MemoryFailure,
@@ -91,6 +92,7 @@ def _known() -> tuple[tuple[type[Exception], Exit], ...]:
         (SettingRefused, Exit.USAGE),
         (MemoryFailure, Exit.UNAVAILABLE),
         (ModelError, Exit.UNAVAILABLE),
+        (SatelliteFailure, Exit.UNAVAILABLE),
     )
 
 

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import structlog
 
 from appliance.config.load import Config
+from appliance.config.machines import role_of
 from appliance.config.options import RunOptions
 from appliance.exits import Exit
 from appliance.input.source import choose_source, recording_from_now_on
 from appliance.notify import Notifier, Watchdog
+from appliance.version import commit, version
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -63,6 +65,8 @@ LOOPS: Final = (
     "mind: what a person says while an event is in hand",
     "mind: what a model reads that was chosen",
     "mind: whether a model is back, while something waits for one",
+    "machines: the bus, to the others and from them",
+    "machines: what the others do, to the log",
     "mcp: servers of tools, each in a task of its own",
     "growth: looks back once nobody speaks, and over the memory at night",
     "tools: whether folders and a sandbox can be had, once",
@@ -71,7 +75,14 @@ LOOPS: Final = (
     "speech: synthesis, sentence after sentence",
     "speech: playback, in the order of the sentences",
     "speech: ends pauses that nobody ends",
+    "speech: the next sentence's program",
+    "speech: piper, kept running",
+    "speech: the connection to GPT-SoVITS",
+    "speech: the connection to OpenAI speech",
     "remote: pages and programs that hear and speak",
+    "satellites: paired devices, connected",
+    "satellites: ears and mouths of other rooms",
+    "satellites: runs that are over",
     "ringer: due timers, beside the mind",
     "ringer: rings to sound",
     "ears: chunks to utterances",
@@ -93,6 +104,7 @@ LOOPS: Final = (
     "hotplug: the sound folder",
     "hotplug: the sound server",
     "unasked: what waits for a gap, said in it",
+    "speakers: voices that are learnt, corrections that broke off",
     "recorder: turns that are over, to the disk",
     "reflexes: words spotted in sound",
     "reflexes: kept and journaled",
@@ -100,10 +112,26 @@ LOOPS: Final = (
     "reflexes: ends a mute by its time",
     "reflexes: the sign that it listens",
     "doors: whoever comes by HTTP",
+    "wyoming: programs that ask for ears, a voice or an answer",
     "live: what goes on, to whoever looks",
     "live: levels and the mailbox, while somebody looks",
     "doors: counts of what happened",
     "door: tells text clients that a run is over",
+    "machines: what is said, to the mind",
+    "machines: whether the mind is there",
+    "machines: signs that an answer takes its time",
+    "machines: the mind's sentences, to the voice",
+    "machines: timers of this room",
+    "machines: what rings here",
+    "machines: words of minds that live",
+    "machines: what the mind sends",
+    "machines: that these ears live",
+    "machines: what was heard, to the mind",
+    "machines: turns of ears elsewhere",
+    "machines: which ears live",
+    "machines: what the ears report",
+    "machines: that the mind lives",
+    "machines: ears elsewhere, as rooms",
     "warm: connections and vocabularies, off the start path",
 )
 """Every long-lived loop of a box that has everything; `Box.loops` hands over those that this box has."""
@@ -119,7 +147,7 @@ def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Ex
     The microphone comes before everything else: importing and opening the rest is most of the start, and what is said
     meanwhile waits in the microphone's buffer. `watch` runs beside once all is open.
     """
-    source = choose_source(config.ears, options)
+    source = None if takes_turns(config, options) else choose_source(config.ears, options)
     with recording_from_now_on(source):
         is_stopped = asyncio.run(_run(config, options, source, watch))
     if is_stopped:
@@ -130,32 +158,63 @@ def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Ex
 
 async def _run(config: Config, options: RunOptions, source: "AudioSource | None", watch: "Watch | None" = None) -> bool:
     """Serve; return whether a signal ended it."""
-    from appliance.wiring.box import open_box
-    from appliance.wiring.environment import around
+    serving = Serving(config, options, Notifier(config.supervisor.notify_socket), watch)
+    if takes_turns(config, options):
+        from appliance.machines.turns import take_turns
 
-    notifier = Notifier(config.supervisor.notify_socket)
-    stop = asyncio.Event()
-    async with open_box(config, options, around(source)) as box:
+        await take_turns(serving)
+    else:
+        from appliance.wiring.box import open_box
+        from appliance.wiring.environment import around
+
+        async with open_box(config, options, around(source)) as box:
+            await serving.serve(box)
+    log.info("service_stopped")
+    return serving.stop.is_set()
+
+
+def takes_turns(config: Config, options: RunOptions) -> bool:
+    """Whether another machine may have the mind instead of this one, which opens its microphone with the box then."""
+    return bool(config.machines.url) and role_of(config.machines, options.role) != "ears"
+
+
+class Serving:
+    """Serves a box until a signal of `_ending`, or what `options` say; it tells systemd of it."""
+
+    def __init__(self, config: Config, options: RunOptions, notifier: Notifier, watch: "Watch | None" = None) -> None:
+        self.config = config
+        self.options = options
+        self.notifier = notifier
+        self.stop = asyncio.Event()
+        """Set by a signal, from the first `serve` or `heed_signals` on."""
+        self._watch = watch
+
+    def heed_signals(self) -> None:
+        """Have a signal that asks for an orderly end set `stop`; on the event loop."""
         for number in _ending():
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+            asyncio.get_running_loop().add_signal_handler(number, self.stop.set)
+
+    async def serve(self, box: "Box", *others: asyncio.Event) -> None:
+        """Serve until stopped, until one of the `others` is set, or with `once` until the conversation is over."""
+        self.heed_signals()
 
         async def until_over() -> None:
-            notifier.ready(
-                "listening" if box.input.ears and not box.input.ears.is_deaf else "no microphone; the doors are open"
-            )
-            log.info("service_started")
+            ears = box.input.ears
+            self.notifier.ready("listening" if ears and not ears.is_deaf else "no microphone; the doors are open")
+            log.info("service_started", version=version(), commit=commit())
             async with asyncio.TaskGroup() as group:
+                watch = self._watch
                 watching = group.create_task(watch(box), name="terminal: what is heard and said") if watch else None
-                await _first_of(stop.wait(), *([conversation_over(box)] if options.once else []))
+                ends = [conversation_over(box)] if self.options.once else []
+                await _first_of(self.stop.wait(), *(other.wait() for other in others), *ends)
                 if watching is not None:
                     watching.cancel()
-            notifier.stopping()
-            if stop.is_set():
+            if not any(other.is_set() for other in others):
+                self.notifier.stopping()
+            if self.stop.is_set():
                 _end_within(STOP_SECONDS)
 
-        await serve(box, until_over, Watchdog(notifier, config.supervisor.watchdog, box.beats))
-    log.info("service_stopped")
-    return stop.is_set()
+        await serve(box, until_over, Watchdog(self.notifier, self.config.supervisor.watchdog, box.beats))
 
 
 async def serve(box: "Box", until_over: Callable[[], Awaitable[None]], watchdog: Watchdog | None = None) -> None:

@@ -34,7 +34,7 @@ CONFIGURATION: Final = "nakari.toml"
 """The configuration file as it was, beside the state."""
 
 NOT_KEPT: Final = ("graph*", "models", "logs", "*.lock", "*.sock", f"{DATABASE}*", "before-*", "replay-*", "diff-*")
-NOT_KEPT_EITHER: Final = ("recordings", "backup-*", "restoring", "forgetting-*", "*.new", "crash*")
+NOT_KEPT_EITHER: Final = ("recordings", "voices.json", "backup-*", "restoring", "forgetting-*", "*.new", "crash*")
 """Of the state folder: what is made again or fetched again, what belongs to a process, what was put aside."""
 FETCHED: Final = "backup-fetched-"
 """How an archive in the state folder is called until whoever asked for it has taken it away."""

@@ -152,6 +152,22 @@ class Settings(TypedDict):
     settings: dict[str, dict[str, JsonValue]]
 
 
+class Satellites(TypedDict):
+    """The satellites that are paired, each as it is, and those that the network announces."""
+
+    paired: list[dict[str, JsonValue]]
+    found: list[dict[str, JsonValue]]
+    problem: NotRequired[str]
+    """What is wrong with the list of those that are paired."""
+
+
+class Satellite(TypedDict):
+    """What was done, and what is known of the satellite."""
+
+    done: str
+    satellite: dict[str, JsonValue]
+
+
 class Attachment(TypedDict):
     """What a file is, and the id by which a question refers to it."""
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from agent.attachments.attachment import Document, in_metadata
@@ -100,17 +101,16 @@ class Household:
         session: str,
         owner_key: str = HOUSEHOLD,
         *,
-        speak: bool = False,
+        marks: Mapping[str, Json] = MappingProxyType({}),
         attached: Sequence[str | Document] = (),
         event_id: str = "",
     ) -> AsyncGenerator[str | Outcome, None]:
         """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over.
 
         Commands, and the household's reflex words, are answered at once and go no further; nobody else's words act on
-        the room. With
-        `speak` the answer is said there too, where it is the household's. `attached` are names of files that were given
-        before, and documents; `event_id` is the event's where it was chosen. Last comes the outcome, unless it was
-        completed.
+        the room. `marks` are what else the event carries: with `speak` the answer is said in the room too, where it is
+        the household's. `attached` are names of files that were given before, and documents; `event_id` is the event's
+        where it was chosen. Last comes the outcome, unless it was completed.
         """
         names = [each for each in attached if isinstance(each, str)]
         if not names and (done := await self._at_once(text, Caller(owner_key), session)):
@@ -118,8 +118,7 @@ class Household:
             return
         documents = [each for each in attached if isinstance(each, Document)]
         given = (*(await self.attaching.given(owner_key, names) if names else ()), *documents)
-        metadata: dict[str, Json] = {"speak": True} if speak else {}
-        event = _typed(text, session, owner_key, "cli", metadata | in_metadata(given))
+        event = _typed(text, session, owner_key, "cli", {**marks, **in_metadata(given)})
         event = replace(event, id=event_id) if event_id else event
         with self.replies.text.listening(event.id) as pieces:
             await self.letters.put(event)

@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 from agent.event import MODEL_AVAILABLE
 from agent.mailbox import MailboxRecord
 from appliance.exits import Exit
+from audio.language import sentence_language
 
 Status: TypeAlias = Literal["suspended", "waiting", "given_up", "withdrawn"]
 
@@ -22,6 +23,26 @@ _SENTENCES: Final[dict[Status, str]] = {
     "given_up": "It was given up: {reason}; `nakari mailbox --retry {id}` tries it again.",
     "withdrawn": "It was withdrawn before it was answered: {reason}.",
 }
+
+_FOR_PROGRAMS: Final = {
+    "en": {
+        "waiting": "No model can be reached at the moment. The question is kept, and answered when one is back.",
+        "suspended": "That is put aside and goes on later.",
+        "given_up": "That was given up. The log says why.",
+        "withdrawn": "The question was withdrawn before it was answered.",
+        "late": "That takes longer. It goes on, and the answer will be in the history.",
+        "nothing": "There is no answer to that.",
+    },
+    "zh": {
+        "waiting": "现在连不上模型。问题已经记下，连上以后再回答。",
+        "suspended": "这件事先放一放，稍后继续。",
+        "given_up": "这件事没能做成，原因在日志里。",
+        "withdrawn": "问题在回答之前被撤回了。",
+        "late": "这需要更长时间。会继续做，答案会留在历史记录里。",
+        "nothing": "对此没有回答。",
+    },
+}
+"""What a program passes on to a person where no words came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +81,11 @@ def outcome_from(status: object, event_id: object, reason: object) -> Outcome | 
         if status == known:
             return Outcome(known, str(event_id), str(reason))
     return None
+
+
+def in_words(status: Status | Literal["late", "nothing"], question: str) -> str:
+    """Return what a person is told by a program where no words came, in the language of the question: en or zh.
+
+    "late" is for what takes longer than the program waits, "nothing" for what ended without a word.
+    """
+    return _FOR_PROGRAMS["zh" if sentence_language(question, "en") == "zh" else "en"][status]

@@ -120,11 +120,12 @@ class DoorHandler(Protocol):
         """Return version, uptime and how much waits."""
 
     def ask(
-        self, text: str, session: str, owner_key: str, *, speak: bool, attached: Sequence[str] = ()
+        self, text: str, session: str, owner_key: str, *, marks: Mapping[str, Json], attached: Sequence[str] = ()
     ) -> AsyncGenerator[str | Outcome, None]:
         """Yield the answer to a person's text as it is written, and the outcome where it was not completed.
 
-        `attached` are names of files that this owner gave before.
+        `marks` are what else its event carries: `speak` has it said in the room as well. `attached` are names of files
+        that this owner gave before.
 
         Closing it says that nobody listens any more.
         """
@@ -199,7 +200,7 @@ def _asking(handler: DoorHandler) -> Callable[[Ask, Caller, Tell], Awaitable[Ans
             request.text,
             caller.session(request.session),
             caller.owner_key,
-            speak=request.speak,
+            marks={"speak": True} if request.speak else {},
             attached=request.attachments,
         )
         try:

@@ -249,7 +249,7 @@ def config_of(config: Config, folder: Path, socket: Path) -> Config:
     if memory.embeddings in ("auto", "local") and sentences.is_dir():
         memory = replace(memory, embeddings="local", embedding_model=str(sentences))
     away["ears"] = replace(usual.ears, download=False)
-    away["voice"] = replace(usual.voice, engine="espeak")
+    away["voice"] = replace(usual.voice, engines=("espeak",))
     away["http"] = replace(usual.http, enabled=False)
     return replace(
         config,

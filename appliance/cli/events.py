@@ -123,7 +123,7 @@ def events(context: click.Context, *, lines: int, as_json: bool) -> Exit | None:
 @events.command("cancel")
 @click.argument("id", type=NAME)
 @click.pass_obj
-def cancel_event(invocation: Invocation, id: str) -> Exit:  # noqa: A002  as the help names it
+def cancel_event(invocation: Invocation, id: str) -> Exit:
     """Cancel an event that waits; one that repeats for good."""
     click.echo(_mail(configured(invocation), {"do": "events.change", "id": id, "cancel": True})["done"])
     return Exit.OK
@@ -134,7 +134,7 @@ def cancel_event(invocation: Invocation, id: str) -> Exit:  # noqa: A002  as the
 @click.option("--priority", type=click.IntRange(-10, 10), help="Higher comes first; below 0 only when idle.")
 @click.option("--at", "at", type=NAME, metavar="TIME", help='Not before: "now", "07:30" or "2026-11-22T07:30".')
 @click.pass_obj
-def move_event(invocation: Invocation, id: str, priority: int | None, at: str | None) -> Exit:  # noqa: A002
+def move_event(invocation: Invocation, id: str, priority: int | None, at: str | None) -> Exit:
     """Give an event that waits another priority, another time, or both."""
     if priority is None and at is None:
         raise click.UsageError("say where it shall go: --priority, --at, or both")
@@ -236,7 +236,7 @@ def calls(invocation: Invocation, lines: int) -> Exit:
 @journal.command()
 @click.argument("id", type=WORDS)
 @click.pass_obj
-def call(invocation: Invocation, id: str) -> Exit:  # noqa: A002  as the help names it
+def call(invocation: Invocation, id: str) -> Exit:
     """Print what the model was asked in the call ID.
 
     The exact messages and tools, as one JSON object. They are rebuilt from the journal; "is_proven" says that their

@@ -162,14 +162,14 @@ def _steps_of(told: "Mapping[str, Json]") -> "list[Sequence[str]]":
 async def _replayed(config: "Config", recording: "Recording", changes: "Sequence[str]") -> "list[Difference]":
     from dataclasses import replace
 
-    from appliance.input.whisper.recognizers import recognizer_of
-    from appliance.input.whisper.settings import whisper_settings
+    from appliance.input.hearing.choose import recognizer_of
+    from appliance.input.hearing.settings import hearing_settings
     from appliance.recorder.replay import compared
     from appliance.recorder.replay import replay as run_again
     from audio.turns.vad import load_detector
 
     ears = _changed(recording, changes)
-    recognizer = recognizer_of(whisper_settings(replace(config, ears=ears)), lambda language: recording.names)
+    recognizer = recognizer_of(hearing_settings(replace(config, ears=ears)), lambda language: recording.names)
     return compared(recording, await run_again(recording, ears, recognizer, load_detector()))
 
 

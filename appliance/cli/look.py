@@ -67,6 +67,7 @@ def doctor(invocation: Invocation, as_json: bool) -> Exit:
     """
     from appliance.cli.terminal import show, styled
     from appliance.doctor.examine import Verdict, examine, judge_configuration, summary
+    from appliance.hints import typed_here
 
     config, wrong = _whatever_is_wrong(invocation)
     found: list[Verdict] = []
@@ -75,7 +76,7 @@ def doctor(invocation: Invocation, as_json: bool) -> Exit:
             continue
         found.append(line.verdict)
         word = styled(line.verdict.name.lower(), line.verdict.name.lower())
-        click.echo(line.to_json() if as_json else str(line).replace(line.verdict.name.lower(), word, 1))
+        click.echo(line.to_json() if as_json else typed_here(str(line).replace(line.verdict.name.lower(), word, 1)))
     if not as_json:
         show(summary(found), max(found).name.lower())
     return Exit.FAULT if Verdict.FAULT in found else Exit.OK
@@ -139,5 +140,5 @@ def version() -> Exit:
     """Print the version."""
     from appliance import version as this
 
-    click.echo(f"nakari {this.version()}")
+    click.echo(f"nakari {this.named()}")
     return Exit.OK

@@ -34,11 +34,11 @@ Exit codes:
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Talk": ("run", "chat", "ask", "say", "hear", "demo"),
-    "Listen": ("stop", "mute", "unmute", "volume", "heard", "timers", "devices", "calibrate"),
+    "Listen": ("stop", "mute", "unmute", "volume", "heard", "timers", "voices", "devices", "satellite", "calibrate"),
     "Remember": ("memory", "forget", "events", "mailbox", "journal", "backup", "restore"),
     "Choose": ("config", "model", "models", "settings", "identity", "token"),
     "Look after": ("doctor", "status", "turns", "why", "replay", "logs", "bench", "version"),
-    "Connect": ("mcp", "completion", "help"),
+    "Connect": ("join", "machines", "handover", "mcp", "completion", "help"),
 }
 """Which commands stand together in --help, and in which order."""
 
@@ -135,7 +135,7 @@ def _version(context: click.Context, parameter: click.Parameter, is_asked: bool)
     if is_asked:
         from appliance import version
 
-        click.echo(f"nakari {version.version()}")
+        click.echo(f"nakari {version.named()}")
         context.exit()
 
 

@@ -16,9 +16,10 @@ from appliance.config.options import RunOptions
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.event import evidence_of
-from appliance.input.whisper.recognizers import choose_recognizer
-from appliance.input.whisper.settings import whisper_settings
-from appliance.output.voices import FIRST_SOUND_WITHIN, choose_voice, open_player
+from appliance.input.hearing.choose import choose_recognizer
+from appliance.input.hearing.settings import hearing_settings
+from appliance.output.settings import speech_settings
+from appliance.output.voices import choose_voice, open_player
 from audio.capture.recording import RecordingSource
 from audio.language import sentence_language
 from audio.loops import running
@@ -78,8 +79,8 @@ def beside(output: Path | None) -> Iterator[Path | None]:
 
 async def _is_said(config: Config, text: str, output: Path | None, told: Callable[[int, int], None]) -> bool:
     player = await open_player(config.voice, RunOptions(output=output, fast=output is not None))
-    patience = FIRST_SOUND_WITHIN if output is None else WHEN_NOBODY_WAITS
-    voice = choose_voice(config.voice, config.state_folder, silence=patience)
+    patience = None if output is None else WHEN_NOBODY_WAITS
+    voice = choose_voice(speech_settings(config), config.state_folder, silence=patience)
     mouth = SpeechOutput(voice, player, volume=config.voice.volume)
     splitter = SentenceSplitter()
     sentences = [*splitter.feed(text), *splitter.finish()]
@@ -124,7 +125,7 @@ async def _hear(config: Config, recording: Path, told: Callable[[int, int], None
     printed = Printed(source, lambda done: told(min(round(done), seconds), seconds))
     endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))
     listener = Listener(
-        source, load_detector(), endpointer, choose_recognizer(whisper_settings(config)).recognizer, printed
+        source, load_detector(), endpointer, choose_recognizer(hearing_settings(config)).recognizer, printed
     )
     listener.observe(printed)
     async with asyncio.TaskGroup() as group:

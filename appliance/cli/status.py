@@ -38,6 +38,8 @@ def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
     yield "nakari", f"{status.get('version', '')}, running for {duration(status.get('uptime_seconds', 0.0))}", 1
     if "ears" in status:
         yield "microphone", _listening(status), 2
+    if satellites := _satellites(status.get("satellites", {})):
+        yield "satellites", satellites, 2
     if heard:
         yield "last heard", heard, 2
     if "loudspeaker" in status:
@@ -72,6 +74,31 @@ def _connections(status: Values) -> Iterator[tuple[str, str, int]]:
     for part, title in (("mcp", "tool servers"), ("calendar", "calendars")):
         if each := status.get(part):
             yield title, ", ".join(f"{name} {one.get('state', '')}" for name, one in each.items()), 2
+    if machines := status.get("machines"):
+        yield "machines", _machines(machines), 2
+    if wyoming := status.get("wyoming"):
+        yield "wyoming", _wyoming(wyoming), 2
+
+
+def _machines(told: Values) -> str:
+    """Return what these ears are called, whether their mind is there or since when not, and what waits for it."""
+    since = f"{datetime.fromisoformat(told['mind_since']).astimezone():%Y-%m-%d %H:%M:%S}"
+    mind = f"the mind is there ({told['mind_name']})" if told["mind"] == "there" else f"the mind is away since {since}"
+    waiting = f", {counted(told['waiting'], 'turn')} for it" if told["waiting"] else ""
+    engine = "" if told["engine"] == "connected" else ", the server between them is away"
+    return f"ears {told['machine']}, {mind}{engine}{waiting}"
+
+
+def _wyoming(told: Values) -> str:
+    last = f", the last at {datetime.fromisoformat(told['last']).astimezone():%Y-%m-%d %H:%M}" if told["last"] else ""
+    return told["problem"] or f"at {told['address']}, {told['connections']} connected{last}"
+
+
+def _satellites(told: Values) -> str:
+    """Return how each satellite is; "" where none is paired."""
+    if problem := told.get("problem"):
+        return str(problem)
+    return ", ".join(f"{each['room']} {each['state']}" for each in told.get("paired", []))
 
 
 def _listening(status: Values) -> str:
@@ -83,6 +110,8 @@ def _listening(status: Values) -> str:
     if until := reflexes.get("muted_until"):
         doing += f" until {datetime.fromisoformat(until).astimezone():%H:%M},"
     trouble = f"; {device['reason']}" if device.get("reason") else ""
+    others = [f"{name} {how}" for name, how in ears.get("engines", {}).items() if how != "ready"]
+    trouble += f"; {'; '.join(others)}" if others else ""
     return f"{doing} on {ears['source']}, with {ears.get('recognizer', '')}{trouble}"
 
 

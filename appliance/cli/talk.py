@@ -9,6 +9,7 @@ import click
 
 from appliance.cli.root import AS_KEY, PATH, WORDS, configured, nakari
 from appliance.cli.terminal import is_terminal, settle
+from appliance.config.machines import ROLES, Role, role_of
 from appliance.config.options import Invocation, RunOptions
 from appliance.exits import Exit
 
@@ -23,8 +24,15 @@ if TYPE_CHECKING:
 @click.option("--fast", is_flag=True, help="Do not wait for the recording's own pace.")
 @click.option("--output", type=PATH, metavar="FILE.wav", help="Write what would be heard.")
 @click.option("--once", is_flag=True, help="End after the conversation.")
+@click.option(
+    "--role",
+    type=click.Choice(ROLES),
+    help="What this machine does of what [machines] joins, instead of what stands there.",
+)
 @click.pass_obj
-def run(invocation: Invocation, recording: Path | None, fast: bool, output: Path | None, once: bool) -> Exit:
+def run(
+    invocation: Invocation, recording: Path | None, fast: bool, output: Path | None, once: bool, role: Role | None
+) -> Exit:
     """Listen, think, answer: until it is stopped.
 
     On a terminal it shows what it hears and what it answers; what it logs besides is shown with [log] level = "debug".
@@ -33,7 +41,8 @@ def run(invocation: Invocation, recording: Path | None, fast: bool, output: Path
     config = configured(invocation, log="WARNING" if is_seen else "DEBUG")
     from appliance import service
 
-    options = RunOptions(input=recording, fast=fast, output=output, once=once)
+    options = RunOptions(input=recording, fast=fast, output=output, once=once, role=role)
+    role_of(config.machines, role)
     if not is_seen:
         return service.run(config, options)
 

@@ -12,11 +12,15 @@ from typing import Any, TypeVar, get_type_hints
 
 from appliance.config.calendar import CalendarSource, wrong_calendar
 from appliance.config.http import wrong_http
+from appliance.config.machines import wrong_machines
 from appliance.config.mcp import MOST_CHARACTERS, McpServer, wrong_server
 from appliance.config.meaning import Meaning
 from appliance.config.models import NamedModel
+from appliance.config.recognizers import wrong_engines
 from appliance.config.sections import Settings
 from appliance.config.values import listed, shown, toml_value, wrong_meaning
+from appliance.config.voices import wrong_voices
+from appliance.config.wyoming import wrong_wyoming
 from appliance.errors import ConfigError
 
 CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer, "calendar": CalendarSource}
@@ -29,6 +33,13 @@ _HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 _RULES = {"models": "model", "mcp": "mcp", "calendar": "calendar"}
 """By whose rules the texts of a catalog's tables are judged."""
+
+OLD_ENGINES: Mapping[str, tuple[str, ...]] = {
+    "auto": ("edge", "espeak"),
+    "edge": ("edge", "espeak"),
+    "espeak": ("espeak",),
+}
+"""What `[voice] engine` of older files means."""
 
 RESERVED = ("configured", "offline")
 """What the model of [model] and the one that is always there are called."""
@@ -64,6 +75,7 @@ class SettingsText:
             raise ConfigError(f"{self.name} is not valid TOML: {error}") from error
         for section, key in without:
             _leave_out(document, section, key)
+        self._renew(document)
         catalogs = {name: document.pop(name, {}) for name in CATALOGS}
         for name, table in document.items():
             self._check_names(name, table, SECTIONS.get(name))
@@ -75,9 +87,15 @@ class SettingsText:
         )
         for section, keys in document.items():
             self._check_meanings(section, section, keys, getattr(settings, section))
-        key, wrong = wrong_http(settings.http)
-        if wrong:
-            raise self._error("http", key, f"[http] {key} {wrong}")
+        for section, (key, wrong) in (
+            ("http", wrong_http(settings.http)),
+            ("voice", wrong_voices(settings.voice.engines, settings.sovits, settings.piper)),
+            ("ears", ("engines", wrong_engines(settings.ears.engines, settings.wyoming_recognizer))),
+            ("wyoming", wrong_wyoming(settings.wyoming)),
+            ("machines", wrong_machines(settings.machines)),
+        ):
+            if wrong:
+                raise self._error(section, key, f"[{section}] {key} {wrong}")
         self._check_aliases(settings)
         if settings.home.url and "home" in settings.mcp:
             raise self._error("mcp.home", "", "[mcp.home] has the name of [home]'s own tools: give it another one")
@@ -97,6 +115,20 @@ class SettingsText:
             except ConfigError as error:
                 wrong.append(error)
                 return Settings()
+
+    def _renew(self, document: Mapping[str, Any]) -> None:
+        """Put the list that it means in the place of `[voice] engine`, which older files have."""
+        voice = document.get("voice")
+        if not isinstance(voice, dict) or "engine" not in voice:
+            return
+        engine = voice.pop("engine")
+        if "engines" in voice:
+            wrong = "[voice] engine is the older name of engines, which is there too: take it out"
+            raise self._error("voice", "engine", wrong)
+        if not isinstance(engine, str) or engine not in OLD_ENGINES:
+            wrong = f'[voice] engine is {shown(engine)}; write a list, such as engines = ["edge", "espeak"]'
+            raise self._error("voice", "engine", wrong)
+        voice["engines"] = list(OLD_ENGINES[engine])
 
     def _check_meanings(self, section: str, rules: str, keys: Iterable[str], values: object) -> None:
         for key in keys:

@@ -5,11 +5,15 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from appliance.config.sections import Settings
 from appliance.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agent.time.quiet import QuietHours
 
 SYSTEM_FILE = Path("/etc/nakari/nakari.toml")
 SYSTEM_SOCKET = Path("/run/nakari/nakari.sock")
@@ -23,6 +27,13 @@ SEARCH_KEYS = ("BRAVE_API_KEY", "TAVILY_API_KEY")
 
 GRAPH_PASSWORD = "NAKARI_NEO4J_PASSWORD"
 HOME_TOKEN = "HOME_ASSISTANT_TOKEN"
+
+MACHINES_KEYS = ("NAKARI_MACHINES_PASSWORD", "NAKARI_MACHINES_TOKEN")
+MACHINES = ("NAKARI_MACHINES_USER", *MACHINES_KEYS)
+"""What this machine may show the server of `[machines] url`; what `nakari join` kept stands in the state folder."""
+
+MACHINE_LOGINS = ("machine.nk", "machine.creds")
+"""Credentials of systemd, else files that $NAKARI_MACHINES_LOGIN names: a seed of an nkey, or a .creds file of NATS."""
 
 _PRIVATE = {
     "ORT_DISABLE_TELEMETRY": "1",
@@ -92,6 +103,8 @@ class Config(Settings):
     """Of the person's own tool files; absolute, and it need not be there."""
     file_folders: tuple[Path, ...] = ()
     """Of `[files] folders`; absolute, and they need not be there."""
+    machine_login: Path | None = None
+    """A file of `MACHINE_LOGINS` that was set from outside; what `nakari join` kept is not looked for here."""
     secret: Callable[[str], str]
     """Looks up any key or password that a tool file declares, by its name; "" where nobody set it."""
     shell: Mapping[str, str] = field(default_factory=dict)
@@ -103,6 +116,13 @@ class Config(Settings):
     def socket(self) -> Path:
         """Where this process opens its door."""
         return self.sockets[0]
+
+    @property
+    def quiet(self) -> "QuietHours | None":
+        """The hours of `[mind] quiet_hours`, where it lives; None where there are none."""
+        from agent.time.quiet import quiet_hours  # the microphone opens before anything of the agent is loaded
+
+        return quiet_hours(self.mind.quiet_hours, self.zone)
 
     @property
     def graph_password(self) -> Secret | None:
@@ -118,6 +138,16 @@ class Config(Settings):
     def embedding_key(self) -> Secret | None:
         """The key that `[memory] embedding_key_env` names."""
         return self.secrets.get(self.memory.embedding_key_env)
+
+    @property
+    def speech_key(self) -> Secret | None:
+        """The key that `[openai_speech]` is shown: the one it names, else OpenAI's own where that is asked."""
+        return self.secrets.get(_openai_key(self.openai_speech.url, self.openai_speech.api_key_env))
+
+    @property
+    def recognizer_key(self) -> Secret | None:
+        """The key that `[openai_recognizer]` is shown, by the same rule."""
+        return self.secrets.get(_openai_key(self.openai_recognizer.url, self.openai_recognizer.api_key_env))
 
     @property
     def provider_keys(self) -> dict[str, Secret]:
@@ -159,6 +189,7 @@ def load(
         secrets=_secrets(settings, environ, wrong),
         tools_folder=_tools_folder(settings, file, environ),
         file_folders=tuple(map(_absolute, settings.files.folders)),
+        machine_login=_machine_login(environ),
         secret=lambda name: _secret(environ, name),  # which prints nothing of the environment, as a partial would
         shell={name: environ[name] for name in PROGRAMS_SEE if name in environ},
         debug=environ.get("NAKARI_DEBUG", "") not in ("", "0"),
@@ -290,12 +321,16 @@ def _secrets(
     """Return what is known of keys and passwords: the environment first, then systemd's credentials."""
     of_models = (model.api_key_env for model in settings.models.values())
     of_servers = (server.api_key_env for server in settings.mcp.values())
-    named = (settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers, HOME_TOKEN)
-    keys = (*PROVIDER_KEYS, *SEARCH_KEYS, *named)
+    own = (settings.model.api_key_env, settings.memory.embedding_key_env)
+    of_speech = (settings.openai_speech.api_key_env, settings.openai_recognizer.api_key_env)
+    named = (*own, *of_speech, *of_models, *of_servers, HOME_TOKEN)
+    keys = (*PROVIDER_KEYS, *SEARCH_KEYS, *named, *(MACHINES_KEYS if settings.machines.url else ()))
     lent = [name for server in settings.mcp.values() for name in server.secrets]
     lent += [name for each in settings.calendar.values() for name in (each.url_env, each.password_env)]
     found: dict[str, Secret] = {}
-    for name in dict.fromkeys(filter(None, (*keys, GRAPH_PASSWORD, *lent))):
+    for name in dict.fromkeys(
+        filter(None, (*keys, GRAPH_PASSWORD, *(MACHINES if settings.machines.url else ()), *lent))
+    ):
         try:
             value = _secret(environ, name)
             _check_key(name, value if name in keys else "")
@@ -308,6 +343,13 @@ def _secrets(
     return found
 
 
+def _openai_key(url: str, named: str) -> str:
+    """Return the name of the key for a server with OpenAI's interface; OpenAI's own is for OpenAI alone, and by TLS."""
+    address = urlsplit(url)
+    is_openai = address.scheme == "https" and address.hostname == "api.openai.com"
+    return named or (PROVIDER_KEYS[0] if is_openai else "")
+
+
 def _check_key(name: str, value: str) -> None:
     if not (value.isascii() and value.isprintable()):
         raise ConfigError(f"{name} holds a character that no key has, such as a curly quote; set it anew")
@@ -316,6 +358,14 @@ def _check_key(name: str, value: str) -> None:
 def _secret(environ: Mapping[str, str], name: str) -> str:
     """Return a key or password from the environment, else from systemd's credentials; "" where nobody set it."""
     return environ.get(name, "").strip() or _credential(environ.get("CREDENTIALS_DIRECTORY", ""), name)
+
+
+def _machine_login(environ: Mapping[str, str]) -> Path | None:
+    """Return the file with this machine's login for the server of `[machines]`, where systemd or a person gave one."""
+    if named := environ.get("NAKARI_MACHINES_LOGIN", ""):
+        return _absolute(named)
+    lent = (Path(environ.get("CREDENTIALS_DIRECTORY", "/nonexistent")) / name for name in MACHINE_LOGINS)
+    return next((file for file in lent if _is_there(file)), None)
 
 
 def _credential(folder: str, name: str) -> str:

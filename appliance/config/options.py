@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from appliance.config.load import Config
+    from appliance.config.machines import Role
 
 
 @dataclass
@@ -32,5 +33,7 @@ class RunOptions:
     """Opened for one question in writing: the graph and the loudspeaker come when they are first wanted."""
     deaf: bool = False
     """Open no microphone."""
+    role: "Role | None" = None
+    """What this machine does, in the place of `[machines] role`; None leaves that."""
     once: bool = False
     """End after the conversation: when nothing is pending and 120 s passed without speech, or `input` is used up."""

@@ -11,13 +11,24 @@ from appliance.config.calendar import CalendarSource
 from appliance.config.home import HomeSettings
 from appliance.config.http import HttpSettings
 from appliance.config.machine import CodeSettings, FileSettings
+from appliance.config.machines import MachineSettings
 from appliance.config.mcp import McpServer
 from appliance.config.meaning import Meaning
 from appliance.config.models import ModelSettings, NamedModel
 from appliance.config.own_work import EconomySettings, GrowthSettings
+from appliance.config.recognizers import (
+    OpenAiRecognizerSettings,
+    Patience,
+    RecognizerName,
+    WyomingRecognizerSettings,
+)
+from appliance.config.satellites import SatelliteSettings
 from appliance.config.tools import ToolSettings
+from appliance.config.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
 from appliance.config.web import WeatherSettings, WebSettings
+from appliance.config.wyoming import WyomingSettings
 
+Engine = Literal["edge", "espeak", "sovits", "openai", "wyoming", "piper"]
 Percent = Annotated[int, Ge(0), Le(100)]
 Port = Annotated[int, Ge(0), Le(65535)]
 Count = Annotated[int, Ge(0), Le(100_000)]
@@ -58,6 +69,9 @@ class StateSettings:
 class EarsSettings:
     """The microphone and what makes words of its sound."""
 
+    room: Annotated[
+        str, Meaning('The name of the room that the box itself stands in, as people say it: "kitchen"; "" is none.')
+    ] = ""
     device: Annotated[
         str, Meaning("Part of the microphone's name; \"\" is the system's default. `nakari devices` lists them.")
     ] = ""
@@ -103,6 +117,15 @@ class EarsSettings:
     language: Annotated[
         str, Meaning('What is spoken, as ISO 639-1 ("en", "zh"); "" or "auto" detects it, at a cost.')
     ] = "en"
+    engines: Annotated[
+        tuple[RecognizerName, ...],
+        Meaning(
+            "Who makes words of sound, the first to be asked first, the next where that one fails or is late: "
+            '"whisper" on this machine, "openai" a server with OpenAI\'s interface ([openai_recognizer]), "wyoming" '
+            "a Wyoming server ([wyoming_recognizer]). With another than whisper the sound of what is said goes there."
+        ),
+    ] = ("whisper",)
+    patience: Patience = 3.0
     model: Annotated[
         str,
         Meaning(
@@ -123,6 +146,13 @@ class EarsSettings:
     hotwords: Annotated[
         str, Meaning('Names and unusual words that Whisper should expect, with commas between: "ComfyUI, Xanthippe".')
     ] = ""
+    speakers: Annotated[
+        bool,
+        Meaning(
+            "Know people by their voices, where they asked for it; `nakari voices list` tells whose are kept. What is "
+            "heard is compared in memory, and leaves nothing anywhere else."
+        ),
+    ] = True
     wake_word: Annotated[
         Literal["", "okay_nabu", "hey_jarvis", "hey_mycroft", "alexa"],
         Meaning(
@@ -170,13 +200,20 @@ class VoiceSettings:
     """The loudspeaker and the voices."""
 
     device: Annotated[str, Meaning("Part of the loudspeaker's name; \"\" is the system's default.")] = ""
-    engine: Annotated[
-        Literal["auto", "edge", "espeak"],
+    engines: Annotated[
+        tuple[Engine, ...],
         Meaning(
-            '"edge" is Microsoft\'s voice over the network, "espeak" the local one; "auto" is edge while it answers. '
-            "With edge what nakari says leaves the house."
+            'Which voices speak, each when those before it do not answer. "edge" is Microsoft\'s over the network: '
+            'what nakari says leaves the house. "espeak" and "piper" ([piper]) are programs on this machine, "sovits" '
+            '([sovits]), "openai" ([openai_speech]) and "wyoming" ([wyoming_speech]) are servers, here or elsewhere.'
         ),
-    ] = "auto"
+    ] = ("edge", "espeak")
+    first_sound_deadline: Annotated[
+        float,
+        Ge(0.3),
+        Le(60.0),
+        Meaning("How long a voice may take to its first sound before the next one speaks.", "s"),
+    ] = 1.5
     edge_voice_en: Annotated[str, Meaning("The edge voice for English.")] = "en-US-EmmaMultilingualNeural"
     edge_voice_zh: Annotated[str, Meaning("The edge voice for Chinese.")] = "zh-CN-XiaoxiaoNeural"
     edge_url: Annotated[
@@ -327,8 +364,14 @@ class Settings:
 
     state: StateSettings = StateSettings()
     ears: EarsSettings = EarsSettings()
+    openai_recognizer: OpenAiRecognizerSettings = field(default_factory=OpenAiRecognizerSettings)
+    wyoming_recognizer: WyomingRecognizerSettings = field(default_factory=WyomingRecognizerSettings)
     reflexes: ReflexSettings = ReflexSettings()
     voice: VoiceSettings = VoiceSettings()
+    sovits: SovitsSettings = field(default_factory=SovitsSettings)
+    openai_speech: OpenAiSpeechSettings = field(default_factory=OpenAiSpeechSettings)
+    wyoming_speech: WyomingSpeechSettings = field(default_factory=WyomingSpeechSettings)
+    piper: PiperSettings = field(default_factory=PiperSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     memory: MemorySettings = MemorySettings()
     mind: MindSettings = MindSettings()
@@ -341,9 +384,12 @@ class Settings:
     web: WebSettings = field(default_factory=WebSettings)
     weather: WeatherSettings = field(default_factory=WeatherSettings)
     home: HomeSettings = field(default_factory=HomeSettings)
+    satellites: SatelliteSettings = field(default_factory=SatelliteSettings)
+    machines: MachineSettings = field(default_factory=MachineSettings)
     recorder: RecorderSettings = field(default_factory=RecorderSettings)
     door: DoorSettings = DoorSettings()
     http: HttpSettings = field(default_factory=HttpSettings)
+    wyoming: WyomingSettings = field(default_factory=WyomingSettings)
     log: LogSettings = LogSettings()
     models: Mapping[str, NamedModel] = field(default_factory=dict)
     """[models.NAME]: the catalog, by name."""

@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 
 from agent.time.quiet import quiet_hours
 from appliance.config.http import wrong_part
+from appliance.config.machines import SCHEMES, wrong_household, wrong_name
+from appliance.config.wyoming import wrong_listen, wrong_network
 from audio.reflexes.words import REFLEXES
 
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -23,15 +25,28 @@ _SCHEMES = {
     ("weather", "places_url"): ("http://", "https://"),
     ("calendar", "url"): ("http://", "https://", "webcal://"),
     ("home", "url"): ("http://", "https://"),
+    ("openai_recognizer", "url"): ("http://", "https://"),
+    ("wyoming_recognizer", "url"): ("tcp://",),
     ("voice", "edge_url"): ("ws://", "wss://"),
+    ("sovits", "url"): ("http://", "https://"),
+    ("openai_speech", "url"): ("http://", "https://"),
+    ("wyoming_speech", "url"): ("tcp://",),
     ("memory", "embedding_url"): ("http://", "https://"),
+    ("machines", "url"): SCHEMES,
     ("memory", "uri"): ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),
 }
 
 _PATHS = {("state", "folder"), ("door", "socket"), ("log", "file"), ("calendar", "file")}
-_PATHS |= {("http", "certificate"), ("http", "key")}
-_LISTS_OF_PATHS = {("files", "folders")}
+_PATHS |= {("http", "certificate"), ("http", "key"), ("machines", "ca"), ("machines", "users")}
+_LISTS_OF_PATHS = {("files", "folders"), ("piper", "models")}
 _PERHAPS_PATHS = {("ears", "model"), ("memory", "embedding_model")}
+
+
+_JUDGES: Mapping[tuple[str, str], Callable[[str], str]] = {
+    ("wyoming", "listen"): wrong_listen,
+    ("machines", "household"): wrong_household,
+    ("machines", "name"): wrong_name,
+}
 
 
 def toml_value(value: object) -> str:
@@ -62,6 +77,8 @@ def wrong_meaning(section: str, key: str, value: object) -> str:
         return next(filter(None, (_wrong_path(each, is_one=True) for each in _texts_of(value))), "")
     if section == "http" and isinstance(value, tuple):
         return next(filter(None, (wrong_part(key, each) for each in value)), "")
+    if (section, key) == ("wyoming", "networks"):
+        return next(filter(None, map(wrong_network, _texts_of(value))), "")
     return _wrong_text(section, key, value) if isinstance(value, str) and value else ""
 
 
@@ -86,6 +103,8 @@ def _wrong_word(section: str, key: str, value: str) -> str:
         strange := next((w for w in listed(value) if w not in REFLEXES), "")
     ):
         return f"should name some of {', '.join(REFLEXES)}; {shown(strange)} is none"
+    if (section, key) in _JUDGES:
+        return _JUDGES[section, key](value)
     return _wrong_time(key, value)
 
 

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from appliance.input.devices import Devices
+from appliance.input.hearing.choose import Hearing
 from appliance.input.lost import LostTurns
 from appliance.input.not_understood import NotUnderstood
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
-from appliance.input.whisper.recognizers import Hearing
 from appliance.notify import HeartBeat
 from audio.capture.health import LevelWatch
 from audio.interfaces import TurnObserver
 from audio.loops import Loop
 from audio.pcm import AudioChunk
-from audio.recognizer.sharing import RecognizerTurns
 from audio.turns.activity import SpeechActivity
 from audio.turns.listener import Listener
 from memory.json_value import Json
@@ -58,8 +57,6 @@ class Ears:
     activity: SpeechActivity
     clock: Callable[[], float]
     """The source's."""
-    recognizing: RecognizerTurns
-    """Who else uses its recognizer."""
     beat: HeartBeat = field(default_factory=lambda: HeartBeat("ears", FRAMES_SECONDS))
     level: LevelWatch = field(default_factory=LevelWatch)
 
@@ -94,7 +91,10 @@ class Ears:
     async def recognize(self) -> None:
         """Turn utterances into events; the recognizer is loaded once there is something to hear with."""
         await self.devices.microphone.first_heard.wait()
-        await self.listener.recognize()
+        try:
+            await self.listener.recognize()
+        finally:
+            await asyncio.to_thread(self.hearing.close)
 
     async def until_ready(self) -> None:
         """Return once words can be understood, or nobody knows when: without a microphone, or after a while."""
@@ -102,6 +102,11 @@ class Ears:
             with suppress(TimeoutError):
                 async with asyncio.timeout(READY_SECONDS):
                     await self.listener.ready.wait()
+
+    async def once_heard(self, loop: Loop) -> None:
+        """Run a loop from when there is something to hear with: what it loads, a box without a microphone needs not."""
+        await self.devices.microphone.first_heard.wait()
+        await loop()
 
     async def improve(self) -> None:
         """Fetch a better model where one is wanted, and there is something to hear with."""
@@ -129,6 +134,7 @@ class Ears:
             "microphone": self.devices.microphone.describe(),
             "level": {**self.level.describe()},
             "recognizer": self.hearing.recognizer.name,
+            "engines": {**self.hearing.describe()},
             "chunks": counters.chunks,
             "dropped_chunks": self.listener.source.dropped_chunks,
             "gated_chunks": counters.gated,

@@ -7,7 +7,7 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Final
 
-from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, Event
+from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, ROOM, SPEAKER, VOICE, Event
 from audio.pcm import CHUNK_SECONDS
 from audio.speech import RecognizedTurn
 from audio.turns.evidence import evidence_of as figures_of
@@ -27,10 +27,17 @@ class Origin:
     session_id: str = "room"
     metadata: Mapping[str, Json] = field(default_factory=dict)
     """What else its events carry."""
+    room: str = ""
+    """The name of the room; "" where it has none."""
+
+    @property
+    def marks(self) -> dict[str, Json]:
+        """What the metadata of its events has of it."""
+        return {**self.metadata, **({ROOM: self.room} if self.room else {})}
 
 
-ROOM: Final = Origin()
-"""The box's own microphone."""
+OWN: Final = Origin()
+"""The box's own microphone, in a room without a name."""
 
 
 def evidence_of(heard: RecognizedTurn) -> dict[str, Json]:
@@ -59,12 +66,13 @@ def event_of(
     continues: str = "",
     clock: Callable[[], float] = monotonic,
     addressing: Mapping[str, Json] = MappingProxyType({}),
-    origin: Origin = ROOM,
+    origin: Origin = OWN,
 ) -> Event:
     """Return the event of one committed turn: its words, its evidence, and when speech began.
 
     `continues` is the id of the event that the words go on with; `clock` is the one the turn's times are on;
-    `addressing` is what speaks for it that they are for it; `origin` is where they were heard.
+    `addressing` is what speaks for it that they are for it, and whose voice it may be; `origin` is where they were
+    heard. Who surely said it is told as the event's speaker too.
     """
     utterance, transcript = heard.utterance, heard.transcript
     timing: dict[str, Json] = {
@@ -73,7 +81,10 @@ def event_of(
         "committed": utterance.committed_at,
         "text": heard.recognized_at,
     }
-    metadata = {**origin.metadata, "evidence": {**evidence_of(heard), **addressing}, "timing": timing}
+    metadata = {**origin.marks, "evidence": {**evidence_of(heard), **addressing}, "timing": timing}
+    voice = addressing.get(VOICE)
+    if isinstance(voice, dict) and voice.get("sure"):
+        metadata.setdefault(SPEAKER, voice["name"])
     if continues:
         metadata["continues"] = continues
     ago = timedelta(seconds=max(0.0, clock() - utterance.started_at))

@@ -1,12 +1,12 @@
 """Where transcripts become events: past the guards and the reflexes, into the mailbox."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Final, Protocol, TypeAlias
 
 from agent.event import Event
-from appliance.input.event import ROOM, Origin, event_of
+from appliance.input.event import OWN, Origin, event_of
 from audio.speech import RecognizedTurn
 from audio.turns.foreground import RISE_DB
 from audio.turns.listener import REFLEX
@@ -48,6 +48,19 @@ class Filing(Protocol):
         """Put what was said into the mailbox, or keep it for later and tell whoever spoke."""
 
 
+class Contest(Protocol):
+    """Decides between several ears that heard the same (`appliance.rooms.arbitration`)."""
+
+    async def settle(self, heard: RecognizedTurn) -> str:
+        """Return why nobody gets the words, "" where the event is theirs."""
+
+    def id_of(self, heard: RecognizedTurn) -> str:
+        """Return the id of the event that a turn becomes."""
+
+    def told(self, heard: RecognizedTurn) -> Mapping[str, Json]:
+        """Return what the journal keeps of a turn that is not theirs."""
+
+
 @dataclass(slots=True)
 class Intake:
     """Once `accept` returns, nothing loses the words any more, or the person has been told what the disk does."""
@@ -58,13 +71,15 @@ class Intake:
     """Asked first: a `TurnGate`."""
     over_reply: Guard
     """Asked of what passed the gate: words that only accompany a reply."""
+    contest: Contest
+    """Asked of what passed both."""
     reflex: Reflex
-    """Offered what passed both."""
+    """Offered what is left."""
     addressing: Callable[[RecognizedTurn], Mapping[str, Json]]
     """Says what speaks for it that the words are for it; goes into the event's evidence."""
     clock: Callable[[], float] = monotonic
     """The one the turns' times are on."""
-    origin: Origin = ROOM
+    origin: Origin = OWN
     _before: tuple[str, float, float] | None = field(default=None, init=False)
     """Of the last event: its id, when its turn was committed, and that turn's level in dBFS; nothing of its sound."""
 
@@ -72,12 +87,15 @@ class Intake:
         """Return why nobody gets the words, `REFLEX` when a reflex has done with them, "" when the mind gets them."""
         if reason := self.gate(heard) or self.over_reply(heard):
             return reason
+        if reason := await self.contest.settle(heard):
+            return reason
         return REFLEX if await self.reflex(heard) else ""
 
     async def accept(self, heard: RecognizedTurn) -> None:
         """Make an event of one turn and file it; does not wait for a disk that refuses, so that stop is still heard."""
         continued, marks = self._continued(heard), self.addressing(heard)
         event = event_of(heard, self.max_tool_calls, continued, self.clock, marks, self.origin)
+        event = replace(event, id=self.contest.id_of(heard))
         self._before = (event.id, heard.utterance.committed_at, heard.utterance.level_dbfs)
         await self.turns.file(event)
 

@@ -4,12 +4,11 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
 from agent.event import Event
-from agent.mailbox import Mailbox
 from agent.run.system_replies import of_outage, phrase
 from audio.language import sentence_language
 from audio.playback.speech_output import SpokenSentence
@@ -24,6 +23,13 @@ MOST_WAITING: Final = 20
 """Turns; whoever speaks when so many wait is asked to say it again later."""
 
 
+class TakesEvents(Protocol):
+    """Where events go: a mailbox, or the way to one elsewhere (`appliance.machines.courier.Courier`)."""
+
+    async def enqueue(self, event: Event) -> bool:
+        """File an event, durable on return; False when its id is known. Raises `StateUnusable`."""
+
+
 @dataclass(slots=True)
 class PendingTurns:
     """Files turns in the order in which they were said, whatever the disk does meanwhile.
@@ -31,7 +37,7 @@ class PendingTurns:
     Loss: a turn that waits is in memory only, so that a stop of the process loses it; that is what the person was told.
     """
 
-    mailbox: Mailbox
+    mailbox: TakesEvents
     say: Callable[[SpokenSentence], Awaitable[None]]
     language: str
     """Of the house, ISO 639-1."""

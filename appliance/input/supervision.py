@@ -129,6 +129,8 @@ class MicrophoneSupervision:
 
     async def watch(self) -> None:
         """Look whether what is heard is the loudspeaker's monitor, for ever; returns at once for a recording."""
+        if self.is_awaited:
+            await self.first_heard.wait()
         while self._microphone is not None:
             await self._around.sleep(LOOK_SECONDS)
             await self._look(self._microphone)

@@ -2,15 +2,15 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
 import structlog
 
 from agent.bus import Bus
-from agent.event import Event, utc_now
-from appliance.input.event import ROOM, Origin, evidence_of
+from agent.event import Event
+from appliance.input.event import Origin, evidence_of
 from audio.capture.mute import MUTED
 from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.listener import REFLEX, TOO_SHORT
@@ -32,8 +32,16 @@ class SuppressedTurns:
     Their words are not `words` in the journal: it does not remember what was not meant for it.
     """
 
-    def __init__(self, bus: Bus, now: Callable[[], datetime] = utc_now, origin: Origin = ROOM) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        now: Callable[[], datetime],
+        origin: Origin,
+        told: Callable[[RecognizedTurn], Mapping[str, Json]],
+    ) -> None:
+        """Take where they are heard; `told` says what else is to be known of a turn."""
         self._bus = bus
+        self._told = told
         self._now = now
         self._origin = origin
         self._waiting: deque[Event] = deque(maxlen=WAITING)
@@ -49,9 +57,9 @@ class SuppressedTurns:
         """Keep the turn for `run` where there is a reason."""
         if suppressed in {"", REFLEX, TOO_SHORT, MUTED}:
             return
-        body: dict[str, Json] = {"reason": suppressed}
+        body: dict[str, Json] = {**self._origin.marks, "reason": suppressed}
         if heard is not None:
-            body |= {"text_spoken": heard.transcript.text, "evidence": evidence_of(heard)}
+            body |= {"text_spoken": heard.transcript.text, "evidence": evidence_of(heard), **self._told(heard)}
         origin = self._origin
         self._waiting.append(
             Event(

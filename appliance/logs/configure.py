@@ -24,7 +24,7 @@ from appliance.hints import typed_here
 OURS = ("appliance", "agent", "audio", "memory")
 """Loggers that follow `[log] level`; everybody else's are heard from warning on."""
 
-SILENCED = ("mcp", "neo4j")
+SILENCED = ("aioesphomeapi", "mcp", "neo4j", "zeroconf")
 """Loggers that tell of an outage what the exception tells too, a line for each try: heard only when all is lost."""
 
 WORD_KEYS = frozenset({"words", "text_spoken", "arguments"})

@@ -5,6 +5,7 @@ from typing import Final
 
 import structlog
 
+from agent.bus import Bus
 from agent.event import Event
 from agent.replies import SOURCES
 from agent.turns.stages import TURN_ENDED
@@ -45,10 +46,22 @@ def logged(record: Recording) -> Recording:
     return write
 
 
-def _log(event: Event) -> None:
+async def log_others(bus: Bus) -> None:
+    """Log what other machines publish of `LINES`, each with the machine's name, until cancelled."""
+    observer = bus.observe("*", everywhere=True)
+    try:
+        async for machine, event in observer.by_machine():
+            if machine and event.type in LINES:
+                _log(event, machine=machine)
+    finally:
+        bus.forget(observer)
+
+
+def _log(event: Event, **beside: str) -> None:
     name, keys = LINES[event.type]
     values = {_NAMES.get(key, key): event.metadata.get(key) for key in keys}
     if words := event.content or event.metadata.get("content"):
         values["words"] = words
     run_id, event_id = event.metadata.get("run_id", ""), event.parent_id
+    values |= beside
     log.info(name, **values, session=event.session_id, owner=event.owner_key, event_id=event_id, run_id=run_id)

@@ -1,7 +1,7 @@
 """Says what waits to be said unasked, when there is a gap for it: the loop around `agent.unasked.decide`."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -13,7 +13,7 @@ from agent.unasked.announcements import Announcements
 from agent.unasked.decide import Facts, Rules, decide
 from agent.unasked.past import said_today
 from appliance.output.company import Company
-from appliance.output.voice import VoiceReplySink
+from appliance.rooms.rooms import RoomReplies
 from memory.errors import MemoryFailure
 from memory.json_value import Json
 
@@ -29,17 +29,23 @@ class Announcer:
     def __init__(
         self,
         announcements: Announcements,
-        voice: VoiceReplySink,
+        voice: RoomReplies,
         company: Company,
         rules: Callable[[], Rules],
         is_engaged: Callable[[], Awaitable[bool]],
+        is_there: Callable[[str], bool],
     ) -> None:
-        """`is_engaged` says whether an answer is due or sounds, or something rings; `rules` are asked at each look."""
+        """Take how things are.
+
+        `is_there` says whether something can be heard in the room of this name, `is_engaged` whether an answer is due
+        or sounds, or something rings; `rules` are asked at each look.
+        """
         self._announcements = announcements
         self._voice = voice
         self._company = company
         self._rules = rules
         self._is_engaged = is_engaged
+        self._is_there = is_there
         self._breath_at = float("-inf")
         """When the last breath ended, in seconds on the event loop's clock."""
         self._waiting = 0
@@ -72,7 +78,7 @@ class Announcer:
         self._waiting = len(waiting)
         await self._find_begun(waiting)
         is_engaged = bool(waiting) and await self._is_engaged()
-        decision = decide(waiting, self._facts(is_engaged=is_engaged), self._announcements.past, self._rules())
+        decision = decide(waiting, self._facts(waiting, is_engaged=is_engaged), self._announcements.past, self._rules())
         if decision.say:  # nothing is awaited between the facts and the voice
             await self._say(decision.say)
         for each, outcome in decision.drop:
@@ -86,7 +92,7 @@ class Announcer:
             for each in waiting
         }
 
-    def _facts(self, *, is_engaged: bool) -> Facts:
+    def _facts(self, waiting: Sequence[Announcement], *, is_engaged: bool) -> Facts:
         company = self._company
         return Facts(
             self._announcements.now(),
@@ -96,6 +102,7 @@ class Announcer:
             company.rested_for,
             asyncio.get_running_loop().time() - self._breath_at,
             company.heard,
+            {each.room for each in waiting if not self._is_there(each.room)},
         )
 
     async def _say(self, breath: tuple[Announcement, ...]) -> None:

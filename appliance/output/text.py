@@ -10,7 +10,7 @@ from typing import Protocol
 from agent.bus import Bus
 from agent.event import HOUSEHOLD, Event
 from agent.record import step
-from agent.replies import SOURCES, Delivered, Reply, ReplySink, ReplyStream
+from agent.replies import SOURCES, Delivered, ForwardedReply, Reply, ReplySink, ReplyStream
 from audio.language import sentence_language
 from memory.json_value import Json
 
@@ -133,6 +133,11 @@ def below(sources: str, words: str) -> str:
     return f"\n{_HEADS[sentence_language(words, 'en')[:2]]}\n" + "".join(f"  {line}\n" for line in sources.split("\n"))
 
 
+def names_sources(piece: str) -> bool:
+    """Whether a piece of an answer is what `below` wrote: it is to be read, and not said."""
+    return piece.startswith(tuple(f"\n{head}\n" for head in (_HEADS[""], _HEADS["zh"])))
+
+
 class Mouths(Protocol):
     """The mouths of remote places (`appliance.remote.places.Places`)."""
 
@@ -143,7 +148,8 @@ class Mouths(Protocol):
 class ReplyRouter:
     """Sends each reply back to where its event came from: written to text clients, spoken for everything else.
 
-    At a remote place it is both. What is another owner's is never said in the room: that is the household's.
+    At a remote place it is both. One that is wanted in a room is spoken.
+    What is another owner's is never said in the room: that is the household's.
     """
 
     def __init__(self, voice: ReplySink, text: ReplySink, remote: Mouths) -> None:
@@ -153,55 +159,40 @@ class ReplyRouter:
 
     def open(self, reply: Reply) -> ReplyStream:
         """Return the delivery of one reply."""
-        if not reply.is_aloud and (there := self._remote.mouth_for(reply.event)) is not None:
+        if not (reply.is_aloud or reply.room) and (there := self._remote.mouth_for(reply.event)) is not None:
             return there.open(reply)
-        if is_text(reply.event) and not reply.is_aloud:
+        if is_text(reply.event) and not (reply.is_aloud or reply.room):
             return self._text.open(reply)
         spoken = self._voice.open(reply)
-        is_asked_in_writing = reply.event.source in TEXT_SOURCES and not reply.is_aloud
+        is_asked_in_writing = reply.event.source in TEXT_SOURCES and not (reply.is_aloud or reply.room)
         return WrittenToo(spoken, self._text.open(reply)) if is_asked_in_writing else spoken
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenToo:
-    """A reply that is said in the room and written to the client that asked for it to be spoken."""
+@dataclass(slots=True)
+class WrittenToo(ForwardedReply):
+    """A reply that is said in the room, which counts, and written to the client that asked for it to be spoken."""
 
-    spoken: ReplyStream
     written: ReplyStream
-
-    @property
-    def handed(self) -> str:
-        """Whole sentences handed to the mouth so far."""
-        return self.spoken.handed
 
     async def feed(self, text: str) -> None:
         """Hand the text on to both."""
         await self.written.feed(text)
-        await self.spoken.feed(text)
+        await self.stream.feed(text)
 
     async def close(self) -> None:
         """End both."""
         await self.written.close()
-        await self.spoken.close()
+        await self.stream.close()
 
     async def cut(self) -> None:
         """Break both off."""
         await self.written.cut()
-        await self.spoken.cut()
+        await self.stream.cut()
 
     @property
     def is_written(self) -> bool:
         """Never: it is heard."""
         return False
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the last sentence was heard or dropped."""
-        return self.spoken.is_over
-
-    async def ended(self) -> Delivered:
-        """Wait until it was heard, and return that; what was not heard was read."""
-        return await self.spoken.ended()
 
 
 def is_text(event: Event) -> bool:

@@ -1,10 +1,10 @@
 """Between replies and the voice: what nobody asked for is kept for a gap, what was asked for waits for a full stop."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from agent.event import CALENDAR, TIMER, Event
-from agent.replies import Delivered, Reply, ReplySink, ReplyStream
+from agent.event import CALENDAR, TIMER, Event, in_room
+from agent.replies import Delivered, ForwardedReply, Reply, ReplySink, ReplyStream
 
 File = Callable[[Event, str], Awaitable[None]]
 """Keeps the words of a reply to an event, durable on return (`agent.unasked.announcements.Announcements.file`)."""
@@ -25,21 +25,15 @@ class UnaskedReplySink:
             return self.voice.open(reply)
         if reply.event.type in {TIMER, CALENDAR}:
             return AfterSentence(self.voice.open(reply), self.sentence_over)
-        return KeptBack(reply, self.file)
+        return KeptBack(replace(reply, event=in_room(reply.event, reply.room)), self.file)
 
 
 @dataclass(slots=True)
-class AfterSentence:
+class AfterSentence(ForwardedReply):
     """A delivery that begins when nobody is in the middle of a sentence."""
 
-    stream: ReplyStream
     sentence_over: Callable[[], Awaitable[None]]
     _is_begun: bool = False
-
-    @property
-    def handed(self) -> str:
-        """What was handed on so far."""
-        return self.stream.handed
 
     async def feed(self, text: str) -> None:
         """Hand the text on; the first waits until it is silent."""
@@ -47,28 +41,6 @@ class AfterSentence:
             await self.sentence_over()
             self._is_begun = True
         await self.stream.feed(text)
-
-    async def close(self) -> None:
-        """Say that the text is whole."""
-        await self.stream.close()
-
-    async def cut(self) -> None:
-        """Drop what is not whole."""
-        await self.stream.cut()
-
-    @property
-    def is_written(self) -> bool:
-        """Whether it is read rather than heard."""
-        return self.stream.is_written
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will be heard of it."""
-        return self.stream.is_over
-
-    async def ended(self) -> Delivered:
-        """Wait until it was heard."""
-        return await self.stream.ended()
 
 
 @dataclass(slots=True)
@@ -85,6 +57,14 @@ class KeptBack:
         """Nothing, until the text is whole: then it is filed as a whole."""
         return "".join(self._pieces).strip() if self._closed else ""
 
+    @property
+    def _unsaid(self) -> str:
+        """What of it was not committed to a voice before a crash: that is not said again."""
+        words = self.handed
+        for sentence in self.reply.already:
+            words = words.replace(sentence, "", 1)
+        return " ".join(words.split()) if self.reply.already else words
+
     async def feed(self, text: str) -> None:
         """Collect the text."""
         self._pieces.append(text)
@@ -94,7 +74,7 @@ class KeptBack:
         if self._closed:
             return
         self._closed = True
-        if words := self.handed:
+        if words := self._unsaid:
             await self.file(self.reply.event, words)
 
     async def cut(self) -> None:

@@ -3,26 +3,43 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Protocol
 
 import structlog
 
 from agent.bus import Bus
 from agent.event import Event
 from agent.record import step
-from agent.replies import SENTENCE_STARTED, Delivered, Reply, ReplyStream
+from agent.replies import SENTENCE_STARTED, Delivered, Reply
+from agent.run.system_replies import FILLER
 from appliance.output.text import named_sources
+from audio.errors import SentenceRefused
 from audio.language import sentence_language
-from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
+from audio.playback.speech_output import SpeechObserver, SpokenSentence
 from audio.tts.sentences import SentenceSplitter
-from memory.errors import MemoryFailure
+from memory.errors import MemoryFailure, Superseded, Unconfirmed
 from memory.json_value import Json
 
 log = structlog.get_logger()
 
 SENTENCE_ENDED = "speech.sentence_ended"
 FIRST_SOUND = "speech.first_sound"
+
+
+class Says(Protocol):
+    """What says sentences (`SpeechOutput`, or `appliance.machines.speech.MachineSpeech`)."""
+
+    def observe(self, observer: SpeechObserver) -> None:
+        """Tell one more observer of each sentence; for good."""
+
+    async def say(self, sentence: SpokenSentence) -> None:
+        """Queue a sentence; waits while too many are waiting."""
+
+    def hush(self) -> None:
+        """Be silent at once: drop all that was said so far and is not heard yet."""
 
 
 class VoiceReplySink(SpeechObserver):
@@ -32,7 +49,7 @@ class VoiceReplySink(SpeechObserver):
     reply that is said again) for itself.
     """
 
-    def __init__(self, mouth: SpeechOutput, bus: Bus, language: str) -> None:
+    def __init__(self, mouth: Says, bus: Bus, language: str) -> None:
         self._mouth = mouth
         self._bus = bus
         self._language = language
@@ -41,7 +58,7 @@ class VoiceReplySink(SpeechObserver):
         """Why the newest sentence could not be said, once that was told; "" after one was heard."""
         mouth.observe(self)
 
-    def open(self, reply: Reply) -> ReplyStream:
+    def open(self, reply: Reply) -> "VoiceDelivery":
         """Return a delivery that speaks the reply in the room."""
         over = partial(self._open.pop, reply.call_id)
         delivery = VoiceDelivery(reply, self._mouth, self._language, over, self._name_sources)
@@ -65,10 +82,18 @@ class VoiceReplySink(SpeechObserver):
         return deliveries[0].reply.event.id if deliveries else ""
 
     async def sentence_started(self, sentence: SpokenSentence) -> None:
-        """Journal a sentence before its first sample."""
+        """Journal a sentence before its first sample.
+
+        Raises `SentenceRefused` where another machine of the household may be saying it; a word about an outage alone
+        is said as long as none is known to lead.
+        """
         body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number}
         envelope = self._envelope(SENTENCE_STARTED, sentence, body, sentence.text)
-        await self._publish(envelope)
+        try:
+            await self._publish(envelope)
+        except Unconfirmed as error:
+            if isinstance(error, Superseded) or not sentence.key.startswith(FILLER):
+                raise SentenceRefused(f"another machine may be saying it: {error}") from error
         log.info("sentence_started", event_id=envelope.parent_id, number=sentence.number, words=sentence.text)
 
     def _envelope(self, topic: str, sentence: SpokenSentence, body: dict[str, Json], words: str = "") -> Event:
@@ -81,9 +106,14 @@ class VoiceReplySink(SpeechObserver):
             self._bus.hold(named, durable=False)
 
     async def _publish(self, envelope: Event) -> None:
-        """Publish; where the disk refuses, it speaks all the same: a sentence twice is better than a mute box."""
+        """Publish; where the disk refuses, it speaks all the same: a sentence twice is better than a mute box.
+
+        Raises `Unconfirmed`: then it may be no box that is mute, but one of two.
+        """
         try:
             await self._bus.publish(envelope)
+        except Unconfirmed:
+            raise
         except MemoryFailure as error:
             log.warning("sentence_not_journaled", reason=str(error))
 
@@ -116,7 +146,8 @@ class VoiceReplySink(SpeechObserver):
         else:
             body["unsaid"] = sentence.text.removeprefix(heard).strip()
             log.info("sentence_cut_off", number=sentence.number, words=heard)
-        await self._publish(self._envelope(SENTENCE_ENDED, sentence, body))
+        with suppress(Unconfirmed):
+            await self._publish(self._envelope(SENTENCE_ENDED, sentence, body))
         if (delivery := self._open.get(sentence.key)) is not None:
             delivery.account(heard, whole=whole)
 
@@ -126,7 +157,7 @@ class VoiceDelivery:
     """One reply on its way to the loudspeaker."""
 
     reply: Reply
-    mouth: SpeechOutput
+    mouth: Says
     language: str
     on_over: Callable[[], object]
     """Called once, when nothing more will be spoken of it."""
@@ -202,10 +233,21 @@ class VoiceDelivery:
         if self._skip[sentence] > 0:
             self._skip[sentence] -= 1
             return
+        language = sentence_language(sentence, self.language)
+        await self._hand(SpokenSentence(self.reply.call_id, len(self._handed), sentence, language))
+
+    async def hand(self, number: int, sentence: str, language: str) -> bool:
+        """Hand on a sentence that was cut elsewhere, under its number there; False where nobody wants to hear more."""
+        if self._is_hushed:
+            return False
+        self._handed.append(sentence)
+        await self._hand(SpokenSentence(self.reply.call_id, number, sentence, language))
+        return True
+
+    async def _hand(self, sentence: SpokenSentence) -> None:
         self._under_way += 1
         self.reply.stages.mark("first_sentence")
-        language = sentence_language(sentence, self.language)
-        await self.mouth.say(SpokenSentence(self.reply.call_id, len(self._handed), sentence, language))
+        await self.mouth.say(sentence)
 
     def _close(self) -> None:
         self._closed = True

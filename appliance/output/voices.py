@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +11,8 @@ import structlog
 
 from appliance.config.options import RunOptions
 from appliance.config.sections import VoiceSettings
-from audio.interfaces import Player, Synthesizer
+from appliance.output.settings import SpeechSettings
+from audio.interfaces import LoadsLibrary, Player, Synthesizer, identity_of
 from audio.playback.reopening import ReopeningPlayer
 from audio.playback.wav import WavPlayer
 from audio.speech import SpeechAudio
@@ -18,15 +21,13 @@ from audio.tts.chain import VoiceChain
 from audio.tts.edge import EdgeSynthesizer
 from audio.tts.programs import EspeakSynthesizer
 from audio.tts.tts_cache import KeepingVoice, KeptVoice, TtsCache
+from audio.wyoming import server_at
 
 log = structlog.get_logger()
 
 
-FIRST_SOUND_WITHIN: Final = 1.5
-"""Seconds that a person likes to wait for the first sound of a voice, before the next voice is asked."""
-
-LOCAL_STALLS_AFTER: Final = 3.0
-"""Seconds without sound after which the local voice counts as stuck."""
+STALLS_AFTER: Final = 3.0
+"""Seconds without sound after which a voice counts as stuck."""
 
 
 async def open_player(settings: VoiceSettings, options: RunOptions) -> Player:
@@ -50,23 +51,65 @@ async def open_player(settings: VoiceSettings, options: RunOptions) -> Player:
     return speaker
 
 
-def _edge_first(settings: VoiceSettings, stall: float) -> list[Synthesizer]:
-    edge = EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
-    return [edge, EspeakSynthesizer(stall_timeout=stall)]
+def _edge(settings: SpeechSettings, stall: float) -> Synthesizer:
+    told = settings.voice
+    return EdgeSynthesizer(
+        {"en": told.edge_voice_en, "zh": told.edge_voice_zh},
+        url=told.edge_url,
+        first_audio_timeout=told.first_sound_deadline,
+    )
 
 
-ENGINES: Final[dict[str, Callable[[VoiceSettings, float], list[Synthesizer]]]] = {
-    "auto": _edge_first,
-    "edge": _edge_first,
-    "espeak": lambda settings, stall: [EspeakSynthesizer(stall_timeout=stall)],
+def _espeak(settings: SpeechSettings, stall: float) -> Synthesizer:
+    return EspeakSynthesizer(stall_timeout=stall)
+
+
+def _sovits(settings: SpeechSettings, stall: float) -> Synthesizer:
+    from audio.tts.sovits import Reference, SovitsSynthesizer
+
+    told = settings.sovits
+    reference = Reference(told.reference, told.reference_language, told.reference_text)
+    return SovitsSynthesizer(told.url, reference, streaming_mode=told.streaming_mode)
+
+
+def _openai(settings: SpeechSettings, stall: float) -> Synthesizer:
+    from audio.tts.openai_speech import OpenAiSpeechSynthesizer
+
+    told = settings.openai
+    key = settings.openai_key.reveal() if settings.openai_key else ""
+    voices = {"": told.voice, **told.voices}
+    return OpenAiSpeechSynthesizer(told.url, told.model, voices, key=key, response_format=told.format)
+
+
+def _wyoming(settings: SpeechSettings, stall: float) -> Synthesizer:
+    from audio.tts.wyoming import PORT, WyomingSynthesizer
+
+    server = replace(server_at(settings.wyoming.url, PORT), timeout=stall)
+    return WyomingSynthesizer(server, settings.wyoming.voices)
+
+
+def _piper(settings: SpeechSettings, stall: float) -> Synthesizer:
+    from audio.tts.piper import PiperSynthesizer
+
+    models = {language: str(Path(model).expanduser()) for language, model in settings.piper.models.items()}
+    return PiperSynthesizer(settings.piper.command, models, stall_timeout=stall)
+
+
+ENGINES: Final[dict[str, Callable[[SpeechSettings, float], Synthesizer]]] = {
+    "edge": _edge,
+    "espeak": _espeak,
+    "sovits": _sovits,
+    "openai": _openai,
+    "wyoming": _wyoming,
+    "piper": _piper,
 }
-"""What `[voice] engine` may be, and the voices it stands for, the best first. A new voice needs its line here and its
-name in the configuration: what it sends is told by itself."""
+"""What `[voice] engines` may name. A new voice needs its line here and its name in the configuration: what it sends is
+told by itself."""
 
 
-def voices_of(settings: VoiceSettings, stall: float = LOCAL_STALLS_AFTER) -> list[Synthesizer]:
-    """Return the voices that may speak, the best first; a local one may be silent for `stall` seconds. Asks nothing."""
-    return ENGINES[settings.engine](settings, stall)
+def voices_of(settings: SpeechSettings, stall: float = STALLS_AFTER) -> list[Synthesizer]:
+    """Return the voices that may speak, the best first; one that waits itself does so `stall` seconds. Asks nothing."""
+    return [ENGINES[name](settings, stall) for name in settings.voice.engines]
 
 
 class OnDemandPlayer(ReopeningPlayer):
@@ -91,32 +134,33 @@ class OnDemandPlayer(ReopeningPlayer):
             await super().aclose()
 
 
-def load_voice(settings: VoiceSettings) -> None:
+def load_voice(settings: SpeechSettings) -> None:
     """Import what only speaking needs, once the ears are open; else the first sentence does. Blocking."""
     speakable.load()
     for voice in voices_of(settings):
-        if isinstance(voice, EdgeSynthesizer):
+        if isinstance(voice, LoadsLibrary):
             voice.load()
 
 
 def choose_voice(
-    settings: VoiceSettings,
+    settings: SpeechSettings,
     state_folder: Path,
     clock: Callable[[], float] = time.monotonic,
     *,
-    silence: float = FIRST_SOUND_WITHIN,
+    silence: float | None = None,
 ) -> Synthesizer:
-    """Return the chain of voices: over the network first where that is allowed, the local one, then kept phrases.
+    """Return the chain of voices in the configured order, then kept phrases.
 
     Phrases are kept in `state_folder`. `clock` gives the monotonic seconds for which a voice that failed is left
-    alone. `silence` is how many seconds a voice may take to its first sound.
+    alone. `silence` is how many seconds a voice may take to its first sound, if not as long as is configured.
     """
-    voices = voices_of(settings, max(silence, LOCAL_STALLS_AFTER))
+    first = settings.voice.first_sound_deadline if silence is None else silence
+    stall = max(first, STALLS_AFTER)
+    voices = voices_of(settings, stall)
+    chain = partial(VoiceChain, clock=clock, first_audio_deadline=first, stall_deadline=stall)
     phrases = TtsCache(state_folder / "phrases")
-    if not settings.keep_phrases:
+    if not settings.voice.keep_phrases:
         phrases.forget()
-        return VoiceChain(voices, clock=clock, first_audio_deadline=silence)
-    kept = KeptVoice(phrases, [voice.name for voice in voices])
-    return VoiceChain(
-        [KeepingVoice(voice, phrases) for voice in voices], kept, clock=clock, first_audio_deadline=silence
-    )
+        return chain(voices)
+    kept = KeptVoice(phrases, [identity_of(voice) for voice in voices])
+    return chain([KeepingVoice(voice, phrases) for voice in voices], kept)

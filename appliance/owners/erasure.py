@@ -18,6 +18,7 @@ from appliance.owners.visitors import keys_in
 from appliance.recorder.store import FOLDER as RECORDINGS
 from appliance.recorder.store import Limits, Recordings
 from appliance.reflexes.forget import Forgetting
+from appliance.speakers.store import VoiceStore
 from appliance.wiring.graph import GraphSide
 from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure
@@ -155,6 +156,8 @@ class OwnerErasure:
         await self._graph.name_usage.forget(owner_key)
         await forget_anchors(self._state.journal.database, owner_key)
         await self._state.journal.database.rewrite()
+        if name := self._owners.identities.find(owner_key).name:
+            await asyncio.to_thread(VoiceStore(self._folder).forget, name)
         erased.was_member = self._owners.identities.remove(owner_key)
         self._owners.tokens.forget(owner_key)
         await asyncio.to_thread(self._fulfil, owner_key)

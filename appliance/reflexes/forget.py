@@ -19,6 +19,7 @@ from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import REMOTE, TEXT_SOURCES
 from appliance.reflexes.record import ROOM
 from appliance.reflexes.words import Forgot, beginnings
+from appliance.rooms.rooms import SATELLITE
 from appliance.wiring.state import State
 from memory.errors import MemoryFailure
 from memory.json_value import Json
@@ -102,7 +103,7 @@ class Forgetting:
 
     async def _told(self, *, typed: bool) -> list[Event]:
         """Return the household's spoken events, and typed ones, that still have their words, oldest first."""
-        mailbox, sources = self.state.mailbox, {"mic", REMOTE, *(TEXT_SOURCES if typed else ())}
+        mailbox, sources = self.state.mailbox, {"mic", SATELLITE, REMOTE, *(TEXT_SOURCES if typed else ())}
         runs = await self.state.journal.entries(topic="runs.new", owner_key=HOUSEHOLD, newest=True, limit=MOST_EVENTS)
         names = dict.fromkeys(run.event_id for run in runs if run.body.get("source") in sources)
         filed = [found.event for name in names if (found := await mailbox.find(name))]

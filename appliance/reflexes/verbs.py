@@ -10,7 +10,7 @@ from audio.playback.speech_output import SpeechOutput
 from audio.reflexes.words import Reflex
 
 if TYPE_CHECKING:
-    from appliance.timers.ringer import Ringer
+    from appliance.timers.ringer import RingerHere
 
 Verb: TypeAlias = Reflex | Literal["volume", "snooze"]
 """A reflex; the volume set to so many percent; or what rings, silent for a while."""
@@ -37,7 +37,7 @@ class Verbs:
     mouth: SpeechOutput
     mute: TimedMute
     kept: KeptSwitches
-    ringer: "Ringer | None"
+    ringer: "RingerHere | None"
     interrupt: Callable[[], bool]
     """Ends the run in hand; whether there was one."""
     silence: Callable[[], object]
@@ -67,7 +67,7 @@ class Verbs:
     def stop(self, *, by_run: bool = False) -> str:
         """End the ring; where nothing rings, or it speaks too, end that and the run in hand."""
         was_speaking = self.mouth.current is not None
-        silenced = self.ringer is not None and bool(self.ringer.silence_all())
+        silenced = self.ringer is not None and bool(self.ringer.silence())
         if silenced and not was_speaking:
             return "silenced"
         if not by_run:

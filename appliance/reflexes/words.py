@@ -12,6 +12,10 @@ _PHRASES: Final = {
         "I am muted and hear nothing{length} until you {word}type unmute or run nakari unmute.",
         "我已静音，{length}什么都听不见；{word}输入 unmute 或运行 nakari unmute 可以恢复。",
     ),
+    "muted there": (
+        "This microphone is off until you switch it on at the device.",
+        "这里的麦克风已关闭，可以在设备上重新打开。",
+    ),
     "mute asked back": ("Say it once more and I close my ears.", "再说一遍，我就关上耳朵。"),
     "forget asked back": ("Say it once more and it is gone.", "再说一遍，我就当没听到。"),
     "unmuted": ("I can hear again.", "我又能听见了。"),

@@ -3,30 +3,32 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 import structlog
 
 from agent.bus import Bus
-from agent.event import HOUSEHOLD, Event
+from agent.event import HOUSEHOLD, Event, utc_now
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.event import Origin
-from appliance.input.intake import Filing, Guard, Intake, TurnGate
+from appliance.input.intake import Contest, Filing, Guard, Intake, TurnGate
 from appliance.input.not_understood import understood_guard
 from appliance.input.suppressed import SuppressedTurns
 from appliance.output.interruption import Interruption
 from appliance.remote.decoding import MOST_SECONDS
 from appliance.remote.microphone import RemoteMicrophone
-from appliance.remote.mouth import NAME, RemoteMouth
-from appliance.remote.outbox import Heard, Outbox, Trouble
+from appliance.remote.mouth import NAME, PlaceMouth
+from appliance.remote.outbox import Heard, Trouble
 from appliance.remote.recording import as_one, utterances_in
+from appliance.rooms.arbitration import Undisputed
 from audio.echo.duplex import Mode
 from audio.echo.self_echo import SelfEcho
 from audio.errors import RecognitionFailed
-from audio.interfaces import Recognizer, VoiceDetector
+from audio.interfaces import Recognizer, TurnObserver, VoiceDetector
 from audio.language import sentence_language
 from audio.loops import Loop
 from audio.pcm import SAMPLE_RATE, Samples
@@ -35,6 +37,7 @@ from audio.recognizer.sharing import RecognizerTurns
 from audio.recognizer.wrapped import WrappedRecognizer
 from audio.reflexes.words import asked
 from audio.speech import RecognizedTurn, SpeechStarted
+from audio.turns.activity import SpeechActivity
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import FAILED, NO_WORDS, REFLEX, TOO_SHORT, Listener, Surroundings
@@ -67,6 +70,25 @@ class Recognizing:
     """Seconds of silence that end a turn."""
     clock: Callable[[], float]
 
+    async def recognized(
+        self, samples: Samples, began: float, is_wanted: Callable[[], bool] = lambda: True
+    ) -> RecognizedTurn | None:
+        """Return the words of a recording (int16, shape (n,), 16 kHz); None where nobody speaks in it.
+
+        `began` are seconds on the clock. What nobody wants any more when its turn has come is not recognized. Raises
+        `RecognitionFailed`.
+        """
+        loop = asyncio.get_running_loop()
+        detector = await asyncio.to_thread(self.detector)
+        turns = []
+        for utterance in await loop.run_in_executor(self.thread, utterances_in, samples, detector, began):
+            async with self.turns.other():
+                if not is_wanted():
+                    return None
+                transcript = await asyncio.to_thread(self.recognizer.transcribe, utterance)
+            turns.append(RecognizedTurn(utterance, transcript, self.clock()))
+        return as_one(turns) if turns else None
+
 
 @dataclass(frozen=True, slots=True)
 class Mind:
@@ -79,6 +101,8 @@ class Mind:
     """Acts on the household's reflex words that mean the box (`Reflexes.typed`); the sentence that answers, or ""."""
     bus: Bus
     max_tool_calls: int
+    marks: Callable[[RecognizedTurn], Mapping[str, Json]]
+    """Says who spoke, as far as the voice tells; goes into the event's evidence."""
 
 
 class OthersCancel:
@@ -110,35 +134,134 @@ class Press:
         return np.frombuffer(bytes(self._bytes[: len(self._bytes) // 2 * 2]), "<i2")
 
 
-class RemoteEars:
-    """Hears one press or microphone after the other. All on the event loop; `hear` is its loop."""
+class Telling(Protocol):
+    """Takes what whoever spoke is told (`appliance.remote.outbox.Outbox`)."""
 
-    def __init__(self, shared: Recognizing, mind: Mind, origin: Origin, mouth: RemoteMouth, outbox: Outbox) -> None:
+    def put(self, item: Heard | Trouble) -> None:
+        """Take it, at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where ears stand among others."""
+
+    origin: Origin
+    contest: Contest
+    own_words: Guard
+    """Holds back what it said itself and they heard."""
+    recognizing: Callable[[], AbstractAsyncContextManager[None]]
+    """Returns what is held while the recognizer is at work (`audio.recognizer.sharing.RecognizerTurns`)."""
+    activity: SpeechActivity = field(default_factory=SpeechActivity)
+    """Told when speech is under way."""
+    observers: tuple[TurnObserver, ...] = ()
+    """Told of each turn, before the ears' own."""
+
+
+class PlaceEars:
+    """What all ears elsewhere than in the room do with a microphone. All on the event loop."""
+
+    def __init__(
+        self, shared: Recognizing, mind: Mind, standing: Standing, mouth: PlaceMouth, telling: Telling
+    ) -> None:
         self._shared = shared
         self._mind = mind
-        self._origin = origin
+        self._standing = standing
+        self._origin = standing.origin
         self._mouth = mouth
-        self._outbox = outbox
+        self._telling = telling
+        understood = understood_guard(shared.language)
+        self._gate = TurnGate(_passes, evidence_guard, standing.own_words, _passes, understood)
+        self._suppressed = SuppressedTurns(mind.bus, utc_now, standing.origin, standing.contest.told)
+        self._newest = ""
+        """Id of the event that was filed last."""
+
+    def _intake(self, over_reply: Guard) -> Intake:
+        most, clock = self._mind.max_tool_calls, self._shared.clock
+        guards = (self._gate, over_reply, self._standing.contest)
+        return Intake(self, most, *guards, self._reflex, self._mind.marks, clock, self._origin)
+
+    def _listener(
+        self, microphone: RemoteMicrophone, intake: Intake, endpointer: Endpointer, *observers: TurnObserver
+    ) -> Listener:
+        """Return what makes events of what a microphone hears, told to these and to the journal."""
+        shared, speech = self._shared, self._mouth.speech
+        around = Surroundings(
+            clock=shared.clock,
+            activity=self._standing.activity,
+            may_rest=lambda: speech.current is None,
+            recognizing=self._standing.recognizing,
+        )
+        listener = Listener(microphone, microphone, endpointer, Warm(shared.recognizer), intake, around)
+        listener.observe(*self._standing.observers, *observers, self._suppressed)
+        return listener
+
+    @property
+    def _settings(self) -> EndpointerSettings:
+        return EndpointerSettings(commit_seconds=self._shared.commit_silence)
+
+    async def file(self, event: Event) -> None:
+        """Put an event into the mailbox, as a `Filing`; whoever spoke is told that it was understood, or why not."""
+        self._newest = event.id
+        try:
+            await self._mind.filing.file(event)
+        except Problem as problem:
+            self._telling.put(Trouble(problem.sentence, problem.code))
+        else:
+            self._telling.put(Heard(event.content, event.id))
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what happens beside hearing, until cancelled."""
+        return {"remote: turns that nobody gets": self._suppressed.run}
+
+    def stop(self) -> bool:
+        """Be silent at once there, and end the run of what was said there last; whether there was anything to end."""
+        was_speaking = self._mouth.speech.current is not None
+        event_id = self._mouth.voice.stop_speaking() or self._newest
+        return (bool(event_id) and self._mind.interrupt(event_id)) or was_speaking
+
+    async def _reflex(self, heard: RecognizedTurn) -> bool:
+        """Act on a word that means what is said there, or else the box; return whether there is no more to it.
+
+        What cannot be taken back is left to the mind: it can ask.
+        """
+        words, speech = heard.transcript.text, self._mouth.speech
+        order = asked(words)
+        if order == "stop" and self.stop():
+            return True
+        if order == "wait" and speech.current is not None:
+            speech.pause()
+            return True
+        if order == "go on" and speech.is_paused:
+            speech.resume()
+            return True
+        sentence = self._acted_there(words)
+        if not sentence and order not in {"mute", "forget"} and self._origin.owner_key == HOUSEHOLD:
+            sentence = await self._mind.typed(words)
+        if sentence:
+            language = sentence_language(sentence, self._shared.language)
+            await speech.say(SpokenSentence("", 0, sentence, language))
+        return bool(sentence)
+
+    def _acted_there(self, words: str) -> str:
+        """Act on words that mean the place itself; return the sentence that answers them, "" where they do not."""
+        return ""
+
+
+class RemoteEars(PlaceEars):
+    """Hears one press or microphone after the other; `hear` is its loop."""
+
+    def __init__(self, shared: Recognizing, mind: Mind, origin: Origin, mouth: PlaceMouth, telling: Telling) -> None:
         own_words = SelfEcho(mouth.speech, shared.clock)
-        self._gate = TurnGate(_passes, evidence_guard, own_words, _passes, understood_guard(shared.language))
+        super().__init__(shared, mind, Standing(origin, Undisputed(), own_words, shared.turns.other), mouth, telling)
         self._interruption = Interruption(
             mouth.speech, mouth.voice, mind.interrupt, OthersCancel(), self._is_held_back, shared.clock
         )
-        self._suppressed = SuppressedTurns(mind.bus, origin=origin)
         self._over_reply = self._intake(self._interruption.guard)
         self._on_purpose = self._intake(_passes)
         """Whoever presses a button means what they say, be it only a "yes" over a reply."""
-        self._newest = ""
-        """Id of the event that was filed last."""
         self._to_hear: asyncio.Queue[RemoteMicrophone | Press | None] = asyncio.Queue(MOST_TO_HEAR + 1)
         """With room for what ends it."""
         self._open: RemoteMicrophone | Press | None = None
-
-    def _intake(self, over_reply: Guard) -> Intake:
-        mind, clock = self._mind, self._shared.clock
-        return Intake(
-            self, mind.max_tool_calls, self._gate, over_reply, self._reflex, _unmarked, clock, origin=self._origin
-        )
 
     @property
     def is_open(self) -> bool:
@@ -186,7 +309,7 @@ class RemoteEars:
                 await self._listen(what)
                 continue
             if what.is_too_long:
-                self._outbox.put(Trouble(f"only the first {MOST_SECONDS:g} seconds were taken", Exit.USAGE))
+                self._telling.put(Trouble(f"only the first {MOST_SECONDS:g} seconds were taken", Exit.USAGE))
             try:
                 await self.understand(what.samples, what.began)
             finally:
@@ -194,10 +317,7 @@ class RemoteEars:
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what happens beside hearing, until cancelled."""
-        return {
-            "remote: goes on with a reply when it was nothing": self._interruption.run,
-            "remote: turns that nobody gets": self._suppressed.run,
-        }
+        return {"remote: goes on with a reply when it was nothing": self._interruption.run, **super().loops()}
 
     async def understand(self, samples: Samples, began: float) -> str:
         """Take a recording as one utterance; return why nobody gets its words, "" where they became an event.
@@ -207,7 +327,7 @@ class RemoteEars:
         self._interruption.speech_started(SpeechStarted(began, _unasked))
         turn, reason = None, FAILED
         try:
-            turn = await self._recognized(samples, began)
+            turn = await self._shared.recognized(samples, began)
             reason = NO_WORDS if turn is None or not turn.transcript.text else await self._on_purpose.admit(turn)
         except RecognitionFailed as error:
             log.warning("recognition_failed", reason=str(error))
@@ -220,41 +340,13 @@ class RemoteEars:
             self._tell(turn, reason)
         return reason
 
-    async def _recognized(self, samples: Samples, began: float) -> RecognizedTurn | None:
-        """Return the words of a recording; None where nobody speaks in it. Raises `RecognitionFailed`."""
-        shared, loop = self._shared, asyncio.get_running_loop()
-        detector = await asyncio.to_thread(shared.detector)
-        turns = []
-        for utterance in await loop.run_in_executor(shared.thread, utterances_in, samples, detector, began):
-            async with shared.turns.other():
-                transcript = await asyncio.to_thread(shared.recognizer.transcribe, utterance)
-            turns.append(RecognizedTurn(utterance, transcript, shared.clock()))
-        return as_one(turns) if turns else None
-
     async def _listen(self, microphone: RemoteMicrophone) -> None:
-        shared, speech = self._shared, self._mouth.speech
-        settings = EndpointerSettings(commit_seconds=shared.commit_silence)
-        around = Surroundings(
-            clock=shared.clock, may_rest=lambda: speech.current is None, recognizing=shared.turns.other
-        )
-        listener = Listener(
-            microphone, microphone, Endpointer(settings), Warm(shared.recognizer), self._over_reply, around
-        )
+        endpointer = Endpointer(self._settings)
+        listener = self._listener(microphone, self._over_reply, endpointer, self._interruption, self)
         listener.watch(self._interruption)
-        listener.observe(self._interruption, self._suppressed, self)
         async with asyncio.TaskGroup() as group:
             group.create_task(listener.listen(), name="remote: chunks to utterances")
             group.create_task(listener.recognize(), name="remote: utterances to events")
-
-    async def file(self, event: Event) -> None:
-        """Put an event into the mailbox, as a `Filing`; whoever spoke is told that it was understood, or why not."""
-        self._newest = event.id
-        try:
-            await self._mind.filing.file(event)
-        except Problem as problem:
-            self._outbox.put(Trouble(problem.sentence, problem.code))
-        else:
-            self._outbox.put(Heard(event.content, event.id))
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Tell nothing of it, as a `TurnObserver`."""
@@ -269,38 +361,10 @@ class RemoteEars:
 
     def _tell(self, heard: RecognizedTurn | None, reason: str) -> None:
         text = heard.transcript.text if heard is not None else ""
-        self._outbox.put(Heard(text, held_back="" if reason == REFLEX else reason))
+        self._telling.put(Heard(text, held_back="" if reason == REFLEX else reason))
 
     def _is_held_back(self, heard: RecognizedTurn) -> str:
         return self._gate(heard) or (REFLEX if asked(heard.transcript.text) else "")
-
-    def stop(self) -> bool:
-        """Be silent at once there, and end the run of what was said there last; whether there was anything to end."""
-        was_speaking = self._mouth.speech.current is not None
-        event_id = self._mouth.voice.stop_speaking() or self._newest
-        return (bool(event_id) and self._mind.interrupt(event_id)) or was_speaking
-
-    async def _reflex(self, heard: RecognizedTurn) -> bool:
-        """Act on a word that means what is said there, or else the box; return whether there is no more to it.
-
-        What cannot be taken back is left to the mind: it can ask.
-        """
-        words, speech = heard.transcript.text, self._mouth.speech
-        order = asked(words)
-        if order == "stop" and self.stop():
-            return True
-        if order == "wait" and speech.current is not None:
-            speech.pause()
-            return True
-        if order == "go on" and speech.is_paused:
-            speech.resume()
-            return True
-        if order in {"mute", "forget"} or self._origin.owner_key != HOUSEHOLD:
-            return False
-        if sentence := await self._mind.typed(words):
-            language = sentence_language(sentence, self._shared.language)
-            await speech.say(SpokenSentence("", 0, sentence, language))
-        return bool(sentence)
 
 
 class Warm(WrappedRecognizer):
@@ -318,10 +382,6 @@ class Warm(WrappedRecognizer):
 
 def _passes(heard: RecognizedTurn) -> str:
     return ""
-
-
-def _unmarked(heard: RecognizedTurn) -> dict[str, Json]:
-    return {}
 
 
 def _unasked() -> None:

@@ -56,7 +56,7 @@ class RemotePlayer:
         self._gain = 1.0
         self._changed = asyncio.Event()
 
-    def speaks_of(self, event_id: str) -> None:
+    def speaks_of(self, event_id: str, words: str) -> None:
         """Take which event is answered by what is played from now on."""
         if event_id != self._event_id and self._sample_rate:
             self.finish()

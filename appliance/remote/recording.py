@@ -65,6 +65,7 @@ def as_one(turns: Sequence[RecognizedTurn]) -> RecognizedTurn:
         text=" ".join(each.transcript.text for each in turns if each.transcript.text),
         confidence="low" if any(each.transcript.confidence == "low" for each in turns) else "normal",
         evidence={name: mean([each.transcript.evidence[name] for each in turns]) for name in names},
+        voice=turns[int(np.argmax(spoken))].transcript.voice,
     )
     utterance = replace(
         heard[0],

@@ -15,7 +15,7 @@ from agent.record import step
 from agent.time.series import SERIES, missed, series_id, successor, without_today
 from agent.tools.timers import label_of, late_seconds
 from appliance.wiring.state import State
-from memory.errors import MemoryFailure
+from memory.errors import MemoryFailure, Superseded
 from memory.json_value import Json
 
 log = structlog.get_logger()
@@ -139,8 +139,8 @@ class DueTimers:
         for event in due:
             del self._known[event.id]
             self._given.add(event.id)
-        if rings:
-            await self._commit(rings)
+        if rings and not await self._commit(rings):
+            return []
         return rings
 
     async def _go_on(self, due: list[Event], now: datetime) -> None:
@@ -166,8 +166,8 @@ class DueTimers:
             log.warning("timer_not_looked_up", event_id=event.id, reason=str(error))
             return True
 
-    async def _commit(self, rings: list[DueTimer]) -> None:
-        """Journal the rings; a full disk silences no alarm."""
+    async def _commit(self, rings: list[DueTimer]) -> bool:
+        """Journal the rings; a full disk, or an engine that is away, silences no alarm, a machine that leads does."""
         late = [round(due.late_seconds, 1) for due in rings]
         entries = [
             step(RANG, due.event, "", {"late_seconds": seconds, **_told(due.event)})
@@ -175,10 +175,14 @@ class DueTimers:
         ]
         try:
             await self._state.bus.publish(*entries)
+        except Superseded as error:
+            log.info("timers_left_to_another", reason=str(error))
+            return False
         except MemoryFailure as error:
             log.warning("ring_not_journaled", reason=str(error))
         for due, seconds in zip(rings, late, strict=True):
             log.info("timer_rang", event_id=due.event.id, late_seconds=seconds)
+        return True
 
 
 def _told(event: Event) -> dict[str, Json]:

@@ -1,21 +1,22 @@
 """The ringer: a due timer rings and tells its name, beside the mind, until somebody says stop or a minute is over."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
 from agent.event import Event
+from appliance.rooms.rooms import Room, Rooms
 from appliance.timers.due import DueTimer, DueTimers
 from appliance.timers.snooze import snooze_minutes
 from appliance.timers.words import is_stop, is_stop_for_today, told
 from audio.loops import Loop
 from audio.playback.earcons import bell
-from audio.playback.speech_output import SpeechOutput
 
 log = structlog.get_logger()
 
@@ -32,11 +33,38 @@ LOOK_AGAIN: Final = 0.5
 """Seconds between two looks whether somebody still speaks."""
 
 
+WORDS_COME_WITHIN: Final = 1.5
+"""Seconds from the end of a short utterance to its words: the closing silence, and a small model's time."""
+
+MOST_ROOMS: Final = 64
+"""In which something may begin to ring at the same moment."""
+
+
+class HeardIn(Protocol):
+    """Who was heard where (`appliance.output.company.Company`)."""
+
+    def is_spoken_to(self, room: str, seconds: float) -> bool:
+        """Whether somebody speaks in a room of this name, or did so in the last so many seconds."""
+
+    @property
+    def last_room(self) -> str:
+        """The room in which a person was understood last, "" where that is long ago."""
+
+
 async def wait_for(changed: asyncio.Event, seconds: float) -> None:
     """Return when the event is set or the seconds are over."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await changed.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Ringing:
+    """A timer that rings."""
+
+    began: float
+    """Seconds on the clock of the pace."""
+    due: DueTimer
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,35 +77,114 @@ class Pace:
     """Waits until the event is set or so many seconds are over; it may also return sooner."""
 
 
-class Ringer:
-    """Rings for every due timer, once each, however busy the mind and however far the model.
+class RoomRinger:
+    """Rings in one room, until nothing rings there any more. All that rings at the same time rings together."""
 
-    All that rings at the same time rings together; a stop ends all of it.
+    def __init__(self, room: Room, language: str, is_spoken_to: Callable[[], bool], pace: Pace) -> None:
+        """`is_spoken_to` says whether somebody speaks or just did: a ring over the word "stop" would drown it."""
+        self.room = room
+        self._language = language
+        self._pace = pace
+        self._is_spoken_to = is_spoken_to
+        self.ringing: list[Ringing] = []
+        """In the order in which they began."""
+        self._changed = asyncio.Event()
+        self._sounding: asyncio.Timeout | None = None
+        """While a ring is heard or waits for its turn: what ends it early."""
+
+    def add(self, more: Sequence[Ringing]) -> None:
+        """Ring for these too."""
+        self.ringing += more
+        self._changed.set()
+
+    def silence(self) -> list[Event]:
+        """Be silent at once; return the timers that rang."""
+        timers = [each.due.event for each in self.ringing]
+        self.ringing.clear()
+        self._changed.set()
+        if self._sounding is not None:
+            self._sounding.reschedule(asyncio.get_running_loop().time())
+        return timers
+
+    async def run(self, over: Callable[[Event], None]) -> None:
+        """Ring until all was stopped, the room is away, or a minute is over, which `over` is told of each timer."""
+        rung_at = float("-inf")
+        while True:
+            self._changed.clear()
+            self._end_old(over)
+            if not (self.ringing and self.room.is_there()):
+                return
+            if self.ringing[-1].began > rung_at:  # a later ring has waited in its pause
+                await self._hold()
+            rung_at = self._pace.now()
+            await self._ring()
+            await self._pause()
+
+    def _end_old(self, over: Callable[[Event], None]) -> None:
+        while self.ringing and self._pace.now() - self.ringing[0].began >= RINGS_FOR:
+            due = self.ringing.pop(0).due
+            log.info("ringing_ended", event_id=due.event.id)
+            over(due.event)
+
+    async def _ring(self) -> None:
+        """Ring once, with the names of all that is due; in silence where somebody says stop."""
+        sentence = told([each.due for each in self.ringing], self._language)
+        scope = asyncio.timeout(None)
+        try:
+            # A deadline that `silence` sets to now: cancelling from outside needs a scope.
+            async with scope as self._sounding:
+                await self.room.speech.announce(bell(), sentence)
+            log.info("ring_sounded", words=sentence.text)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+        finally:
+            self._sounding = None
+
+    async def _hold(self) -> None:
+        """Wait for the end of a sentence that somebody is in the middle of, not for long."""
+        latest = self._pace.now() + LONGEST_HOLD
+        while self.ringing and self._is_spoken_to() and self._pace.now() < latest:
+            self._changed.clear()
+            await self._pace.wait(self._changed, LOOK_AGAIN)
+
+    async def _pause(self) -> None:
+        """Wait between two rings; shorter only when nothing rings any more, longer while somebody speaks."""
+        until = self._pace.now() + PAUSE
+        latest = until + LONGEST_HOLD
+        while self.ringing and self._pace.now() < until:
+            self._changed.clear()
+            await self._pace.wait(self._changed, until - self._pace.now())
+            if self._pace.now() >= until and self._is_spoken_to():
+                until = min(self._pace.now() + LOOK_AGAIN, latest)
+
+
+class Ringer:
+    """Rings for every due timer, once each, in the room where it was set, however busy the mind, and far the model.
+
+    Where that room is away, it rings where somebody was heard last, else at the box: a ring is for everybody.
     """
 
     def __init__(
         self,
         due: DueTimers,
-        mouth: SpeechOutput,
+        rooms: Rooms,
         language: str,
-        is_spoken_to: Callable[[], bool],
+        company: HeardIn,
         pace: Pace | None = None,
     ) -> None:
-        """`is_spoken_to` says whether somebody speaks or just did: a ring over the word "stop" would drown it."""
         self._due = due
-        self._mouth = mouth
+        self._rooms = rooms
         self._language = language
         self._pace = pace or Pace()
-        self._is_spoken_to = is_spoken_to
-        self._ringing: list[tuple[float, DueTimer]] = []
-        """Each with the moment at which it began, in that order."""
+        self._company = company
+        self._ringers: list[RoomRinger] = []
+        """Of the rooms in which something rings."""
+        self._new: asyncio.Queue[RoomRinger] = asyncio.Queue(MOST_ROOMS)
         self._unnoted: list[Event] = []
         """Timers that were silenced and not journaled yet."""
         self._silent = asyncio.Event()
         self._silent.set()
-        self._changed = asyncio.Event()
-        self._sounding: asyncio.Timeout | None = None
-        """While a ring is heard or waits for its turn: what ends it early."""
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what rings, for ever."""
@@ -90,16 +197,18 @@ class Ringer:
 
     @property
     def is_ringing(self) -> bool:
-        """Whether something rings, its pauses included."""
-        return bool(self._ringing)
+        """Whether something rings anywhere, its pauses included."""
+        return any(ringer.ringing for ringer in self._ringers)
 
-    def silence_all(self) -> list[Event]:
-        """Be silent at once; return the timers that rang. `note` should be told of them."""
-        timers = [due.event for _, due in self._ringing]
-        self._ringing.clear()
-        self._changed.set()
-        if self._sounding is not None:
-            self._sounding.reschedule(asyncio.get_running_loop().time())
+    def meant_in(self, room: Room) -> list[RoomRinger]:
+        """Return what is meant by a stop that is said in a room: what rings there, else what alone rings elsewhere."""
+        ringing = [ringer for ringer in self._ringers if ringer.ringing]
+        here = [ringer for ringer in ringing if ringer.room == room]
+        return here or (ringing if len(ringing) == 1 else [])
+
+    def silence_in(self, room: Room) -> list[Event]:
+        """Silence at once what is meant there; return the timers that rang. `note` should be told of them."""
+        timers = [timer for ringer in self.meant_in(room) for timer in ringer.silence()]
         self._unnoted += timers
         return timers
 
@@ -110,16 +219,16 @@ class Ringer:
             log.info("ringing_stopped", words=words)
             await self._due.note_stop(timers, words)
 
-    async def take(self, words: str) -> bool:
+    async def take(self, words: str, room: Room) -> bool:
         """Be silent at once if something rings and the words ask for that; return whether they are done with.
 
         "Snooze" is silence as well, and the same timers again in five minutes, or as many as are said; "stop for
         today" leaves out what would come later today of the same series.
         """
         minutes, for_today = snooze_minutes(words), is_stop_for_today(words)
-        if not self._ringing or (minutes is None and not for_today and not is_stop(words)):
+        if not self.meant_in(room) or (minutes is None and not for_today and not is_stop(words)):
             return False
-        timers = self.silence_all()
+        timers = self.silence_in(room)
         if for_today:
             await self._due.leave_out_today(timers)
         if minutes is not None:
@@ -127,71 +236,76 @@ class Ringer:
         await self.note(words)
         return True
 
-    async def snooze(self, minutes: float, words: str) -> bool:
+    async def snooze(self, minutes: float, words: str, room: Room) -> bool:
         """Be silent at once and ring again in so many minutes; False when nothing rings."""
-        if not self._ringing:
+        if not self.meant_in(room):
             return False
-        timers = self.silence_all()
+        timers = self.silence_in(room)
         await self._due.snooze(timers, minutes)
         await self.note(words)
         return True
 
     async def _watch(self) -> None:
         while True:
-            begun = await self._due.next()
-            self._ringing += [(self._pace.now(), due) for due in begun]
-            self._silent.clear()
-            self._changed.set()
+            for due in await self._due.next():
+                self._begin(Ringing(self._pace.now(), due))
+
+    def _begin(self, ringing: Ringing) -> None:
+        if self._rooms.rings_itself(ringing.due.event):
+            return
+        room = self._room_of(ringing.due.event)
+        self._silent.clear()
+        ringer = next((each for each in self._ringers if each.room == room), None)
+        if ringer is None:
+            is_spoken_to = partial(self._company.is_spoken_to, room.called, WORDS_COME_WITHIN)
+            ringer = RoomRinger(room, self._language, is_spoken_to, self._pace)
+            self._ringers.append(ringer)
+            self._new.put_nowait(ringer)
+        ringer.add([ringing])
+
+    def _room_of(self, timer: Event) -> Room:
+        return self._rooms.of(timer) or self._rooms.named(self._company.last_room) or self._rooms.any
 
     async def _ring_all(self) -> None:
-        rung_at = float("-inf")
-        while True:
-            self._changed.clear()
-            self._end_old()
-            if not self._ringing:
-                self._silent.set()
-                await self._changed.wait()
-                continue
-            if self._ringing[-1][0] > rung_at:  # a later ring has waited in its pause
-                await self._hold()
-            rung_at = self._pace.now()
-            await self._ring()
-            await self._pause()
+        async with asyncio.TaskGroup() as group:
+            while True:
+                ringer = await self._new.get()
+                group.create_task(self._ring_in(ringer), name=f"ringer: {ringer.room.called}")
 
-    def _end_old(self) -> None:
-        while self._ringing and self._pace.now() - self._ringing[0][0] >= RINGS_FOR:
-            _, due = self._ringing.pop(0)
-            log.info("ringing_ended", event_id=due.event.id)
-            self._due.over(due.event)
+    async def _ring_in(self, ringer: RoomRinger) -> None:
+        """Ring in a room; what still rings when that is away goes on elsewhere."""
+        await ringer.run(self._due.over)
+        self._ringers.remove(ringer)
+        for ringing in ringer.ringing:
+            self._begin(ringing)
+        if not self._ringers:
+            self._silent.set()
 
-    async def _ring(self) -> None:
-        """Ring once, with the names of all that is due; in silence where somebody says stop."""
-        sentence = told([due for _, due in self._ringing], self._language)
-        scope = asyncio.timeout(None)
-        try:
-            # A deadline that `take` sets to now: cancelling from outside needs a scope.
-            async with scope as self._sounding:
-                await self._mouth.announce(bell(), sentence)
-            log.info("ring_sounded", words=sentence.text)
-        except TimeoutError:
-            if not scope.expired():
-                raise
-        finally:
-            self._sounding = None
 
-    async def _hold(self) -> None:
-        """Wait for the end of a sentence that somebody is in the middle of, not for long."""
-        latest = self._pace.now() + LONGEST_HOLD
-        while self._ringing and self._is_spoken_to() and self._pace.now() < latest:
-            self._changed.clear()
-            await self._pace.wait(self._changed, LOOK_AGAIN)
+@dataclass(frozen=True, slots=True)
+class RingerHere:
+    """The ringer, as somebody in a room means it."""
 
-    async def _pause(self) -> None:
-        """Wait between two rings; shorter only when nothing rings any more, longer while somebody speaks."""
-        until = self._pace.now() + PAUSE
-        latest = until + LONGEST_HOLD
-        while self._ringing and self._pace.now() < until:
-            self._changed.clear()
-            await self._pace.wait(self._changed, until - self._pace.now())
-            if self._pace.now() >= until and self._is_spoken_to():
-                until = min(self._pace.now() + LOOK_AGAIN, latest)
+    ringer: Ringer
+    room: Room
+
+    @property
+    def is_ringing(self) -> bool:
+        """Whether something rings that is meant here."""
+        return bool(self.ringer.meant_in(self.room))
+
+    def silence(self) -> list[Event]:
+        """Silence at once what is meant here; return the timers that rang. `note` should be told of them."""
+        return self.ringer.silence_in(self.room)
+
+    async def note(self, words: str) -> None:
+        """Journal the words by which what was silenced last became silent."""
+        await self.ringer.note(words)
+
+    async def take(self, words: str) -> bool:
+        """Be silent if the words ask for that; return whether they are done with (`Ringer.take`)."""
+        return await self.ringer.take(words, self.room)
+
+    async def snooze(self, minutes: float, words: str) -> bool:
+        """Be silent at once and ring again in so many minutes; False when nothing rings."""
+        return await self.ringer.snooze(minutes, words, self.room)

@@ -5,16 +5,16 @@ from collections.abc import Callable
 from agent.model.chain import Chain
 from agent.prompts import Self
 from appliance.config.load import Config
-from appliance.config.sections import VoiceSettings
 from appliance.egress import Egress, is_here, lasting_egress, model_egress
 from appliance.model.catalog import catalog_of
+from appliance.output.settings import SpeechSettings, speech_settings
 from appliance.output.voices import voices_of
 from appliance.wiring.graph import store_of
 
 
 def about(config: Config, models: Chain) -> Callable[[], Self]:
     """Return what tells what is so in this box; asked between two events, it lets the model that was chosen think."""
-    voice, memory = _voice(config.voice), _memory(config)
+    voice, memory = _voice(speech_settings(config)), _memory(config)
     lasting, catalog = lasting_egress(config), catalog_of(config)
 
     def told() -> Self:
@@ -29,7 +29,7 @@ def _clause(leaving: Egress) -> str:
     return f"{leaving.what}, to {leaving.to}"
 
 
-def _voice(settings: VoiceSettings) -> str:
+def _voice(settings: SpeechSettings) -> str:
     """Return the names of the voices, the best first, and where each is that is not here."""
     told = []
     for voice in voices_of(settings):

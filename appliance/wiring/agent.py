@@ -29,7 +29,6 @@ from agent.run.patience import SIGN_AFTER, ThoughtLimits
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
-from agent.time.quiet import quiet_hours
 from agent.tools.device import DeviceVerbs
 from agent.tools.mcp.servers import McpServers
 from agent.tools.mcp.showing import Showing
@@ -38,6 +37,7 @@ from agent.tools.registry.discovery import discover
 from agent.tools.registry.own_files import OwnFiles
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Tool
+from agent.tools.voices import SpeakerVoices
 from appliance.api.handler import Part
 from appliance.config.load import Config
 from appliance.config.own_work import EconomySettings
@@ -161,11 +161,13 @@ class Hands:
     machine: Machine
     home: HomeSide | None
     """None where no Home Assistant is configured."""
+    voices: SpeakerVoices | None = None
+    """None where nobody listens for who speaks."""
 
 
 def open_sessions(world: World, output: Output, memory: MemorySide) -> Sessions:
     """Return the contexts of all sessions, and the attention that everything may call upon."""
-    state, tokens, run_state = world.state, TokenCounter(), RunState()
+    state, tokens, run_state = world.state, world.environment.tokens(), RunState()
     windows = Windows()
     limits = context_limits(world.config, windows)
     contexts = Contexts(state.journal, state.bus, limits, tokens, world.environment.clock)
@@ -198,9 +200,8 @@ async def open_agent(
         await choice.restore()
         windows = sessions.windows
         windows.follow(lambda: [each.model for each in models.may_think])
-        quiet = quiet_hours(config.mind.quiet_hours, config.zone)
         budgets = budgets_of(config.economy)
-        limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=quiet)
+        limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=config.quiet)
         growth = growth_side(world, output, GrowthOf(models, windows, hands.graph, lambda: attention.run))
         context = replace(_tool_context(world, sessions, limits, hands), calendars=calendars, growth=growth.looked_at)
         discovered = discover(context, config.tools_folder, config.secret, owners.shares_graph)
@@ -220,6 +221,8 @@ async def open_agent(
         loop = Loop(mind, attention, prompts, situation, utc_now, limits)
         beat = LoopHeartBeat("mind", EVENT_SECONDS)
         loop.observe(beat)
+        for settler in world.settlers:
+            loop.answer_by(settler)
         watch = ModelWatch(models, state.mailbox, thinker.outage)
         tokens = sessions.tokens
         own = OwnFiles(discovered, registry, situation, state.bus, owners.shares_graph)
@@ -254,7 +257,7 @@ def _tool_context(world: World, sessions: Sessions, limits: RunLimits, hands: Ha
         limits,
         utc_now,
         str(config.zone),
-        quiet_hours(config.mind.quiet_hours, config.zone),
+        config.quiet,
         config.mind.test_tool,
         files=hands.machine.files,
         code=hands.machine.code,
@@ -262,6 +265,7 @@ def _tool_context(world: World, sessions: Sessions, limits: RunLimits, hands: Ha
         pages=world.environment.pages(config),
         weather=weather_of(config),
         home=hands.home.tools if hands.home else None,
+        voices=hands.voices,
     )
 
 

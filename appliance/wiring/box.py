@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from agent.context.remembered import Remembered
 from appliance.admin.archive import everything_of
@@ -17,35 +18,48 @@ from appliance.api.owner_requests import OwnerHandler
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.egress import egress
+from appliance.http.listening.addresses import Addresses
 from appliance.input.names import GraphNames
 from appliance.insight.insight import Insight
+from appliance.live.live import Live
 from appliance.logs.counts import Counts
 from appliance.notify import HeartBeat
 from appliance.output.saying import DoorReplies, Sayings
+from appliance.output.settings import speech_settings
 from appliance.output.voices import load_voice
 from appliance.owners.challenges import Challenges
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import Owners, open_owners
 from appliance.reflexes.forget import no_graph
+from appliance.satellites.interfaces import Devices
+from appliance.satellites.satellites import Satellites
+from appliance.wiring import machines
 from appliance.wiring.agent import Agent, Hands, Sessions, open_agent, open_sessions
 from appliance.wiring.commands import commands_of
 from appliance.wiring.doors import Entrance, Inside, addresses_for, entrance_of
 from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.graph import GraphSide, graph_side
-from appliance.wiring.home import home_side
-from appliance.wiring.input import Input, open_input
+from appliance.wiring.home import HomeSide, home_side
+from appliance.wiring.input import Input, NameSources, open_input
 from appliance.wiring.live import open_live
 from appliance.wiring.machine import Machine, machine_of
 from appliance.wiring.memory import MemorySide, memory_side, retention_of
 from appliance.wiring.output import Output, open_output
 from appliance.wiring.reflexes import open_acting
-from appliance.wiring.remote import remote_side
-from appliance.wiring.state import allowance_of, disk_of, open_state
+from appliance.wiring.remote import house_of, remote_side
+from appliance.wiring.roles import joined, of_role, rooms_elsewhere
+from appliance.wiring.satellites import Places, places_of
+from appliance.wiring.speakers import SpeakerSide, speaker_side
+from appliance.wiring.state import State, allowance_of, disk_of, open_state
 from appliance.wiring.unasked import Unasked, open_unasked
 from audio.loops import Loop
 from memory.graph.cypher import Statement
 from memory.graph.results import Result
 from memory.state.retention import Retention
+
+if TYPE_CHECKING:
+    from appliance.machines.ears import RemoteEars
+    from appliance.machines.mind import RemoteRooms
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +67,8 @@ class Box:
     """Everything that runs, put together; `appliance.service` starts its loops."""
 
     output: Output
+    satellites: Devices | None
+    places: Places
     agent: Agent
     machine: Machine
     input: Input
@@ -62,10 +78,16 @@ class Box:
     retention: Retention
     owners: Owners
     erasure: OwnerErasure
+    speakers: SpeakerSide | None
+    """None where nobody listens for who speaks."""
     household: Household
     doors: Entrance
     config: Config
     options: RunOptions
+    elsewhere: "RemoteEars | None"
+    """What joins it to a mind on another machine; None where the mind is here."""
+    rooms: "RemoteRooms | None"
+    """Ears on other machines; None where it is alone, or is ears itself."""
 
     @property
     def warms(self) -> bool:
@@ -83,10 +105,15 @@ class Box:
             "memory: images that no event refers to": partial(self.household.attaching.images.run, self.retention.days),
             **self.output.loops(),
             **self.agent.loops(),
+            **machines.loops_of(self.household.bus),
             **self.machine.loops(),
+            **(self.speakers.speakers.loops() if self.speakers else {}),
             **self.input.loops(),
             **({"unasked: what waits for a gap, said in it": self.unasked.announcer.run} if self.warms else {}),
+            **({**self.satellites.loops(), **self.places.loops()} if self.satellites is not None else {}),
             **self.doors.loops(),
+            **(self.elsewhere.loops() if self.elsewhere else {}),
+            **(self.rooms.loops() if self.rooms else {}),
             "door: tells text clients that a run is over": self.household.end_clients,
             **({"warm: connections and vocabularies, off the start path": self._warm} if self.warms else {}),
             **({"calendars: kept up to date, and reminded of": calendars.run} if calendars and self.warms else {}),
@@ -105,74 +132,96 @@ class Box:
     async def _warm(self) -> None:
         if self.input.ears is not None:
             await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
-            await asyncio.to_thread(load_voice, self.config.voice)
+            await asyncio.to_thread(load_voice, speech_settings(self.config))
         await self.agent.warm()
 
 
 @asynccontextmanager
 async def open_box(config: Config, options: RunOptions, environment: Environment = REAL) -> AsyncIterator[Box]:
-    """Open every part; what is missing on this machine is told in one line each, and done without.
+    """Open every part on a state of its own; what is missing here is told in one line each, and done without.
 
     Raises what the parts raise when a person asked for what cannot be: a wrong model folder, a state folder in use.
     """
+    config, environment = of_role(config, options, environment)
+    allowance = allowance_of(config.economy, config.zone)
+    async with (
+        machines.open_transport(config, options, environment) as transport,
+        open_state(config.state_folder, allowance, environment.now, transport) as state,
+        box_on(World(config, options, state, environment), {}) as box,
+    ):
+        yield box
+
+
+@asynccontextmanager
+async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
+    """Open every part on a state that is open; `told` are further parts of the status. Raises as `open_box` does."""
+    config, options, state, environment = world.config, world.options, world.state, world.environment
     async with AsyncExitStack() as parts:
-        state = await parts.enter_async_context(
-            open_state(config.state_folder, allowance_of(config.economy, config.zone), environment.now)
-        )
-        world = World(config, options, state, environment)
         graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.brief))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
         admin = graph_admin_of(everything_of(config), graph)
         output = await parts.enter_async_context(open_output(world))
         sessions = open_sessions(world, output, memory)
+        world, elsewhere = await parts.enter_async_context(joined(world, output, sessions))
         remembered = _remembered(owners, graph, sessions)
         erase_event = no_graph if admin is None or remembered is None else _erasing(admin, graph, remembered)
         acting = open_acting(world, output, sessions, erase_event)
+        rooms = await parts.enter_async_context(rooms_elsewhere(world, output, sessions, acting.forgetting))
         machine = machine_of(config, owners.shares_graph)
         home = home_side(config, state.mailbox, owners.shares_graph)
         lent = graph.lent(owners.shares_graph, remembered)
-        hands = Hands(lent, memory.recall, acting.device, machine, home)
-        news = [acting.record.situation, output.announcements.situation]
+        side = speaker_side(world, graph)
+        hands = Hands(lent, memory.recall, acting.device, machine, home, side.speakers if side else None)
+        news = [acting.record.situation, output.announcements.situation, output.where]
         agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, hands, news))
-        known = GraphNames(graph.writer.graph.read, state.bus, owners.shares_graph) if graph.writer else None
-        hears = open_input(world, output, acting, agent, known, home.home if home else None)
+        hears = open_input(world, output, acting, agent, _heard_of(graph, state, owners, home), side)
         unasked = open_unasked(world, owners, output, agent, hears)
         live = open_live(world, output, hears)
         erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
         owners.observe(agent.contexts.renew)
         is_busy = partial(_is_busy, agent, output)
-        retention = retention_of(config.state, state, is_busy)
-        graph = graph.with_lookups(is_busy)
+        retention, graph = retention_of(config.state, state, is_busy), graph.with_lookups(is_busy)
         addresses = addresses_for(config, options)
-        described: dict[str, Part] = {
-            "http": addresses.describe,
-            **hears.describe(),
-            **agent.describe(),
-            "graph": graph.describe,
-            **_settled(config, agent, unasked, machine),
-            "streams": live.describe,
-            "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
-        }
+        paired = None if options.deaf else environment.satellites(config)
+        described = hears.describe() | agent.describe() | _settled(config, agent, unasked, machine, paired)
+        described |= {**_standing(config, addresses, graph, live, retention, elsewhere or rooms), **told}
+        described |= machines.described(state.bus)
         letters = EventIntake(state.mailbox, owners.shares_graph, owners.name_of)
-        replies = DoorReplies(output.text, Sayings(output.voice, state.journal))
-        attaching = Attaching(state.images)
-        acting.forgetting.empties(attaching, live)
-        told = Told(described, monotonic())
+        replies, attaching = DoorReplies(output.text, Sayings(output.voice, state.journal)), Attaching(state.images)
+        acting.forgetting.empties(
+            attaching, live, *([side.voices] if side else []), *([elsewhere.waiting] if elsewhere else [])
+        )
         commands = commands_of(config, agent, owners, state.journal, unasked.commands)
-        household = Household(letters, attaching, state.bus, replies, agent.loop, hears, told, commands)
+        household = Household(
+            letters, attaching, state.bus, replies, agent.loop, hears, Told(described, monotonic()), commands
+        )
         keys = OwnerHandler(owners, Challenges(owners.identities), erasure.erase)
         beats = [agent.beat, *([hears.ears.beat] if hears.ears is not None else [])]
         counts = Counts(state.bus, lambda: agent.registry.names)
-        remote = remote_side(world, output, hears, agent, letters)
-        inside = Inside(household, admin, agent, keys, acting.insight, counts, beats, config.file, remote, live)
-        doors = entrance_of(config, inside, addresses)
+        house = house_of(world, output, hears, agent, letters, side)
+        remote, places = remote_side(world, output, house), places_of(config.satellites, output, house, paired)
+        inside = Inside(household, admin, agent, keys, acting.insight, counts, beats, config.file, remote, live, paired)
+        doors = entrance_of(config, inside, addresses, options)
+        described.update(doors.describe())  # which speak for the household, and so come after it
         parts.callback(doors.doors.close)
-        sides = (output, agent, machine, hears, unasked, graph, memory, retention, owners, erasure)
-        yield Box(*sides, household, doors, config, options)
+        sides = (output, paired, places, agent, machine, hears, unasked, graph, memory, retention, owners, erasure)
+        yield Box(*sides, side, household, doors, config, options, elsewhere, rooms)
 
 
-def _settled(config: Config, agent: Agent, unasked: Unasked, machine: Machine) -> dict[str, Part]:
+def _heard_of(graph: GraphSide, state: State, owners: Owners, home: HomeSide | None) -> NameSources:
+    """Return what tells the ears of names to expect, and of the house."""
+    return _names(graph, state, owners), home.home if home else None
+
+
+def _names(graph: GraphSide, state: State, owners: Owners) -> GraphNames | None:
+    """Return what tells the ears of names that the memory knows; None without a graph."""
+    return GraphNames(graph.writer.graph.read, state.bus, owners.shares_graph) if graph.writer else None
+
+
+def _settled(
+    config: Config, agent: Agent, unasked: Unasked, machine: Machine, devices: Devices | None
+) -> dict[str, Part]:
     """Return what the status says of what the configuration allows: to leave, to do unasked, to run, to say unasked."""
     asked = (*config.tools.confirm, *config.tools.never_confirm)
     return {
@@ -180,12 +229,31 @@ def _settled(config: Config, agent: Agent, unasked: Unasked, machine: Machine) -
         "asking": lambda: {"unknown": [*agent.registry.unknown(asked)]},
         "confined": machine.describe,
         "announcements": unasked.announcer.describe,
+        **({"satellites": devices.describe} if isinstance(devices, Satellites) else {}),
+    }
+
+
+def _standing(
+    config: Config,
+    addresses: Addresses,
+    graph: GraphSide,
+    live: Live,
+    retention: Retention,
+    elsewhere: "RemoteEars | RemoteRooms | None",
+) -> dict[str, Part]:
+    """Return what the status says of what stands by itself."""
+    return {
+        "http": addresses.describe,
+        "graph": graph.describe,
+        "streams": live.describe,
+        **({"machines": elsewhere.describe} if elsewhere else {}),
+        "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
     }
 
 
 def _is_busy(agent: Agent, output: Output) -> bool:
     """Say whether an event is in hand, or something sounds."""
-    return agent.loop.run_in_hand is not None or output.speech.current is not None
+    return agent.loop.run_in_hand is not None or output.rooms.is_speaking
 
 
 def _remembered(owners: Owners, graph: GraphSide, sessions: Sessions) -> Remembered | None:

@@ -20,12 +20,13 @@ from appliance.api import (
     model_requests,
     owner_requests,
     requests,
+    satellite_requests,
 )
 from appliance.api.commands import published
-from appliance.api.handler import Household
+from appliance.api.handler import Household, Part
 from appliance.api.owner_requests import OwnerHandler
 from appliance.api.program_questions import ProgramQuestions
-from appliance.api.register import Register
+from appliance.api.register import AnyEntry, Register
 from appliance.config.http import HttpSettings
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
@@ -36,8 +37,12 @@ from appliance.live.live import Live
 from appliance.logs.counts import Counts
 from appliance.notify import HeartBeat
 from appliance.remote import decoding
+from appliance.satellites.interfaces import Devices
+from appliance.satellites.satellites import Satellites
 from appliance.wiring.agent import Agent
 from appliance.wiring.remote import Remote
+from appliance.wiring.wyoming import wyoming_door
+from appliance.wyoming.door import WyomingDoor
 from audio.loops import Loop
 
 if TYPE_CHECKING:
@@ -63,6 +68,8 @@ class Inside:
     """What the doctor reads; None is the usual one."""
     remote: Remote
     live: Live
+    satellites: Devices | None
+    """Paired devices; None where there are to be none."""
 
     def register(self) -> Register:
         """Return what may be asked of this box."""
@@ -77,9 +84,16 @@ class Inside:
                 *journal_requests.entries(self.insight.journal),
                 *health_requests.entries(self.beats, self.config_file),
                 *insight_requests.entries(self.insight),
+                *self._of_satellites(),
             ],
             partial(published, self.household.bus),
         )
+
+    def _of_satellites(self) -> "list[AnyEntry]":
+        """Return what may be asked about satellites; nothing where there are to be none."""
+        if not isinstance(self.satellites, Satellites):
+            return []
+        return satellite_requests.entries(self.satellites)
 
     def routers(self, register: Register) -> "list[APIRouter]":
         """Return what speaks a protocol of its own beside the register's requests; loads it."""
@@ -124,22 +138,31 @@ class Entrance:
     remote: Remote
     live: Live
     insight: Insight
+    wyoming: WyomingDoor | None
+    """None where it is off."""
+
+    def describe(self) -> dict[str, Part]:
+        """Return what each part says of itself in the status that is told by no other."""
+        return {"wyoming": self.wyoming.describe} if self.wyoming else {}
 
     def loops(self) -> Mapping[str, Loop]:
         """Return its long-lived loops by name."""
         return {
+            **(self.wyoming.loops() if self.wyoming else {}),
             "doors: whoever comes by HTTP": self.doors.run,
             "doors: counts of what happened": self.counts.run,
             **self.live.loops(),
         }
 
 
-def entrance_of(config: Config, inside: Inside, addresses: Addresses) -> Entrance:
+def entrance_of(config: Config, inside: Inside, addresses: Addresses, options: RunOptions) -> Entrance:
     """Return the doors of this box, which are open. Raises what `Doors.open` raises."""
-    register = inside.register()
+    register, house = inside.register(), inside.remote.house
+    wyoming = None if options.brief else wyoming_door(config.wyoming, house, inside.household)
     doors = Doors(config.socket, partial(_load, register, inside, config.http), addresses)
     doors.open()
-    return Entrance(register, doors, inside.counts, inside.beats, inside.remote, inside.live, inside.insight)
+    parts = (inside.counts, inside.beats, inside.remote, inside.live, inside.insight)
+    return Entrance(register, doors, *parts, wyoming)
 
 
 def addresses_for(config: Config, options: RunOptions) -> Addresses:

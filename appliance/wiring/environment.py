@@ -5,30 +5,54 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from agent.context.tokens import TokenCounter
 from agent.event import utc_now
+from agent.loop import Settler
 from agent.model.interface import CachedPrefix, ChatModel
 from agent.web.pages import PageReader
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
+from appliance.input.hearing.choose import Hearing, choose_recognizer
+from appliance.input.hearing.settings import HearingSettings
+from appliance.input.pending_turns import TakesEvents
 from appliance.input.source import looked_for, open_source
-from appliance.input.whisper.recognizers import Hearing, choose_recognizer
-from appliance.input.whisper.settings import WhisperSettings
 from appliance.model.catalog import ModelCatalog
 from appliance.model.choose import choose_models
+from appliance.output.settings import SpeechSettings
 from appliance.output.voices import choose_voice, open_player
+from appliance.reflexes.words import Forgot
+from appliance.satellites.interfaces import Devices
+from appliance.satellites.satellites import open_satellites
 from appliance.wiring.state import State
 from appliance.wiring.web import pages_of
 from audio.interfaces import AudioSource, Player, Synthesizer, VoiceDetector
 from audio.recognizer.faster_whisper import Hotwords
 from audio.turns.vad import load_detector
 
+if TYPE_CHECKING:
+    from memory.engine.interface import Engine
 
-def hearing_of(settings: WhisperSettings, names: Hotwords) -> Hearing:
+
+def hearing_of(settings: HearingSettings, names: Hotwords) -> Hearing:
     """Return the recognizer of a service, which fetches a better one. Raises `ModelNotFound`."""
     return choose_recognizer(settings, names, fetches=True)
+
+
+def paired(config: Config) -> Devices | None:
+    """Return the paired satellites; None where they are off."""
+    if not config.satellites.enabled:
+        return None
+    return open_satellites(config.state_folder, str(config.zone), config.satellites.most, config.satellites.reply_port)
+
+
+def machines_engine(config: Config) -> "Engine":
+    """Return the engine between the machines, not opened yet. Raises `EngineRefused` where its client is missing."""
+    from appliance.wiring.engine import engine_of  # loaded where there is one, and nowhere else
+
+    return engine_of(config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +62,26 @@ class Environment:
     source: Callable[[EarsSettings, RunOptions], AudioSource | None] = open_source
     """None without a microphone."""
     player: Callable[[VoiceSettings, RunOptions], Awaitable[Player]] = open_player
-    voice: Callable[[VoiceSettings, Path], Synthesizer] = choose_voice
+    voice: Callable[[SpeechSettings, Path], Synthesizer] = choose_voice
     """Given the state folder too, where phrases are kept."""
     models: Callable[[ModelCatalog, CachedPrefix], Awaitable[Sequence[ChatModel]]] = choose_models
     """Asked with what finds the conversation of the room."""
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""
     detector: Callable[[], VoiceDetector] = load_detector
-    hearing: Callable[[WhisperSettings, Hotwords], Hearing] = hearing_of
+    hearing: Callable[[HearingSettings, Hotwords], Hearing] = hearing_of
     """Which recognizer hears, given the names to expect. Raises `ModelNotFound` for a model folder that is none."""
     pages: Callable[[Config], PageReader | None] = pages_of
     """Reads pages of the public internet; None where none are to be read."""
     now: Callable[[], datetime] = utc_now
     """Aware; the time by which mail is due, and what is said unasked keeps quiet hours and loses its point."""
+    satellites: Callable[[Config], Devices | None] = paired
+    """Paired devices in other rooms; None where there are to be none."""
+    speaks: bool = True
+    """Whether this machine has a mouth; a mind of ears elsewhere has none."""
+    tokens: Callable[[], TokenCounter] = TokenCounter
+    engine: "Callable[[Config], Engine]" = machines_engine
+    """The engine between the machines, not opened; asked only where `[machines] url` is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +92,14 @@ class World:
     options: RunOptions
     state: State
     environment: Environment
+    spoken: TakesEvents | None = None
+    """Where what is said here goes; None is this machine's own mailbox."""
+    forgets: Callable[[Callable[[], Awaitable[Forgot]]], Awaitable[Forgot]] | None = None
+    """Forgets what was said last elsewhere too, besides what it is given; None where all of it is here."""
+    settlers: Sequence[Settler] = ()
+    """Who answers some events without a model, beside those of every box."""
+    epoch: int = 1
+    """Of the lease under which this machine has the mind of the household."""
 
 
 REAL: Final = Environment()

@@ -72,11 +72,11 @@ def growth_side(world: World, output: Output, of: GrowthOf) -> GrowthSide:
         return any(model.name != OFFLINE for model in of.models.may_think)
 
     def is_busy() -> bool:
-        sounds = output.speech.current is not None or output.activity.within(SILENCE.total_seconds())
+        sounds = output.rooms.is_speaking or output.company.silent_for < SILENCE.total_seconds()
         return sounds or of.in_hand() is not None
 
-    zone, quiet = world.config.zone, world.config.mind.quiet_hours
-    hours, wanted = quiet_hours(quiet or NIGHT_HOURS, zone), list[Occasion]()
+    zone, wanted = world.config.zone, list[Occasion]()
+    hours = world.config.quiet or quiet_hours(NIGHT_HOURS, zone)
     if settings.reflect:
         wanted.append(Reflections(state.mailbox, database, of.graph.is_for, has_model))
     evidence = None

@@ -1,15 +1,20 @@
 """The ears, put together: from the microphone to the mailbox, and what ends a reply for whoever speaks over it."""
 
-from collections.abc import Callable, Collection, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
-from agent.event import Event
+from agent.event import Event, utc_now
 from appliance.api.handler import Part
 from appliance.config.values import listed
 from appliance.input.devices import supervised
 from appliance.input.ears import Ears, Followers
 from appliance.input.echo import calibrated
+from appliance.input.event import Origin
+from appliance.input.hearing.choose import Hearing
+from appliance.input.hearing.settings import hearing_settings
 from appliance.input.intake import Intake, TurnGate
 from appliance.input.lost import LostTurns, rest_of_unclear
 from appliance.input.names import GraphNames, KnownNames, NameSource
@@ -17,7 +22,6 @@ from appliance.input.not_understood import NotUnderstood, understood_guard
 from appliance.input.pending_turns import PendingTurns
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
-from appliance.input.whisper.settings import whisper_settings
 from appliance.output.interruption import Interruption
 from appliance.recorder.recorder import FlightRecorder
 from appliance.reflexes.reflexes import Reflexes
@@ -27,13 +31,14 @@ from appliance.wiring.agent import Agent
 from appliance.wiring.environment import World
 from appliance.wiring.output import Output
 from appliance.wiring.reflexes import Acting
+from appliance.wiring.speakers import SpeakerSide
+from audio.capture.live import LiveMicrophone
 from audio.capture.mute import MutedSource
 from audio.echo.duplex import HalfDuplex
-from audio.echo.self_echo import SelfEcho
 from audio.interfaces import AudioSource, ChunkWatcher
 from audio.loops import Loop
 from audio.playback.live import LivePlayer
-from audio.recognizer.sharing import RecognizerTurns
+from audio.reflexes.addressing import Addressing
 from audio.reflexes.spotter import KeywordSearch, Spotter
 from audio.reflexes.wakeword import WakeWord
 from audio.reflexes.words import asked
@@ -41,7 +46,11 @@ from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import REFLEX, Listener, Surroundings
+from audio.turns.vad import LateDetector
 from memory.json_value import Json
+
+NameSources: TypeAlias = tuple[GraphNames | None, NameSource | None]
+"""The names of the memory and those of the house; None without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +79,15 @@ class Input:
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what hears, and what acts on it, until cancelled."""
-        ears = {} if self.ears is None else {**self.ears.loops(), **self.acting.echo.loops()}
         spotter = {} if self.spotter is None else {"reflexes: words spotted in sound": self.spotter.run}
+        hearing = {**self.acting.echo.loops(), **spotter}
         return {
-            **ears,
+            **(self.ears.loops() if self.ears else {}),
+            **({name: partial(self.ears.once_heard, loop) for name, loop in hearing.items()} if self.ears else {}),
             "ears: turns that the disk refused, to the mailbox": self.turns.run,
             "ears: goes on with a reply when it was nothing": self.interruption.run,
             **self.reflexes.loops(),
             "reflexes: the sign that it listens": self.sign.run,
-            **spotter,
             **self.names,
             **(self.recorder.loops() if self.recorder else {}),
         }
@@ -128,62 +137,73 @@ class Input:
 
 
 def open_input(
-    world: World, output: Output, acting: Acting, agent: Agent, known: GraphNames | None, home: NameSource | None
+    world: World, output: Output, acting: Acting, agent: Agent, sources: NameSources, side: SpeakerSide | None
 ) -> Input:
     """Join everything from the microphone to the mailbox; nothing is heard before its loops run.
 
-    `known` are the names of the memory, `home` those of the house; None without one.
+    `side` tells who speaks; None where nobody listens for that.
 
     Raises `ModelNotFound` for a configured model folder that is none.
     """
     config, clock, speech = world.config, world.environment.clock, output.speech
-    addressing, verbs, forgetting = acting.addressing, acting.verbs, acting.forgetting
-    own_words = SelfEcho(speech, clock)
+    addressing, verbs, forgetting, (known, home) = acting.addressing, acting.verbs, acting.forgetting, sources
     gate = TurnGate(
         mute=verbs.mute.guard,
         evidence=evidence_guard,
-        own_words=own_words,
+        own_words=output.own_words,
         addressing=addressing.guard,
         understood=understood_guard(config.ears.language),
     )
-    interruption = Interruption(
-        speech, output.voice, agent.loop.interrupt, acting.echo, lambda heard: gate(heard) or _reflex(heard), clock
-    )
-    turns = PendingTurns(world.state.mailbox, speech.say, config.ears.language)
+
+    def held_back(heard: RecognizedTurn) -> str:
+        return gate(heard) or output.contest.dispute(heard) or _reflex(heard)
+
+    interruption = Interruption(speech, output.voice, agent.loop.interrupt, acting.echo, held_back, clock)
+    turns = PendingTurns(world.spoken or world.state.mailbox, speech.say, config.ears.language)
+    origin = Origin(room=config.ears.room)
     most, take = config.economy.asr_transcript, acting.reflexes.take
-    intake = Intake(turns, most, gate, interruption.guard, take, addressing.marks, clock)
-    forgetting.empties(speech, own_words)
+    marks = _marks(addressing, side)
+    intake = Intake(turns, most, gate, interruption.guard, output.contest, take, marks, clock, origin)
+    forgetting.empties(speech, output.own_words, output.arbiter)
     sign = ListeningSign(acting.voice)
     source = acting.source
     if source is None:
         return Input(None, interruption, intake, turns, acting, None, sign, {}, None)
     names = KnownNames(*filter(None, (home, known)))
-    hearing = world.environment.hearing(whisper_settings(config), names)
-    followers = _followers(world, output, acting, interruption, Prewarm(agent.models.warm, clock))
+    hearing = world.environment.hearing(hearing_settings(config), names)
+    followers = _followers(world, output, acting, interruption, Prewarm(_warming(agent, hearing), clock))
     recorder = FlightRecorder(acting.insight.recordings, config.ears, clock, names) if config.recorder.turns else None
     guard = recorder.guarding(acting.guard) if recorder else acting.guard
-    recognizing = RecognizerTurns()
+    load = world.environment.detector
     listener = Listener(
         MutedSource(source, verbs.mute, _wakes_muted(output, acting)),
-        world.environment.detector(),
+        LateDetector(load) if isinstance(source, LiveMicrophone) and source.missing else load(),
         Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence)),
-        hearing.recognizer,
+        side.heard_by(hearing.recognizer) if side else hearing.recognizer,
         intake,
-        Surroundings(guard, clock, output.activity, lambda: speech.current is None, recognizing.room),
+        Surroundings(guard, clock, output.turns.activity, lambda: speech.current is None, output.recognizing.room),
     )
     devices = supervised(source, output.player, speech, config.ears.language, output.lull)
-    ears = Ears(listener, hearing, followers, devices, output.activity, clock, recognizing)
+    ears = Ears(listener, hearing, followers, devices, output.turns.activity, clock)
     output.company.listen_by(lambda: not ears.is_deaf)
     spotter = _spotter(world, acting, source)
     wake = [WakeWord(addressing.wake_word, addressing.wake, sign.woken.set)] if addressing.wake_word else []
     listener.watch(ears.arrived, acting.echo, interruption, *([spotter] if spotter else []), *wake)
     followers.follow(listener)
-    listener.observe(recognizing, output.company)
+    listener.observe(output.contest, output.recognizing, output.turns)
     if recorder is not None:
         _record(recorder, listener, output, interruption, world)
         forgetting.empties(recorder)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
     return Input(ears, interruption, intake, turns, acting, spotter, sign, _naming(names, known, home), recorder)
+
+
+def _marks(addressing: Addressing, side: SpeakerSide | None) -> Callable[[RecognizedTurn], Mapping[str, Json]]:
+    """Return what tells whom words are for, and who said them."""
+    if side is None:
+        return addressing.marks
+    voices = side.voices
+    return lambda heard: {**addressing.marks(heard), **voices.marks(heard)}
 
 
 def _followers(world: World, output: Output, acting: Acting, interruption: Interruption, prewarm: Prewarm) -> Followers:
@@ -194,10 +214,21 @@ def _followers(world: World, output: Output, acting: Acting, interruption: Inter
         acting.reflexes,
         interruption,
         prewarm,
-        SuppressedTurns(world.state.bus),
+        SuppressedTurns(world.state.bus, utc_now, Origin(room=world.config.ears.room), output.contest.told),
         LostTurns(voice.give, acting.addressing.is_open, unclear, clock),
         NotUnderstood(output.speech.say, partial(voice.give, "unclear"), language, unclear, clock),
     )
+
+
+def _warming(agent: Agent, hearing: Hearing) -> Callable[[], Awaitable[None]]:
+    """Return what opens the connections that words will need, at the same time."""
+
+    async def warm() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(asyncio.to_thread(hearing.prewarm), name="ears: the recognizer's connection")
+            await agent.models.warm()
+
+    return warm
 
 
 def _record(

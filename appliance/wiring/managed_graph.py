@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
 from typing import Final
 
 import structlog
@@ -12,6 +13,7 @@ import structlog
 from agent.tools.memory import memory_tools
 from agent.tools.registry.sharing import in_another_dialect
 from audio.loops import Loop
+from memory.durable import rename_durably
 from memory.errors import MemoryFailure
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State
@@ -19,7 +21,7 @@ from memory.graph.graph import Graph
 from memory.graph.name_usage import NameUsage
 from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog
-from memory.history.audit_anchor import AuditAnchors
+from memory.history.audit_anchor import AuditAnchors, AuditLines
 from memory.history.erasure import finish_later
 from memory.history.repair import repair_damaged, repair_incomplete, repair_missing
 from memory.history.schedule import keep_snapshots
@@ -57,7 +59,7 @@ class ManagedGraph:
         database has the audit log's anchors and which names were asked for, under `name`, "" the household's; without
         one the log has no anchor, and the names are forgotten with the process.
         """
-        audit = AuditLog(folder / "audit", anchors=AuditAnchors(database, name) if database else None)
+        audit = audit_log(folder / "audit", store, database, name)
         self.store = store if isinstance(store, EmbeddedStore) else None
         """None at a server."""
         self.server = ServerIntegrity(store, audit) if isinstance(store, Neo4jServer) else None
@@ -108,8 +110,20 @@ class ManagedGraph:
                 await self.server.see_whole()
 
     async def _serve(self, store: EmbeddedStore) -> None:
+        await self._take_up()
         await repair_missing(store, self.writer.audit, self.writer.snapshots)
         await store.run()
+
+    async def _take_up(self) -> None:
+        """Have the audit log hold what other machines wrote, before a store is opened that may lack it."""
+        while True:
+            try:
+                await self.writer.audit.open()
+            except MemoryFailure as error:
+                log.warning("audit_not_taken_up", reason=str(error))
+                await asyncio.sleep(AGAIN_SECONDS)
+                continue
+            return
 
     async def _settle(self) -> None:
         """Finish what broke off before the process began, and later what an outage or a cancelled write breaks off."""
@@ -156,3 +170,27 @@ class ManagedGraph:
             except (MemoryFailure, OSError) as error:
                 log.warning("graph_not_rebuilt", reason=str(error))
                 await asyncio.sleep(AGAIN_SECONDS)
+
+
+def audit_log(folder: Path, store: EmbeddedStore | Neo4jServer, database: Database | None, name: str) -> AuditLog:
+    """Return a graph's audit log: with anchors in the state database, or with all its lines where machines share that.
+
+    A store of the box that lacks what another machine wrote is put aside then, and made again from the log; a server
+    has what all machines wrote.
+    """
+    if database is None:
+        return AuditLog(folder)
+    if not database.is_shared:
+        return AuditLog(folder, anchors=AuditAnchors(database, name))
+    from memory.state.replicated import ReplicatedDatabase
+
+    assert isinstance(database, ReplicatedDatabase)
+
+    def put_aside() -> None:
+        if isinstance(store, EmbeddedStore) and store.folder.exists():
+            for old in (store.next_folder, store.folder_before):
+                rmtree(old, ignore_errors=True)
+            rename_durably(store.folder, store.folder_before)
+            log.info("graph_put_aside", folder=str(store.folder_before))
+
+    return AuditLog(folder, shared=(AuditLines(database, name), put_aside))

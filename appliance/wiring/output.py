@@ -6,28 +6,32 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from agent.context.situation import SituationProvider
 from agent.replies import ReplySink
-from agent.time.quiet import quiet_hours
 from agent.unasked.announcements import Announcements, Filing
-from appliance.output.company import Company
+from appliance.output.company import Company, RoomTurns
+from appliance.output.settings import speech_settings
 from appliance.output.text import ReplyRouter, TextReplySink
 from appliance.output.unasked import UnaskedReplySink
 from appliance.output.voice import VoiceReplySink
 from appliance.reflexes.kept import KeptSwitches
 from appliance.remote.place import Places
+from appliance.rooms.arbitration import Arbiter, RoomEars
+from appliance.rooms.rooms import Room, Rooms
+from appliance.rooms.situation import where
+from appliance.rooms.voices import RoomVoices
 from appliance.timers.due import DueTimers
-from appliance.timers.ringer import Ringer
+from appliance.timers.ringer import Pace, Ringer
 from appliance.wiring.environment import World
+from audio.echo.self_echo import SelfEcho
 from audio.interfaces import Player
 from audio.loops import Loop
 from audio.playback.speech_output import SpeechOutput
+from audio.recognizer.sharing import RecognizerTurns
 from audio.turns.activity import SpeechActivity
 
 SWITCHES: Final = "switches.json"
 """The file in the state folder that keeps mute and volume."""
-
-WORDS_COME_WITHIN: Final = 1.5
-"""Seconds from the end of a short utterance to its words: the closing silence, and a small model's time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +39,30 @@ class Output:
     """Everything that says something."""
 
     player: Player
+    rooms: Rooms
+    """Where it speaks: the box's own room, and those of satellites while they are paired."""
     speech: SpeechOutput
+    """Of the box's own room, as `voice`."""
     voice: VoiceReplySink
     """Replies into sound."""
+    voices: RoomVoices
+    """Replies into the sound of the room that each belongs to."""
+    recognizing: RecognizerTurns
+    """Who of all ears has the recognizer."""
+    arbiter: Arbiter
+    """Lets one event come of what several rooms hear."""
+    contest: RoomEars
+    """Of the box's own ears."""
+    own_words: SelfEcho
+    """Keeps what it says in any room from being taken for somebody's words in this or another one."""
     text: TextReplySink
     """Replies to who asked in writing."""
     replies: ReplySink
     """The mind's way out: each reply goes to where its event came from; what nobody asked for waits for a gap."""
     ringer: Ringer | None
-    """None in a box that only lives for one question: it leaves timers to the next one."""
-    activity: SpeechActivity
-    """When somebody spoke last; written by the ears."""
+    """None in a box that lives for one question: it leaves timers to the next one; in a mind: its ears have them."""
+    turns: RoomTurns
+    """Of the box's own room; told by its ears, which write its activity too."""
     announcements: Announcements
     """What waits to be said unasked."""
     company: Company
@@ -56,10 +73,15 @@ class Output:
     remote: Places
     """Where else it hears and speaks."""
 
+    @property
+    def where(self) -> SituationProvider:
+        """What the agent is told of the rooms."""
+        return where(self.rooms, lambda: self.company.lately)
+
     def stop_speaking(self) -> None:
         """Silence the reply under way, wherever it sounds."""
-        if not self.remote.stop_speaking() or self.voice.is_replying:
-            self.voice.stop_speaking()
+        if not self.remote.stop_speaking() or self.voices.is_replying:
+            self.voices.stop_speaking()
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what speaks and rings, until cancelled."""
@@ -79,25 +101,32 @@ async def open_output(world: World) -> AsyncIterator[Output]:
         switches = KeptSwitches(config.state_folder / SWITCHES)
         volume = switches.volume_for(config.voice.volume)
         speech = SpeechOutput(
-            environment.voice(config.voice, config.state_folder), player, environment.clock, volume=volume
+            environment.voice(speech_settings(config), config.state_folder), player, environment.clock, volume=volume
         )
         voice = VoiceReplySink(speech, state.bus, config.ears.language)
         text = TextReplySink(state.bus)
-        quiet, now = quiet_hours(config.mind.quiet_hours, config.zone), environment.now
+        quiet, now = config.quiet, environment.now
         filing = Filing(quiet, config.announcements.urgent, now)
         announcements = Announcements(state.mailbox, state.journal, state.bus, filing)
         await announcements.load()
         state.mailbox.observe_arrivals(announcements.arrived)
-        activity = SpeechActivity(environment.clock)
-        company = Company(activity, announcements.changed, environment.clock)
-        speech.observe(company)
-        spoken = UnaskedReplySink(voice, announcements.file, company.sentence_over)
+        rooms = Rooms(Room(config.ears.room, speech, voice, lambda: environment.speaks))
+        company = Company(announcements.changed, environment.clock)
+        turns = company.turns_in(rooms.own.called, SpeechActivity(environment.clock))
+        rooms.observe(company)
+        recognizing = RecognizerTurns()
+        arbiter = Arbiter(lambda: recognizing.is_wanted)
+        own_words = SelfEcho(rooms, environment.clock)
+        voices = RoomVoices(rooms, announcements.file, lambda: company.last_room)
+        spoken = UnaskedReplySink(voices, announcements.file, company.sentence_over)
         lull = partial(company.lull, lambda: quiet is not None and quiet.until(now()) is not None)
-        is_spoken_to = partial(activity.within, WORDS_COME_WITHIN)
-        ringer = None if world.options.deaf else Ringer(DueTimers(state), speech, config.ears.language, is_spoken_to)
+        due, pace = DueTimers(state, now), Pace(environment.clock)
+        rings = environment.speaks and not world.options.deaf
+        ringer = Ringer(due, rooms, config.ears.language, company, pace) if rings else None
         places = Places()
         replies = ReplyRouter(spoken, text, places)
         unasked = (announcements, company, lull)
-        yield Output(player, speech, voice, text, replies, ringer, activity, *unasked, switches, places)
+        aloud = (rooms, speech, voice, voices, recognizing, arbiter, arbiter.ears(rooms.own.called), own_words)
+        yield Output(player, *aloud, text, replies, ringer, turns, *unasked, switches, places)
     finally:
         await player.aclose()

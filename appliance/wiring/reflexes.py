@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
@@ -16,6 +17,7 @@ from appliance.reflexes.reflexes import Device, Reflexes, Wording
 from appliance.reflexes.timed_mute import TimedMute
 from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
+from appliance.timers.ringer import RingerHere
 from appliance.wiring.agent import Sessions
 from appliance.wiring.environment import World
 from appliance.wiring.output import Output
@@ -76,12 +78,20 @@ def open_acting(
     mute = TimedMute(switches, config.reflexes.mute_minutes)
     if mute.is_on:
         log.warning("still_muted", until=mute.until, fix="type unmute or run `nakari unmute`")
-    verbs = Verbs(speech, mute, switches, output.ringer, interrupt, output.voice.stop_speaking, config.voice.volume)
+    ringer = RingerHere(output.ringer, output.rooms.own) if output.ringer else None
+
+    def interrupt_here() -> bool:
+        run = sessions.attention.run
+        is_elsewhere = run is not None and output.rooms.of(run.event) != output.rooms.own
+        return not is_elsewhere and interrupt()
+
+    verbs = Verbs(speech, mute, switches, ringer, interrupt_here, output.voice.stop_speaking, config.voice.volume)
     voice = Voice(speech, output.player, ears.language)
     words = listed(config.reflexes.words) if config.reflexes.enabled else ()
     wording = Wording(words, listed(ears.names), ears.wake_word.replace("_", " ") if source is not None else "")
     record = ReflexRecord(world.state.bus, clock)
     sounded_until = (lambda: output.player.busy_until) if guard is echo.guard else (lambda: float("-inf"))
+    forget = partial(world.forgets, forgetting.last) if world.forgets else forgetting.last
     doubts = Doubts(verbs, addressing, guard.suspicion, sounded_until)
-    reflexes = Reflexes(verbs, voice, record, wording, doubts, forgetting.last)
+    reflexes = Reflexes(verbs, voice, record, wording, doubts, forget)
     return Acting(source, echo, guard, addressing, verbs, voice, record, reflexes, forgetting, insight)

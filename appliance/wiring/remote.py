@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from agent.event import Event
 from appliance.api.event_intake import EventIntake
+from appliance.input.hearing.settings import hearing_settings
 from appliance.input.pending_turns import PendingTurns
-from appliance.input.whisper.settings import whisper_settings
 from appliance.remote.ears import Mind, Recognizing
 from appliance.remote.mouth import Speaking
 from appliance.remote.place import House
@@ -17,39 +17,45 @@ from appliance.wiring.agent import Agent
 from appliance.wiring.environment import World
 from appliance.wiring.input import Input
 from appliance.wiring.output import Output
+from appliance.wiring.speakers import SpeakerSide
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import no_hotwords
-from audio.recognizer.sharing import RecognizerTurns
 from audio.recognizer.wrapped import WrappedRecognizer
+from audio.speech import RecognizedTurn
 from memory.errors import StateUnusable
+from memory.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
     """Hearing and speaking elsewhere than in the room."""
 
+    house: House
+    """What all of it shares with the room."""
     visits: Visits
     """Of programs that send one utterance."""
     sessions: RemoteSessions
     """Of clients that stay connected."""
 
 
-def remote_side(world: World, output: Output, hears: Input, agent: Agent, letters: EventIntake) -> Remote:
-    """Join what remote places share with the room; costs nothing before somebody is there."""
-    house = _house(world, output, hears, agent, letters)
-    return Remote(Visits(house, output.remote, world.state.mailbox.find), RemoteSessions(house, output.remote))
+def remote_side(world: World, output: Output, house: House) -> Remote:
+    """Return remote places; they cost nothing before somebody is there."""
+    return Remote(house, Visits(house, output.remote, world.state.mailbox.find), RemoteSessions(house, output.remote))
 
 
-def _house(world: World, output: Output, hears: Input, agent: Agent, letters: EventIntake) -> House:
+def house_of(
+    world: World, output: Output, hears: Input, agent: Agent, letters: EventIntake, side: SpeakerSide | None
+) -> House:
+    """Join what places elsewhere share with the room."""
     config, environment, ears = world.config, world.environment, hears.ears
     recognizer: Recognizer = (
         ears.hearing.recognizer
         if ears is not None
-        else OnDemand(lambda: environment.hearing(whisper_settings(config), no_hotwords).recognizer)
+        else OnDemand(lambda: environment.hearing(hearing_settings(config), no_hotwords).recognizer)
     )
     recognizing = Recognizing(
-        recognizer,
-        ears.recognizing if ears is not None else RecognizerTurns(),
+        side.heard_by(recognizer) if side else recognizer,
+        output.recognizing,
         environment.detector,
         ThreadPoolExecutor(1, "remote-ears"),
         config.ears.language,
@@ -59,7 +65,12 @@ def _house(world: World, output: Output, hears: Input, agent: Agent, letters: Ev
     speaking = Speaking(output.speech.voice, output.text, world.state.bus, config.ears.language, environment.clock)
     filing, typed = Filing(letters, hears.turns), hears.reflexes.typed
     most = config.economy.asr_transcript
-    return House(recognizing, speaking, Mind(filing, agent.loop.interrupt, typed, world.state.bus, most))
+    marks = side.voices.marks if side else _unmarked
+    return House(recognizing, speaking, Mind(filing, agent.loop.interrupt, typed, world.state.bus, most, marks))
+
+
+def _unmarked(heard: RecognizedTurn) -> dict[str, Json]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from agent import mailbox as mailbox_module
-from agent.bus import Bus
+from agent.bus import Bus, Transport
 from agent.event import utc_now
 from agent.growth import cursor as growth_module
 from agent.mailbox import Allowance, Mailbox
@@ -30,6 +30,8 @@ from memory.state.database import Database
 from memory.state.images import FOLDER, Images
 from memory.state.journal import Journal
 
+DatabaseT = TypeVar("DatabaseT", bound=Database)
+
 FULL: Final = 1_000_000
 """Bytes; with less free room the next commit may be the one that the disk refuses."""
 
@@ -44,20 +46,9 @@ class State:
     images: Images
 
 
-@asynccontextmanager
-async def open_state(
-    state_folder: Path, allowance: Allowance | None = None, now: Callable[[], datetime] = utc_now
-) -> AsyncIterator[State]:
-    """Open the state folder for this process alone; a restore that was cut off is finished first.
-
-    `allowance` is what the agent's own work may take; None is the usual one, for who does not let it think. `now` is
-    the mailbox's clock, aware.
-
-    Raises `StateUnusable` when it cannot be written, `StateInUse` when another nakari has it.
-    """
-    await asyncio.to_thread(exchange.finish, state_folder)
-    database = Database(state_folder / exchange.DATABASE)
-    modules = (
+SCHEMAS: Final = tuple(
+    module.SCHEMA
+    for module in (
         journal_module,
         mailbox_module,
         tiers_module,
@@ -67,13 +58,49 @@ async def open_state(
         anchor_module,
         growth_module,
     )
-    await database.open(*(module.SCHEMA for module in modules))
+)
+"""Of everything that is kept in the state database, for `Database.open`."""
+
+
+@asynccontextmanager
+async def open_state(
+    state_folder: Path,
+    allowance: Allowance | None = None,
+    now: Callable[[], datetime] = utc_now,
+    transport: Transport | None = None,
+) -> AsyncIterator[State]:
+    """Open the state folder for this process alone; a restore that was cut off is finished first.
+
+    `allowance` is what the agent's own work may take; None is the usual one, for who does not let it think. `now` is
+    the mailbox's clock, aware; `transport` leads the bus to other machines.
+
+    Raises `StateUnusable` when it cannot be written, `StateInUse` when another nakari has it.
+    """
+    async with opened(Database(state_folder / exchange.DATABASE)) as database:
+        yield state_in(database, allowance, now, transport)
+
+
+@asynccontextmanager
+async def opened(database: DatabaseT) -> AsyncIterator[DatabaseT]:
+    """Open a state database with all schemas for this process alone. Raises as `open_state` does."""
+    await asyncio.to_thread(exchange.finish, database.path.parent)
+    await database.open(*SCHEMAS)
     try:
-        journal = Journal(database)
-        mailbox, images = Mailbox(database, now, allowance=allowance), Images(state_folder / FOLDER, database)
-        yield State(journal, mailbox, Bus(logged(Recorder(journal))), images)
+        yield database
     finally:
         await database.close()
+
+
+def state_in(
+    database: Database,
+    allowance: Allowance | None = None,
+    now: Callable[[], datetime] = utc_now,
+    transport: Transport | None = None,
+) -> State:
+    """Return the state that is kept in an open database; the others as for `open_state`."""
+    journal = Journal(database)
+    mailbox, images = Mailbox(database, now, allowance=allowance), Images(database.path.parent / FOLDER, database)
+    return State(journal, mailbox, Bus(logged(Recorder(journal)), transport), images)
 
 
 def allowance_of(economy: EconomySettings, zone: tzinfo) -> Allowance:

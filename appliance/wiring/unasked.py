@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from agent.event import HOUSEHOLD
-from agent.time.quiet import quiet_hours
 from agent.unasked.decide import Rules
 from agent.unasked.wishes import UNWANTED, Wishes
 from appliance.commands.registry import Command
@@ -46,7 +45,7 @@ def open_unasked(world: World, owners: Owners, output: Output, agent: Agent, hea
     config, state = world.config, world.state
     wishes = Wishes(HouseholdRule(owners.settings), output.announcements, state.bus, agent.contexts)
     agent.loop.answer_by(wishes)
-    quiet, told = quiet_hours(config.mind.quiet_hours, config.zone), config.announcements
+    quiet, told = config.quiet, config.announcements
 
     def rules() -> Rules:
         return Rules(quiet, config.zone, told.per_day, told.urgent_wait, wishes.unwanted)
@@ -54,8 +53,11 @@ def open_unasked(world: World, owners: Owners, output: Output, agent: Agent, hea
     async def is_engaged() -> bool:
         run = agent.loop.run_in_hand
         is_due = run is not None and run.event.is_from_person
-        is_sounding = output.speech.current is not None or (output.ringer is not None and output.ringer.is_ringing)
+        is_sounding = output.rooms.is_speaking or (output.ringer is not None and output.ringer.is_ringing)
         return is_due or is_sounding or bool(len(hears.turns)) or await state.mailbox.is_person_waiting()
 
-    announcer = Announcer(output.announcements, output.voice, output.company, rules, is_engaged)
+    def is_there(room: str) -> bool:
+        return output.rooms.named(room) is not None
+
+    announcer = Announcer(output.announcements, output.voices, output.company, rules, is_engaged, is_there)
     return Unasked(announcer, about_unasked(output.announcements, wishes))

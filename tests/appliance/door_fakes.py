@@ -68,7 +68,7 @@ class ScriptedHandler:
         return {"version": "0", "uptime_seconds": 1.0, "waiting": 2}
 
     async def ask(
-        self, text: str, session: str, owner_key: str, *, speak: bool, attached: Sequence[str] = ()
+        self, text: str, session: str, owner_key: str, *, marks: Mapping[str, Json], attached: Sequence[str] = ()
     ) -> AsyncGenerator[str | Outcome, None]:
         self.asked.append((text, session))
         self.attached.append([*attached])

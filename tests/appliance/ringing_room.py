@@ -9,11 +9,13 @@ from pathlib import Path
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
-from agent.event import TIMER, Event
+from agent.event import TIMER, Event, in_room
 from agent.mailbox import Mailbox
 from agent.record import Recorder
+from appliance.output.voice import VoiceReplySink
+from appliance.rooms.rooms import Room, Rooms
 from appliance.timers.due import RANG, STOPPED, DueTimers
-from appliance.timers.ringer import Pace, Ringer
+from appliance.timers.ringer import Pace, Ringer, RingerHere
 from appliance.wiring.state import State
 from audio.playback.speech_output import SpeechOutput
 from memory.state import journal as journal_module
@@ -27,9 +29,14 @@ from tests.loops import together
 
 @dataclass
 class Somebody:
-    """Who may be speaking in the room."""
+    """Who may be speaking in a room, as `HeardIn`."""
 
     speaks: bool = False
+    last_room: str = ""
+
+    def is_spoken_to(self, room: str, seconds: float) -> bool:
+        """Whether they do."""
+        return self.speaks
 
 
 @dataclass
@@ -38,16 +45,29 @@ class RingingRoom:
 
     clock: Clock
     state: State
-    mouth: SpeechOutput
+    rooms: Rooms
     ringer: Ringer
     voice: ScriptedVoice
     player: ScriptedPlayer
     somebody: Somebody
 
-    async def set(self, seconds: float, label: str = "pasta") -> Event:
+    @property
+    def mouth(self) -> SpeechOutput:
+        """The box's own."""
+        speech = self.rooms.own.speech
+        assert isinstance(speech, SpeechOutput)
+        return speech
+
+    @property
+    def here(self) -> RingerHere:
+        """The ringer, as somebody beside the box means it."""
+        return RingerHere(self.ringer, self.rooms.own)
+
+    async def set(self, seconds: float, label: str = "pasta", room: str = "") -> Event:
         """Set a timer."""
         content = f"Timer '{label}' ({seconds:.0f} seconds) is due."
         timer = Event(TIMER, content, priority=20, not_before=self.clock.after(seconds), metadata={"label": label})
+        timer = in_room(timer, room)
         assert await self.state.mailbox.enqueue(timer)
         return timer
 
@@ -97,11 +117,12 @@ async def ringing_room(folder: Path, start: datetime | None = None) -> AsyncIter
     mouth = SpeechOutput(voice, player)
     pace = Pace(lambda: clock().timestamp(), lambda changed, seconds: clock.wait(changed, clock.after(seconds)))
     somebody = Somebody()
-    ringer = Ringer(DueTimers(state, clock, clock.wait), mouth, "en", lambda: somebody.speaks, pace)
+    rooms = Rooms(Room("", mouth, VoiceReplySink(mouth, state.bus, "en"), lambda: True))
+    ringer = Ringer(DueTimers(state, clock, clock.wait), rooms, "en", somebody, pace)
     try:
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:
             running = [group.create_task(together(ringer.loops())), group.create_task(together(mouth.loops()))]
-            yield RingingRoom(clock, state, mouth, ringer, voice, player, somebody)
+            yield RingingRoom(clock, state, rooms, ringer, voice, player, somebody)
             for task in running:
                 task.cancel()
     finally:

@@ -27,6 +27,7 @@ from appliance.config.models import ModelSettings, NamedModel
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
 from appliance.config.web import WeatherSettings, WebSettings
+from appliance.config.wyoming import WyomingSettings
 from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict
 from appliance.doctor.memory import chosen_model
@@ -35,13 +36,13 @@ from appliance.model.catalog import catalog_of
 from appliance.model.choose import choose_models
 from appliance.model.sentence import NAME, NETWORK
 from appliance.model.switch import ModelChoice
+from appliance.output.settings import SpeechSettings
 from appliance.output.voices import ENGINES
 from appliance.wiring.about import about
 from appliance.wiring.box import open_box
 from audio.egress import SendsTo
 from audio.interfaces import Synthesizer
 from audio.speech import SpeechAudio
-from audio.tts.programs import EspeakSynthesizer
 from memory.errors import StateUnusable
 from memory.state import journal as journal_module
 from memory.state.database import Database
@@ -49,9 +50,9 @@ from memory.state.journal import Journal
 from tests.architecture import egress_table
 from tests.memory.onnx_model import write_model
 
-Engines: TypeAlias = dict[str, Callable[[VoiceSettings, float], list[Synthesizer]]]
+Engines: TypeAlias = dict[str, Callable[[SpeechSettings, float], Synthesizer]]
 
-SILENT = VoiceSettings(engine="espeak")
+SILENT = VoiceSettings(engines=("espeak",))
 DEAF = EarsSettings(download=False)
 
 
@@ -66,7 +67,7 @@ def quiet(config: Config) -> Config:
 
 
 MICROSOFT = "Microsoft's read-aloud service"
-EDGE = f"what nakari says, to {MICROSOFT} ([voice] engine)"
+EDGE = f"what nakari says, to {MICROSOFT} ([voice] engines)"
 INPUT = "what people say, write and attach, with the context it stands in, to"
 PROVIDER = f"{INPUT} the provider a ([model])"
 OPENAI = f"{INPUT} api.openai.com ([model])"
@@ -89,6 +90,10 @@ WEATHER = [
     "where the house is and other places whose weather is asked for, to api.open-meteo.com ([weather] enabled)",
     "names of those places, to geocoding-api.open-meteo.com ([weather] enabled)",
 ]
+WYOMING = (
+    "the agent's answers, and what is recognized and said for them, to whoever asks by Wyoming, to 192.168.1.5/32 "
+    "([wyoming] networks)"
+)
 KEY = {"OPENAI_API_KEY": Secret("k")}
 
 
@@ -102,6 +107,8 @@ def embedding_at(url: str, *, enabled: bool = True) -> MemorySettings:
     [
         (lambda c: c, []),
         (lambda c: replace(c, voice=VoiceSettings()), [EDGE]),
+        (lambda c: replace(c, wyoming=WyomingSettings("127.0.0.1:10300", ("127.0.0.0/8",))), []),
+        (lambda c: replace(c, wyoming=WyomingSettings("0.0.0.0:10300", ("127.0.0.1", "192.168.1.5"))), [WYOMING]),
         (lambda c: replace(c, voice=VoiceSettings(edge_url="ws://127.0.0.1:9/x")), []),
         (
             lambda c: replace(c, voice=VoiceSettings(edge_url="wss://voice.example")),
@@ -282,9 +289,9 @@ class Telephone:
 
 @pytest.mark.shows("G4", "H5")
 def test_a_new_voice_that_calls_out_is_told_without_another_line(config: Config, engines: Engines) -> None:
-    engines["telephone"] = lambda settings, stall: [Telephone(), EspeakSynthesizer()]
-    calling = replace(quiet(config), voice=replace(SILENT, engine="telephone"))  # type: ignore[arg-type]
-    leaving = "each sentence, read aloud, to exchange.example:5060 ([voice] engine)"
+    engines["telephone"] = lambda settings, stall: Telephone()
+    calling = replace(quiet(config), voice=VoiceSettings(engines=("telephone", "espeak")))  # type: ignore[arg-type]
+    leaving = "each sentence, read aloud, to exchange.example:5060 ([voice] engines)"
     assert checks_machine.privacy(calling).what == f"leaves this machine: {leaving}"
     assert "exchange.example:5060" in checks_machine.network(calling).what
     prompt = about(calling, Chain.of([OfflineModel()]))().text([])
@@ -294,19 +301,19 @@ def test_a_new_voice_that_calls_out_is_told_without_another_line(config: Config,
 
 @pytest.mark.shows("G4", "H5")
 async def test_a_new_voice_that_calls_out_is_in_the_status(config: Config, engines: Engines, tmp_path: Path) -> None:
-    engines["telephone"] = lambda settings, stall: [Telephone(), EspeakSynthesizer()]
-    calling = replace(quiet(config), voice=replace(SILENT, engine="telephone"))  # type: ignore[arg-type]
+    engines["telephone"] = lambda settings, stall: Telephone()
+    calling = replace(quiet(config), voice=VoiceSettings(engines=("telephone", "espeak")))  # type: ignore[arg-type]
     async with open_box(calling, RunOptions(deaf=True, output=tmp_path / "said.wav")) as box:
         status = await box.household.status()
-    leaving = "each sentence, read aloud, to exchange.example:5060 ([voice] engine)"
+    leaving = "each sentence, read aloud, to exchange.example:5060 ([voice] engines)"
     assert status["egress"] == {"leaves": [leaving]}
     assert leaving in " ".join(text for _, text in in_words(status))
 
 
 @pytest.mark.shows("G4")
 def test_a_new_voice_on_this_machine_is_nobody_s_business(config: Config, engines: Engines) -> None:
-    engines["piper"] = lambda settings, stall: [Telephone("piper", "localhost:10200")]
-    local = replace(quiet(config), voice=replace(SILENT, engine="piper"))  # type: ignore[arg-type]
+    engines["piper"] = lambda settings, stall: Telephone("piper", "localhost:10200")
+    local = replace(quiet(config), voice=VoiceSettings(engines=("piper",)))
     assert checks_machine.privacy(local).what == "nothing leaves this machine"
     assert about(local, Chain.of([OfflineModel()]))().voice == "piper on this machine"
 
@@ -340,6 +347,15 @@ def test_every_adapter_declares_what_it_sends(package: str, method: str) -> None
     assert [each.__name__ for each in adapters if "sends_to" not in declared_in(each)] == []
 
 
+@pytest.mark.shows("V19")
+def test_every_voice_tells_what_its_sound_depends_on() -> None:
+    """Else what was kept of one server's voice would be heard as another's."""
+    voices = [each for each in classes_below("audio.tts") if hasattr(each, "speak") and not inspect.isabstract(each)]
+    voices = [each for each in voices if "Voice" not in each.__name__]
+    assert len(voices) > 5
+    assert [each.__name__ for each in voices if "identity" not in declared_in(each)] == []
+
+
 NO_ADAPTERS = {"VoiceProgram", "Handles"}
 """A part of a voice, and what keeps vectors."""
 
@@ -360,6 +376,6 @@ def classes_below(package: str) -> Iterator[type]:
 
 
 def test_the_page_on_privacy_has_the_table_that_the_adapters_make() -> None:
-    assert EDGE.removesuffix(" ([voice] engine)") in "".join(egress_table.table())
+    assert EDGE.removesuffix(" ([voice] engines)") in "".join(egress_table.table())
     written = egress_table.in_page(egress_table.PAGE.read_text(encoding="utf-8"))
     assert written.splitlines() == list(egress_table.table()), "run: python -m tests.architecture.egress_table"

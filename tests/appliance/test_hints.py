@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from appliance.hints import command, typed_here
+import pytest
+
+from appliance.hints import SET_UP, command, set_up, typed_here
 
 
 def clone(folder: Path) -> Path:
@@ -19,8 +21,9 @@ def test_in_a_clone_it_is_its_script(tmp_path: Path) -> None:
     assert command(program, is_root=False, here=tmp_path / "docs") == f"{tmp_path}/scripts/run"
 
 
-def test_installed_it_wants_root() -> None:
-    program = Path("/opt/nakari/.venv/bin/nakari")
+@pytest.mark.parametrize("home", ["/opt/nakari/.venv", "/opt/nakari/current/.venv", "/usr/lib/nakari/venv"])
+def test_installed_it_wants_root(home: str) -> None:
+    program = Path(home) / "bin" / "nakari"
     assert command(program, is_root=False, here=Path("/")) == "sudo nakari"
     assert command(program, is_root=True, here=Path("/")) == "nakari"
 
@@ -34,3 +37,17 @@ def test_only_commands_are_rewritten() -> None:
     assert (
         typed_here("no nakari is running; `nakari run` starts one") == "no nakari is running; `nakari run` starts one"
     )
+
+
+def test_what_is_missing_comes_as_the_program_came(tmp_path: Path) -> None:
+    program = clone(tmp_path)
+    (tmp_path / "scripts" / "setup").touch()
+    assert set_up(program) == "run scripts/setup" == SET_UP
+    assert set_up(Path("/usr/lib/nakari/venv/bin/nakari")).startswith("install the package nakari again")
+    assert set_up(Path("/opt/nakari/current/.venv/bin/nakari")) == "run scripts/install in a clone"
+    assert set_up(Path("/home/ada/.local/share/pipx/venvs/nakari/bin/nakari")).startswith("install nakari again with")
+
+
+def test_a_sentence_names_it_as_it_is_done_here() -> None:
+    told = typed_here("not installed: av; run scripts/setup", Path("/usr/lib/nakari/venv/bin/nakari"))
+    assert told.startswith("not installed: av; install the package nakari again")

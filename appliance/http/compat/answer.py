@@ -5,19 +5,18 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 import structlog
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from appliance.api.outcome import Outcome
+from appliance.api.outcome import Outcome, Status, in_words
 from appliance.api.program_questions import Figures, Item
 from appliance.api.register import WENT_WRONG
 from appliance.errors import Problem, problem_of
 from appliance.exits import Exit
 from appliance.http.answering import disconnected
-from audio.language import sentence_language
 
 BEAT_SECONDS: Final = 10.0
 """Between two signs of life: proxies give up after 60 s, and a client that left is noticed by one."""
@@ -39,26 +38,6 @@ HEADERS: Final = [(b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")
 
 STATUSES: Final = {Exit.NOT_ALLOWED: 403, Exit.UNAVAILABLE: 429, Exit.CANNOT_CREATE: 503, Exit.INTERNAL: 500}
 """HTTP status of what is refused, by its exit code; 400 for all others. 429 is said to a visitor who asks too much."""
-
-_SENTENCES: Final = {
-    "en": {
-        "waiting": "No model can be reached at the moment. The question is kept, and answered when one is back.",
-        "suspended": "That is put aside and goes on later.",
-        "given_up": "That was given up. The log says why.",
-        "withdrawn": "The question was withdrawn before it was answered.",
-        "late": "That takes longer. It goes on, and the answer will be in the history.",
-        "nothing": "There is no answer to that.",
-    },
-    "zh": {
-        "waiting": "现在连不上模型。问题已经记下，连上以后再回答。",
-        "suspended": "这件事先放一放，稍后继续。",
-        "given_up": "这件事没能做成，原因在日志里。",
-        "withdrawn": "问题在回答之前被撤回了。",
-        "late": "这需要更长时间。会继续做，答案会留在历史记录里。",
-        "nothing": "对此没有回答。",
-    },
-}
-"""What is said where no words came, in the language of the question."""
 
 log = structlog.get_logger(__name__)
 
@@ -151,7 +130,7 @@ class Answer(Response):
         self._pieces = pieces
         self._writing = writing
         self._refusal = refusal
-        self._sentences = _SENTENCES["zh" if sentence_language(words, "en") == "zh" else "en"]
+        self._words = words
         self._beat_seconds = beat_seconds
         self._read: asyncio.Queue[str | Ending | Problem] = asyncio.Queue(CAPACITY)
 
@@ -220,7 +199,8 @@ class Answer(Response):
             item = await self._next(self._beat_seconds)
 
     async def _reading(self) -> None:
-        outcome, figures, has_words = "", Figures(), False
+        outcome: Status | Literal["late", ""] = ""
+        figures, has_words = Figures(), False
         try:
             async with asyncio.timeout(PATIENCE_SECONDS), aclosing(self._pieces) as pieces:
                 async for item in pieces:
@@ -237,7 +217,7 @@ class Answer(Response):
             await self._read.put(told(error))
             return
         if not has_words:
-            await self._read.put(self._sentences[outcome or "nothing"])
+            await self._read.put(in_words(outcome or "nothing", self._words))
         await self._read.put(Ending(not outcome, figures))
 
 

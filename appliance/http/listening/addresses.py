@@ -54,8 +54,8 @@ class Address:
 
                 key = Path(self.settings.key).expanduser()
                 self.certificate = Certificate(Path(self.settings.certificate).expanduser(), key, monotonic)
-            self.listener = self.listener or _listening(self.name)
-            self.name = _name(self.listener)  # where any free port was wanted, that is one now
+            self.listener = self.listener or listening(self.name)
+            self.name = name_of(self.listener)  # where any free port was wanted, that is one now
         except OSError as error:
             self._tell(f"nothing can be answered at {self.name}: {error.strerror}; it is tried again")
         except Problem as problem:
@@ -130,7 +130,7 @@ def addresses_of(settings: HttpSettings, handed_over: Sequence[int]) -> Addresse
     for listener in listening:
         listener.setblocking(False)
         listener.set_inheritable(False)
-        name = _name(listener)
+        name = name_of(listener)
         if not (is_loopback(name) or settings.certificate or settings.behind_proxy):
             for each in taken_over:
                 each.close()
@@ -139,7 +139,7 @@ def addresses_of(settings: HttpSettings, handed_over: Sequence[int]) -> Addresse
     return Addresses(found)
 
 
-def _listening(name: str) -> socket.socket:
+def listening(name: str) -> socket.socket:
     """Return a socket that listens there. Raises OSError."""
     host, port = host_and_port(name)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -157,6 +157,7 @@ def _listening(name: str) -> socket.socket:
     return listener
 
 
-def _name(listener: socket.socket) -> str:
+def name_of(listener: socket.socket) -> str:
+    """Return the address and the port at which a socket listens."""
     host, port = listener.getsockname()[:2]
     return f"[{host}]:{port}" if listener.family == socket.AF_INET6 else f"{host}:{port}"

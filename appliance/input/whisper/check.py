@@ -7,7 +7,7 @@ from appliance.config.load import Config
 from appliance.doctor.child import Broken, Culprit, printed
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.input.whisper.choice import pick
-from appliance.input.whisper.recognizers import choose_recognizer
+from appliance.input.whisper.recognizers import choose_whisper
 from appliance.input.whisper.settings import whisper_settings
 from appliance.input.whisper.short_window import described, is_short, recall
 from appliance.input.whisper.speed import RecognizerSpeed, arguments
@@ -21,8 +21,10 @@ _RECOGNIZER: Final = Culprit(
 
 
 def recognizer(config: Config) -> Line:
-    """Find out which recognizer would listen, without loading its model."""
-    hearing = choose_recognizer(whisper_settings(config))
+    """Find out which Whisper would listen, without loading its model."""
+    if "whisper" not in config.ears.engines:
+        return _unused("recognizer")
+    hearing = choose_whisper(whisper_settings(config))
     name = hearing.recognizer.name
     if hearing.is_last_resort:
         coming = "wait until it is fetched" if config.ears.download else "set [ears] download, or model = a folder"
@@ -32,8 +34,14 @@ def recognizer(config: Config) -> Line:
     return Line("recognizer", Verdict.OK, name)
 
 
+def _unused(name: str) -> Line:
+    return Line(name, Verdict.OK, "no Whisper on this machine is to hear, by [ears] engines")
+
+
 def speed(config: Config) -> Line:
     """Let that recognizer hear one recorded sentence of 3 s, into nothing."""
+    if "whisper" not in config.ears.engines:
+        return _unused("speed")
     try:
         told = printed("speed", _RECOGNIZER, "appliance.input.whisper.speed", *arguments(whisper_settings(config)))
     except Broken as broken:
@@ -46,6 +54,8 @@ def speed(config: Config) -> Line:
 
 def window(config: Config) -> Line:
     """Tell what was found when both windows of the Whisper model were compared; that takes longer than a check may."""
+    if "whisper" not in config.ears.engines:
+        return _unused("window")
     settings = whisper_settings(config)
     picked = pick(settings)
     if picked is None:

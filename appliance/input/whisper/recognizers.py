@@ -1,4 +1,4 @@
-"""Which recognizer hears: Whisper where a model is there, the last resort until one has come."""
+"""Whisper on this machine: the model that is here, what listens until one has come, and how a better one comes."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ from appliance.input.whisper.choice import (
 from appliance.input.whisper.pull import pull
 from appliance.input.whisper.settings import AUTO, WhisperSettings
 from appliance.input.whisper.short_window import is_short
-from audio.errors import AudioError, ModelDamaged
+from audio.errors import AudioError, ModelDamaged, RecognizerAbsent
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer, Hotwords, WhisperOptions, listed, no_hotwords
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
@@ -35,11 +35,44 @@ SETTLE_SECONDS: Final = 20.0
 """After the start, before the box is measured: until then it does much else."""
 
 
+def last_resort() -> Recognizer:
+    """Return what listens where nothing better does: pocketsphinx, which knows English commands."""
+    return PocketsphinxRecognizer(command_grammar("en"))
+
+
+class AbsentWhisper:
+    """A `Recognizer` that leaves everything to the next one of a chain."""
+
+    name = "whisper"
+    sends_to = ()
+
+    def warm(self) -> None:
+        """Load nothing."""
+
+    def transcribe(self, utterance: Utterance) -> Transcript:
+        """Hear nothing. Raises `RecognizerAbsent`."""
+        raise RecognizerAbsent("no Whisper model is here yet")
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """What listens while there is no model, or a damaged one."""
+
+    make: Callable[[], Recognizer]
+    listens: str
+    """A sentence about it."""
+
+
+LAST_RESORT: Final = StandIn(last_resort, "a small English recognizer listens")
+NEXT: Final = StandIn(AbsentWhisper, "the next of [ears] engines listens")
+"""In a chain, which has others."""
+
+
 class CurrentRecognizer(WrappedRecognizer):
     """The recognizer in use; it can be exchanged between two utterances. Safe from several threads: one at a time."""
 
-    def __init__(self, recognizer: Recognizer, instead: Callable[[], Recognizer] | None = None) -> None:
-        """`instead` makes the one that listens where a model turns out to be damaged; None makes that an error."""
+    def __init__(self, recognizer: Recognizer, instead: StandIn | None = None) -> None:
+        """`instead` listens where a model turns out to be damaged; None makes that an error."""
         self._recognizer = recognizer
         self._instead = instead
         self._one = threading.Lock()
@@ -55,8 +88,8 @@ class CurrentRecognizer(WrappedRecognizer):
             except ModelDamaged as error:
                 if self._instead is None:
                     raise
-                log.error("whisper_model_damaged", reason=f"{error}; until then a small English recognizer listens")  # noqa: TRY400  a sentence, not a bug
-                self._recognizer = self._instead()
+                log.error("whisper_model_damaged", reason=f"{error}; until then {self._instead.listens}")  # noqa: TRY400  a sentence, not a bug
+                self._recognizer = self._instead.make()
                 self._recognizer.warm()
 
     def transcribe(self, utterance: Utterance) -> Transcript:
@@ -70,8 +103,8 @@ class CurrentRecognizer(WrappedRecognizer):
 
 
 @dataclass(slots=True)
-class Hearing:
-    """The recognizer, and how a better one comes: a model fetched from the hub, one chosen by measurement."""
+class WhisperHearing:
+    """Whisper, and how a better one comes: a model fetched from the hub, one chosen by measurement."""
 
     recognizer: CurrentRecognizer
     settings: WhisperSettings
@@ -123,34 +156,40 @@ class Hearing:
         _tell_choice(self.settings)
 
 
-def choose_recognizer(settings: WhisperSettings, names: Hotwords = no_hotwords, *, fetches: bool = False) -> Hearing:
-    """Return the recognizer for this box as it is now. Loads nothing. `names` are expected beside the configured words.
+def choose_whisper(
+    settings: WhisperSettings,
+    names: Hotwords = no_hotwords,
+    *,
+    fetches: bool = False,
+    instead: StandIn = LAST_RESORT,
+) -> WhisperHearing:
+    """Return Whisper for this box as it is now. Loads nothing. `names` are expected beside the configured words.
 
-    `fetches` says that the service asks: `Hearing.improve` will run, so that a model that is not here comes where the
-    box may fetch it, and a damaged one does not end the service. Raises `ModelNotFound` when a folder is configured
-    that holds no model, or a name that nobody knows.
+    `fetches` says that the service asks: `WhisperHearing.improve` will run, so that a model that is not here comes
+    where the box may fetch it, and a damaged one does not end the service. `instead` listens without one. Raises
+    `ModelNotFound` when a folder is configured that holds no model, or a name that nobody knows.
     """
     picked = pick(settings)
     if picked is not None:
         _tell_choice(settings)
-        recognizer = CurrentRecognizer(_whisper(settings, picked, names), _last_resort if fetches else None)
-        return Hearing(recognizer, settings, picked, is_short(settings, picked), names)
+        is_fatal = instead is LAST_RESORT and not fetches
+        recognizer = CurrentRecognizer(_whisper(settings, picked, names), None if is_fatal else instead)
+        return WhisperHearing(recognizer, settings, picked, is_short(settings, picked), names)
     name = USUAL_MODEL if settings.model == AUTO else settings.model
     fix = f"{name} is being fetched" if fetches and settings.download else f"`nakari models pull {name}` fetches one"
     log.warning(
-        "no_whisper_model", reason=f"no Whisper model is here yet, so a small English recognizer listens; {fix}"
+        "no_whisper_model",
+        reason=f"no Whisper model is here yet, so {instead.listens}; {fix}",
     )
-    return Hearing(CurrentRecognizer(_last_resort()), settings, None, names=names)
+    return WhisperHearing(CurrentRecognizer(instead.make()), settings, None, names=names)
 
 
-def recognizer_of(settings: WhisperSettings, names: Hotwords = no_hotwords) -> Recognizer:
-    """Return the recognizer that would listen now, as `choose_recognizer` does, without a word about it."""
+def whisper_of(
+    settings: WhisperSettings, names: Hotwords = no_hotwords, *, instead: StandIn = LAST_RESORT
+) -> Recognizer:
+    """Return the recognizer that would listen now, as `choose_whisper` does, without a word about it."""
     picked = pick(settings)
-    return _whisper(settings, picked, names) if picked is not None else _last_resort()
-
-
-def _last_resort() -> Recognizer:
-    return PocketsphinxRecognizer(command_grammar("en"))
+    return _whisper(settings, picked, names) if picked is not None else instead.make()
 
 
 def model_in_use(settings: WhisperSettings) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 from appliance.config.load import load
 from appliance.input.whisper.choice import pick
-from appliance.input.whisper.recognizers import choose_recognizer
+from appliance.input.whisper.recognizers import choose_whisper
 from appliance.input.whisper.settings import WhisperSettings
 from appliance.logs.configure import configure
 from audio.errors import AudioError
@@ -47,7 +47,7 @@ def measure(settings: WhisperSettings) -> RecognizerSpeed:
     """Time the recognizer that would listen. Blocking, seconds."""
     utterance = sample_utterance()
     try:
-        recognizer = choose_recognizer(settings).recognizer
+        recognizer = choose_whisper(settings).recognizer
         recognizer.warm()
         until, fastest, least = time.perf_counter() + PATIENCE, float("inf"), float("inf")
         while fastest > COMFORT * utterance.seconds and time.perf_counter() < until:

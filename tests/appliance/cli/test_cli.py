@@ -14,7 +14,7 @@ from appliance.cli.main import INTERRUPTED, NOBODY_READS
 from appliance.config.file import SettingsText
 from appliance.config.sections import Settings
 from appliance.exits import Exit
-from appliance.version import version
+from appliance.version import commit, version
 from tests.appliance.command import environment, nakari
 
 COMMANDS = (
@@ -178,7 +178,7 @@ def test_what_is_used_is_shown_without_the_secrets(tmp_path: Path) -> None:
 def test_the_version_is_told(tmp_path: Path, asked: str) -> None:
     done = nakari(tmp_path, asked)
     assert done.returncode == Exit.OK
-    assert done.stdout == f"nakari {version()}\n"
+    assert done.stdout == f"nakari {version()}, commit {commit()}\n"
 
 
 @pytest.mark.parametrize("arguments", [("status",), ("status", "--json")])

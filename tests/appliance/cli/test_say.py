@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from appliance.cli.speech import WHEN_NOBODY_WAITS, beside
+from appliance.config.sections import VoiceSettings
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.output.voices import FIRST_SOUND_WITHIN
 
 
 def test_the_file_is_there_once_all_of_it_is(tmp_path: Path) -> None:
@@ -40,4 +40,4 @@ def test_a_device_is_written_as_it_comes() -> None:
 
 
 def test_a_file_gives_the_voice_time() -> None:
-    assert WHEN_NOBODY_WAITS > 100 * FIRST_SOUND_WITHIN
+    assert 100 * VoiceSettings().first_sound_deadline < WHEN_NOBODY_WAITS

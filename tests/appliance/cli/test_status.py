@@ -46,6 +46,16 @@ def told(status: dict[str, Any], heard: str = "") -> dict[str, str]:
     return found
 
 
+@pytest.mark.shows("F28")
+def test_who_heard_last_is_told_and_who_is_left_out() -> None:
+    engines = {"openai:whisper-1": "rests 8 s: the recognizer at speech.home refused", "faster-whisper:base": "ready"}
+    ears = {"source": "USB mic", "microphone": DEVICE, "recognizer": "faster-whisper:base", "engines": engines}
+    assert told({**STATUS, "ears": ears})["microphone"] == (
+        "listening on USB mic, with faster-whisper:base; "
+        "openai:whisper-1 rests 8 s: the recognizer at speech.home refused"
+    )
+
+
 @pytest.mark.shows("H5")
 def test_what_a_person_wants_to_know_is_said_in_words() -> None:
     assert told(STATUS, "Saturday 18:00: what time is it") == {
@@ -137,6 +147,16 @@ def test_it_fits_one_screen_whatever_there_is_to_say() -> None:
 )
 def test_a_duration_is_told_in_its_two_largest_units(seconds: float, said: str) -> None:
     assert duration(seconds) == said
+
+
+@pytest.mark.shows("X13")
+def test_who_came_by_wyoming_is_told_or_why_nobody_can() -> None:
+    came = datetime.fromisoformat("2026-11-22T06:30:00+00:00")
+    door = {"address": "0.0.0.0:10300", "connections": 2, "last": came.isoformat(), "problem": ""}
+    assert told({**STATUS, "wyoming": door})["wyoming"] == (
+        f"at 0.0.0.0:10300, 2 connected, the last at {came.astimezone():%Y-%m-%d %H:%M}"
+    )
+    assert told({**STATUS, "wyoming": {**door, "problem": "it is taken"}})["wyoming"] == "it is taken"
 
 
 def test_a_question_that_waits_for_a_yes_is_one_line() -> None:

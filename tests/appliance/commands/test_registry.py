@@ -145,7 +145,7 @@ def test_config_shows_what_differs_one_section_or_one_key_with_its_meaning() -> 
     assert "voice.volume = 40" in explained(settings, asked(""))
     assert "reflexes" not in explained(settings, asked(""))
     assert explained(settings, asked("voice.volume")) == "voice.volume = 40\nLoudness of the voice."
-    assert 'voice.engine = "auto"' in explained(settings, asked("[voice]"))
+    assert 'voice.engines = ["edge", "espeak"]' in explained(settings, asked("[voice]"))
     assert explained(Settings(), asked("")) == "All is as shipped."
     for wrong, sentence in (("vocie", "no section vocie"), ("voice.loud", "has no key loud")):
         with pytest.raises(Problem, match=sentence):

@@ -165,6 +165,31 @@ def test_where_http_may_be_answered(text: str) -> None:
     assert parse(f"[http]\n{text}").http != HttpSettings()
 
 
+@pytest.mark.shows("X13")
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("listen = '0.0.0.0:10300'", 'line 2: [wyoming] listen is "0.0.0.0:10300", which lets other machines in'),
+        ("listen = '192.168.1.2:10300'", "and Wyoming knows no password: name those that may come in networks"),
+        ("listen = 'localhost:10300'", "should be an address with a port such as 127.0.0.1:10300"),
+        ("listen = '127.0.0.1'", "should be an address with a port such as"),
+        ("networks = ['kitchen']", 'should be addresses such as 192.168.1.5 or 192.168.1.0/24; one is "kitchen"'),
+        ("networks = ['192.168.1.5/24']", 'one is "192.168.1.5/24"'),
+        ("connections = 0", "[wyoming] connections should be greater than or equal to 1"),
+    ],
+)
+def test_wyoming_lets_nobody_in_who_was_not_named(text: str, sentence: str) -> None:
+    assert sentence in complaint(f"[wyoming]\n{text}")
+
+
+@pytest.mark.shows("X13")
+def test_wyoming_is_off_until_it_is_told_where_to_listen() -> None:
+    assert not parse("").wyoming.listen
+    named = parse("[wyoming]\nlisten = '0.0.0.0:10300'\nnetworks = ['192.168.1.0/24', 'fd00::5']").wyoming
+    assert named.networks == ("192.168.1.0/24", "fd00::5")
+    assert parse("[wyoming]\nlisten = '[::1]:10300'").wyoming.listen == "[::1]:10300"
+
+
 def test_a_key_pasted_in_place_of_its_variable_is_not_repeated() -> None:
     said = complaint("[model]\napi_key_env = 'sk-or-v1-0123456789abcdef'")
     assert "not the key itself" in said

@@ -11,9 +11,11 @@ from agent.bus import Bus
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.record import step
 from appliance.config.load import load
+from appliance.input.event import OWN
 from appliance.input.heard_history import newest
 from appliance.input.prewarm import NOT_AGAIN_WITHIN, Prewarm
 from appliance.input.suppressed import EARS_SUPPRESSED, WAITING, SuppressedTurns
+from appliance.rooms.arbitration import Undisputed
 from appliance.wiring.state import State, open_state
 from audio.speech import SpeechStarted
 from audio.turns.listener import REFLEX, TOO_SHORT
@@ -27,7 +29,8 @@ NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
 async def tell(state: State) -> None:
     """Let a turn through, hold two back."""
-    turns, published = SuppressedTurns(state.bus, lambda: NOW), state.bus.observe(EARS_SUPPRESSED)
+    published = state.bus.observe(EARS_SUPPRESSED)
+    turns = SuppressedTurns(state.bus, lambda: NOW, OWN, Undisputed().told)
     cause = Event(type=ASR_TRANSCRIPT, content="what time is it", source="mic")
     for run in ("run", "the same event, taken again after it was suspended"):
         await state.bus.publish(
@@ -105,7 +108,7 @@ async def test_what_a_full_disk_refuses_is_left_out_and_waiting_turns_are_bounde
         published.extend(events)
         told.set()
 
-    turns = SuppressedTurns(Bus(journal), lambda: NOW)
+    turns = SuppressedTurns(Bus(journal), lambda: NOW, OWN, Undisputed().told)
     turns.turn_ended(None, "failed")
     async with asyncio.TaskGroup() as group:
         running = group.create_task(turns.run())
@@ -127,7 +130,7 @@ async def test_a_turn_that_was_forgotten_before_the_disk_had_it_never_gets_there
         published.extend(events)
         told.set()
 
-    turns = SuppressedTurns(Bus(journal), lambda: NOW)
+    turns = SuppressedTurns(Bus(journal), lambda: NOW, OWN, Undisputed().told)
     turns.turn_ended(heard("the apple tree"), "not addressed to nakari")
     turns.forget()
     turns.turn_ended(None, "failed")

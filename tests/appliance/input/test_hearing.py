@@ -10,6 +10,7 @@ import pytest
 from appliance.input.event import event_of
 from appliance.input.intake import Intake, TurnGate
 from appliance.input.pending_turns import PendingTurns
+from appliance.rooms.arbitration import Undisputed
 from audio.playback.speech_output import SpokenSentence
 from audio.speech import RecognizedTurn, Transcript, Utterance
 from audio.turns.listener import REFLEX
@@ -56,9 +57,8 @@ def intake(mailbox: FullDisk, **settings: Any) -> Intake:
         raise AssertionError("a disk with room is no matter for words")
 
     turns = PendingTurns(mailbox, say, "en")
-    return Intake(
-        turns, 10, **{"gate": passes, "over_reply": passes, "reflex": ignores, "addressing": unmarked} | settings
-    )
+    usual: dict[str, Any] = {"gate": passes, "over_reply": passes, "reflex": ignores, "addressing": unmarked}
+    return Intake(turns, 10, **usual | {"contest": Undisputed()} | settings)
 
 
 def passes(heard: RecognizedTurn) -> str:

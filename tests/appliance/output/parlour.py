@@ -18,7 +18,7 @@ from agent.unasked.announcement import ANNOUNCEMENT
 from agent.unasked.announcements import Announcements, Filing
 from agent.unasked.decide import Rules
 from appliance.output.announcer import Announcer
-from appliance.output.company import Company
+from appliance.output.company import Company, RoomTurns
 from appliance.output.unasked import UnaskedReplySink
 from appliance.output.voice import VoiceReplySink
 from audio.interfaces import Synthesizer
@@ -60,6 +60,7 @@ class Parlour:
     announcements: Announcements
     voice: VoiceReplySink
     company: Company
+    turns: RoomTurns
     activity: SpeechActivity
     announcer: Announcer
     sink: UnaskedReplySink
@@ -79,12 +80,12 @@ class Parlour:
 
     async def somebody_says(self, words: str = "hello", seconds: float = 1.5) -> None:
         """Have somebody speak for so long, and be understood half a second later."""
-        self.company.speech_started(SpeechStarted(0.0, lambda: None))
+        self.turns.speech_started(SpeechStarted(0.0, lambda: None))
         for _ in range(round(seconds / 0.1)):
             self.activity.heard(asyncio.get_running_loop().time())
             await passed(0.1)
         await passed(0.5)
-        self.company.turn_ended(heard(words, 0.0, seconds), "")
+        self.turns.turn_ended(heard(words, 0.0, seconds), "")
 
     async def is_told(self) -> str:
         """Return what the next block of the room tells of what became of them."""
@@ -120,16 +121,17 @@ async def parlour(folder: Path, scene: Scene | None = None) -> AsyncIterator[Par
     mouth = SpeechOutput(scene.voice, player, loop.time)
     voice = VoiceReplySink(mouth, bus, "en")
     activity = SpeechActivity(loop.time)
-    company = Company(activity, announcements.changed, loop.time)
+    company = Company(announcements.changed, loop.time)
+    turns = company.turns_in("box", activity)
     company.listen_by(lambda: True)
     mouth.observe(company)
 
     async def is_engaged() -> bool:
         return room.is_engaged
 
-    announcer = Announcer(announcements, voice, company, lambda: scene.rules, is_engaged)
+    announcer = Announcer(announcements, voice, company, lambda: scene.rules, is_engaged, lambda _: True)
     sink = UnaskedReplySink(voice, announcements.file, company.sentence_over)
-    room = Parlour(folder, mailbox, journal, announcements, voice, company, activity, announcer, sink)
+    room = Parlour(folder, mailbox, journal, announcements, voice, company, turns, activity, announcer, sink)
     try:
         async with asyncio.TaskGroup() as group:
             running = group.create_task(together(mouth.loops(), {"announcer": announcer.run}))

@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from agent.replies import Reply
 from appliance.config.sections import VoiceSettings
+from appliance.output.settings import SpeechSettings
 from appliance.output.voices import choose_voice
 from tests.appliance.output.test_voice import EVENT, FIRST, a_room
 from tests.audio.edge_server import Fault, edge_server, spoken
@@ -23,11 +24,13 @@ def kept(folder: Path) -> int:
 async def test_what_was_said_is_kept_until_the_keeping_is_switched_off(tmp_path: Path) -> None:
     spoken(TEXT)
     async with edge_server() as server:
-        outcome = await listen(choose_voice(VoiceSettings(edge_url=server.url), tmp_path).speak(TEXT, "en"))
+        outcome = await listen(
+            choose_voice(SpeechSettings(VoiceSettings(edge_url=server.url)), tmp_path).speak(TEXT, "en")
+        )
         assert (outcome.failure, outcome.words) == ("", ["The", "tea", "is", "ready"])
     assert kept(tmp_path) == 1
 
-    voice = choose_voice(VoiceSettings(engine="espeak", keep_phrases=False), tmp_path)
+    voice = choose_voice(SpeechSettings(VoiceSettings(engines=("espeak",), keep_phrases=False)), tmp_path)
     assert kept(tmp_path) == 0
     assert (await listen(voice.speak(TEXT, "en"))).failure == ""
     assert kept(tmp_path) == 0
@@ -38,7 +41,7 @@ async def test_a_service_that_comes_back_is_asked_again_when_the_pause_is_over(t
     spoken(TEXT)
     clock, words = Clock(), []
     async with edge_server(Fault.REFUSE_500) as server:
-        voice = choose_voice(VoiceSettings(edge_url=server.url), tmp_path, clock)
+        voice = choose_voice(SpeechSettings(VoiceSettings(edge_url=server.url)), tmp_path, clock)
         for seconds in (0.0, 9.0, 2.0):
             clock.now += seconds
             outcome = await listen(voice.speak(TEXT, "en"))
@@ -50,7 +53,7 @@ async def test_a_service_that_comes_back_is_asked_again_when_the_pause_is_over(t
 @pytest.mark.shows("V19", "V30")
 async def test_the_local_voice_alone_asks_nobody(tmp_path: Path) -> None:
     async with edge_server() as server:
-        voice = choose_voice(VoiceSettings(engine="espeak", edge_url=server.url), tmp_path)
+        voice = choose_voice(SpeechSettings(VoiceSettings(engines=("espeak",), edge_url=server.url)), tmp_path)
         assert (await listen(voice.speak(TEXT, "en"))).failure == ""
         assert server.connections == 0
 

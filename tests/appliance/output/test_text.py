@@ -145,6 +145,10 @@ def test_a_reply_goes_back_to_where_its_event_came_from() -> None:
     assert voice.replies[-1].event == written[0]
     assert len(text.replies) == len(written) + 1, "said too, and not written twice"
     assert not is_text(asked_aloud)
+    for event in (written[0], said_there):
+        router.open(Reply(event, "c-kitchen", room="kitchen"))
+        assert voice.replies[-1].event == event, "what is wanted in a room is said in it, whoever asked, and how"
+    assert len(text.replies) == len(written) + 1
 
 
 @pytest.mark.shows("F12")

@@ -279,9 +279,10 @@ def test_another_session_is_told_nothing_of_it(tmp_path: Path) -> None:
 def test_a_turn_that_nobody_ends_is_over_some_time() -> None:
     clock = Clock()
     activity = SpeechActivity(clock)
-    company = Company(activity, asyncio.Event(), clock)
+    company = Company(asyncio.Event(), clock)
+    turns = company.turns_in("box", activity)
     activity.heard(clock())
-    company.speech_started(SpeechStarted(clock(), lambda: None))
+    turns.speech_started(SpeechStarted(clock(), lambda: None))
     was_speaking = company.is_speaking
     clock.now += 60
     assert (was_speaking, company.is_speaking) == (True, False)
@@ -289,11 +290,12 @@ def test_a_turn_that_nobody_ends_is_over_some_time() -> None:
 
 def test_a_television_is_no_company() -> None:
     clock = Clock()
-    company = Company(SpeechActivity(clock), asyncio.Event(), clock)
+    company = Company(asyncio.Event(), clock)
+    turns = company.turns_in("box", SpeechActivity(clock))
     before = company.heard
     company.listen_by(lambda: True)
-    company.turn_ended(heard("and now the news", 0.0, 1.0), "not addressed")
+    turns.turn_ended(heard("and now the news", 0.0, 1.0), "not addressed")
     assert (before, company.heard) == (None, {}), "without ears nobody knows"
-    company.turn_ended(heard("stop", 0.0, 1.0), "reflex")
+    turns.turn_ended(heard("stop", 0.0, 1.0), "reflex")
     clock.now += 7
-    assert company.heard == {"room": 7.0}
+    assert company.heard == {"box": 7.0}

@@ -10,11 +10,12 @@ from structlog.testing import capture_logs
 from agent.bus import Bus
 from agent.event import Event
 from agent.replies import SENTENCE_STARTED, SOURCES, Delivered, Reply, Source, Sources
+from agent.run.system_replies import FILLER
 from appliance.output.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceReplySink
 from audio.errors import DeviceUnavailable
 from audio.playback.earcons import bell
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
-from memory.errors import StateUnusable
+from memory.errors import StateUnusable, Superseded, Unconfirmed
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.loops import together
 
@@ -245,3 +246,31 @@ async def test_a_missing_loudspeaker_is_told_once_however_often_it_rings() -> No
                 await room.mouth.announce(bell(), SpokenSentence("", 0, "Timer: pasta.", "en"))
     told = [entry["log_level"] for entry in logs if entry["event"] == "sentence_failed"]
     assert (told.count("warning"), len(told)) == (1, 18)
+
+
+@pytest.mark.shows("H10")
+@pytest.mark.parametrize("refusal", [Superseded("another leads"), Unconfirmed("the engine is away")])
+async def test_a_sentence_that_another_machine_may_be_saying_is_not_said(refusal: Exception) -> None:
+    async with a_room() as room:
+        delivery = room.outlet.open(Reply(EVENT, "call-1"))
+        room.refusal = refusal
+        await delivery.feed(f"{FIRST} {SECOND} ")
+        await delivery.close()
+        await room.mouth.quiet()
+        assert "play" not in [each.split()[0] for each in room.player.happened]
+        assert (await delivery.ended()).heard == ""
+
+
+@pytest.mark.shows("H10")
+async def test_an_outage_is_told_while_no_other_machine_is_known_to_lead() -> None:
+    async with a_room() as room:
+        said = []
+        for number, refusal in enumerate((Unconfirmed("the engine is away"), Superseded("another leads"))):
+            room.refusal = refusal
+            before = len(room.player.happened)
+            delivery = room.outlet.open(Reply(EVENT, f"{FILLER}disk-{number}"))
+            await delivery.feed(FIRST)
+            await delivery.close()
+            await room.mouth.quiet()
+            said.append(any(each.startswith("play") for each in room.player.happened[before:]))
+        assert said == [True, False]

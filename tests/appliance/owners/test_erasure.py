@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from agent.event import HOUSEHOLD, USER_TEXT, Event
@@ -27,6 +28,7 @@ from appliance.owners.erasure import (
 from appliance.owners.owners import identities_of, open_owners, tokens_of
 from appliance.recorder.store import Limits, Recordings
 from appliance.reflexes.forget import mindless
+from appliance.speakers.store import Sample, VoiceStore
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import State, open_state
 from audio.loops import running
@@ -197,3 +199,17 @@ def test_it_says_what_was_erased_and_what_it_does_not_reach() -> None:
         "Everything of Ada is erased: 7 entries of the journal, a graph of their own and 3 writes into the household's "
         "graph; digests stay; backups of before and /s/before-1 are not reached."
     )
+
+
+@pytest.mark.shows("V27")
+async def test_a_member_s_voice_goes_with_them_and_nobody_else_s(tmp_path: Path) -> None:
+    box = KeptBox(tmp_path)
+    folder = box.config().state_folder
+    folder.mkdir(parents=True, exist_ok=True)
+    identities_of(folder).register(NAME, ADA)
+    store, voice = VoiceStore(folder), np.eye(256, dtype=np.float32)
+    store.add(NAME, Sample("1", voice[0]))
+    store.add(OTHER, Sample("2", voice[1]))
+    async with erasing(box) as erasure:
+        await erasure.erase(ADA, silent)
+    assert [*store.known()] == [OTHER]

@@ -54,7 +54,7 @@ class ReflexRoom:
     """How often an answer was waited for."""
 
     def __post_init__(self) -> None:
-        mouth, ringer, clock = self.ringing.mouth, self.ringing.ringer, self.ringing.clock
+        mouth, ringer, clock = self.ringing.mouth, self.ringing.here, self.ringing.clock
         mute = TimedMute(self.switches, self.minutes, clock, clock.wait)
         self.body = Verbs(mouth, mute, self.switches, ringer, self.interrupt, mouth.hush)
         self.record = ReflexRecord(self.ringing.state.bus, lambda: self.now)

@@ -10,7 +10,7 @@ from agent.event import HOUSEHOLD, TIMER, Event
 from appliance.timers.ringer import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR, wait_for
 from audio.errors import DeviceUnavailable
 from audio.playback.speech_output import SpokenSentence
-from memory.errors import StateUnusable
+from memory.errors import StateUnusable, Superseded, Unconfirmed
 from memory.json_value import Json
 from tests.agent.clock import MORNING
 from tests.appliance.ringing_room import RingingRoom, ringing_room
@@ -147,12 +147,12 @@ async def test_one_that_began_to_ring_before_a_crash_does_not_begin_again(tmp_pa
 async def test_stop_silences_at_once_and_goes_no_further(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as room:
         await ringing(room, "pasta", "tea")
-        assert await room.ringer.take("Stop.")
+        assert await room.here.take("Stop.")
         room.clock.advance(PAUSE)
         await room.ringer.silence()
         assert room.said == ["Timer: pasta. Timer: tea."]
         assert await room.stops() == ["Stop.", "Stop."]
-        assert not await room.ringer.take("Stop."), "nothing rings any more: it is for the mind"
+        assert not await room.here.take("Stop."), "nothing rings any more: it is for the mind"
 
 
 @pytest.mark.shows("V23")
@@ -163,7 +163,7 @@ async def test_stop_in_the_middle_of_a_ring(tmp_path: Path) -> None:
         await room.settle()
         room.clock.advance(5)
         await room.player.draining.wait()
-        assert await room.ringer.take("别响了")
+        assert await room.here.take("别响了")
         await room.ringer.silence()
         assert "stop" in room.player.happened
         room.player.at_once = True
@@ -173,9 +173,9 @@ async def test_stop_in_the_middle_of_a_ring(tmp_path: Path) -> None:
 
 async def test_other_words_go_on_to_the_mind_while_it_rings(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as room:
-        assert not await room.ringer.take("Stop.")
+        assert not await room.here.take("Stop.")
         await ringing(room)
-        assert not await room.ringer.take("What time is it?")
+        assert not await room.here.take("What time is it?")
         room.clock.advance(PAUSE)
         await room.rings(2)
 
@@ -192,7 +192,7 @@ async def test_it_never_rings_over_her_own_sentence(tmp_path: Path) -> None:
         await room.settle()
         assert len(await room.rang()) == 1
         assert room.player.levels == [1000, 1001, 1002]
-        assert await room.ringer.take("stop"), "also before it is heard"
+        assert await room.here.take("stop"), "also before it is heard"
         await room.ringer.silence()
         room.player.at_once = True
         room.player.go_on.set()
@@ -292,11 +292,27 @@ async def test_a_full_disk_silences_no_timer_and_rings_it_once(tmp_path: Path) -
         room.state.bus._journal = refuse
         room.clock.advance(5)
         await room.rings(1)
-        assert await room.ringer.take("Stop.")
+        assert await room.here.take("Stop.")
         await room.set(100, "tea")
         await room.ringer.silence()
         await room.settle()
         assert room.said == ["Timer: pasta."]
+
+
+@pytest.mark.shows("H10")
+@pytest.mark.parametrize(("refusal", "rings"), [(Superseded("another leads"), 0), (Unconfirmed("it is away"), 1)])
+async def test_a_timer_is_left_to_the_machine_that_leads(tmp_path: Path, refusal: Exception, rings: int) -> None:
+    async with ringing_room(tmp_path) as room:
+
+        async def refuse(_: object) -> None:
+            raise refusal
+
+        await room.set(5)
+        await room.settle()
+        room.state.bus._journal = refuse
+        room.clock.advance(5)
+        await (room.rings(1) if rings else room.settle())
+        assert len(room.said) == rings
 
 
 async def test_what_rang_and_is_done_with_is_remembered_by_the_journal_alone(tmp_path: Path) -> None:
@@ -307,7 +323,7 @@ async def test_what_rang_and_is_done_with_is_remembered_by_the_journal_alone(tmp
         await room.rings(1)
         assert room.ringer._due._given == {timer.id}
         await room.state.mailbox.withdraw(timer.id, "done with")
-        await room.ringer.take("Stop.")
+        await room.here.take("Stop.")
         await room.set(100, "tea")
         await room.ringer.silence()
         await room.settle()
@@ -369,7 +385,7 @@ async def test_a_timer_rings_while_the_disk_is_gone(tmp_path: Path) -> None:
         await database.close()  # every read and write is refused from now on, as by a disk that was pulled out
         room.clock.advance(5)
         await drained(room, 1)
-        await room.ringer.take("stop")
+        await room.here.take("stop")
         room.clock.advance(4)
         await drained(room, 2)
         assert room.said == ["Timer: pasta.", "Timer: eggs."]

@@ -70,7 +70,7 @@ async def test_a_snoozed_occurrence_comes_once_and_the_series_goes_on(tmp_path: 
         await pass_an_hour(room)
         room.clock.advance(3600)
         await room.rings(2)
-        assert await room.ringer.take("snooze")
+        assert await room.here.take("snooze")
     async with ringing_room(tmp_path, MORNING + timedelta(hours=2, minutes=5)) as room:  # a kill, and five minutes
         await room.rings(1)
         assert len(await room.rang()) == 3
@@ -83,8 +83,8 @@ async def test_stop_for_today_leaves_out_what_is_left_of_the_day(tmp_path: Path)
         await room.state.mailbox.enqueue(hourly())
         room.clock.advance(3600)
         await room.rings(1)
-        assert not await room.ringer.take("what a day today")
-        assert await room.ringer.take("Stop for today.")
+        assert not await room.here.take("what a day today")
+        assert await room.here.take("Stop for today.")
         assert await room.stops() == ["Stop for today."]
         waiting = await room.state.mailbox.waiting(TIMER, "household")
         first, *later = [event.not_before for event in waiting]

@@ -52,8 +52,8 @@ async def test_a_snoozed_timer_is_silent_at_once_and_rings_again(tmp_path: Path)
         await room.settle()
         room.clock.advance(5)
         await room.rings(1)
-        assert not await room.ringer.take("what time is it")
-        assert await room.ringer.take("snooze ten minutes")
+        assert not await room.here.take("what time is it")
+        assert await room.here.take("snooze ten minutes")
         assert not room.ringer.is_ringing
         await room.settle()
         room.clock.advance(9 * 60 + 59)
@@ -70,5 +70,5 @@ async def test_a_snoozed_timer_is_silent_at_once_and_rings_again(tmp_path: Path)
 
 async def test_words_that_ask_for_a_time_mean_nothing_while_nothing_rings(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as room:
-        assert not await room.ringer.take("snooze")
-        assert not await room.ringer.take("ten minutes")
+        assert not await room.here.take("snooze")
+        assert not await room.here.take("ten minutes")

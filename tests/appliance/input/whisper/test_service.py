@@ -12,7 +12,7 @@ from structlog.typing import EventDict, WrappedLogger
 
 from appliance.config.load import load
 from appliance.input.whisper.choice import recall
-from appliance.input.whisper.recognizers import Hearing, choose_recognizer
+from appliance.input.whisper.recognizers import WhisperHearing, choose_whisper
 from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 from audio.errors import ModelDamaged, ModelNotFound
 from audio.recognizer.models import WEIGHTS, find_model
@@ -132,9 +132,9 @@ def settings_of(tmp_path: Path, *names: str) -> WhisperSettings:
     return settings
 
 
-def choosing(settings: WhisperSettings) -> tuple[Hearing, list[EventDict]]:
+def choosing(settings: WhisperSettings) -> tuple[WhisperHearing, list[EventDict]]:
     with capture_logs() as logged:
-        hearing = choose_recognizer(settings)
+        hearing = choose_whisper(settings)
     return replace(hearing, settle=0.0), logged
 
 
@@ -172,13 +172,13 @@ def test_a_damaged_model_costs_the_service_its_accuracy_and_a_command_its_answer
     settings = settings_of(tmp_path, "base")
     (settings.models_folder / "base" / WEIGHTS).write_bytes(b"damaged")
     with capture_logs() as logged:
-        recognizer = choose_recognizer(settings, fetches=True).recognizer
+        recognizer = choose_whisper(settings, fetches=True).recognizer
         recognizer.warm()
     assert recognizer.name == "pocketsphinx"
     (told,) = [str(line["reason"]) for line in logged if line["event"] == "whisper_model_damaged"]
     assert told.endswith("remove it and fetch it again; until then a small English recognizer listens")
     with pytest.raises(ModelDamaged, match="base is damaged"):
-        choose_recognizer(settings).recognizer.warm()
+        choose_whisper(settings).recognizer.warm()
 
 
 async def test_a_model_that_goes_while_the_box_runs_is_told_and_looked_for_again(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ async def test_a_model_that_goes_while_the_box_runs_is_told_and_looked_for_again
     assert "there is no Whisper model 'own'" in await first_trouble(hearing)
 
 
-async def first_trouble(hearing: Hearing) -> str:
+async def first_trouble(hearing: WhisperHearing) -> str:
     """Return why there was no better model at the first try; it would try again."""
     told = asyncio.Event()
 
@@ -217,4 +217,4 @@ async def test_a_measurement_can_be_ended_at_any_moment(tmp_path: Path) -> None:
 def test_a_folder_that_holds_no_model_is_told_at_once(tmp_path: Path) -> None:
     settings = whisper_settings(load(environ={"HOME": str(tmp_path)}))
     with pytest.raises(ModelNotFound, match="is no folder"):
-        choose_recognizer(replace(settings, model=str(tmp_path / "nowhere")))
+        choose_whisper(replace(settings, model=str(tmp_path / "nowhere")))

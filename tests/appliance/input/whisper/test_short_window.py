@@ -11,7 +11,7 @@ from appliance.config.load import Config, load
 from appliance.doctor.examine import Verdict as Judgement
 from appliance.input.whisper.check import judge_window, window
 from appliance.input.whisper.choice import Pick
-from appliance.input.whisper.recognizers import choose_recognizer
+from appliance.input.whisper.recognizers import choose_whisper
 from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 from appliance.input.whisper.short_window import compare_box, is_short, recall
 from audio.recognizer.compare import Comparison
@@ -48,7 +48,7 @@ def test_it_is_off_until_compared_and_then_used_by_the_recognizer(tmp_path: Path
     spoken = utterance(said("What time is it?", "en-us", tmp_path))
 
     def heard() -> Transcript:
-        return choose_recognizer(settings).recognizer.transcribe(spoken)
+        return choose_whisper(settings).recognizer.transcribe(spoken)
 
     assert not is_short(settings, picked)
     assert heard().evidence["window_frames"] == 3000
@@ -139,7 +139,7 @@ def test_the_command_compares_and_tells_how_far_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.shows("V13")
 def test_hotwords_come_from_the_configuration_and_from_names(tmp_path: Path, picked: Pick) -> None:
-    hearing = choose_recognizer(
+    hearing = choose_whisper(
         settings_of(tmp_path, hotwords="ComfyUI, Ägidius"), lambda language: {"en": ["Anna"]}[language]
     )
     recognizer = hearing.recognizer._recognizer

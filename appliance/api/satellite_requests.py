@@ -1,0 +1,114 @@
+"""What may be asked about satellites: which are paired or on the network, to pair, try and forget one."""
+
+from typing import Annotated, Final, Literal, TypeAlias, get_args
+
+from pydantic import Field
+
+from appliance.api import answer_models as answers
+from appliance.api.caller import Caller
+from appliance.api.register import Answer, AnyEntry, Entry, Tell
+from appliance.api.request_model import Asked, Name
+from appliance.satellites.interfaces import Features
+from appliance.satellites.paired import host_and_port
+from appliance.satellites.satellites import Satellites, Wanted, words_of
+from appliance.satellites.session import About
+from appliance.satellites.sightings import Sighting
+from memory.json_value import Json
+
+MOST_WAKE_SECONDS: Final = 60.0
+
+OPEN: Final = (
+    "It speaks without encryption: whoever is in this network can listen to it, and can pretend to be it or this box."
+)
+
+
+class ListSatellites(Asked):
+    """Which satellites are paired, and with `search` those that the network announces."""
+
+    do: Literal["satellites"] = "satellites"
+    search: bool = False
+
+
+class AddSatellite(Asked):
+    """Pair a satellite; one that is paired already gets this key and room."""
+
+    do: Literal["satellites.add"] = "satellites.add"
+    satellite: Name
+    """Its name on the network, or its address."""
+    room: Annotated[str, Field(max_length=64)] = ""
+    key: Annotated[str, Field(max_length=100)] = ""
+    """Of its encryption, in base64."""
+    without_key: bool = False
+    """Whether it may be one without encryption."""
+
+
+class RemoveSatellite(Asked):
+    """Forget a satellite: its connection ends."""
+
+    do: Literal["satellites.remove"] = "satellites.remove"
+    satellite: Name
+    """Its room, name, or MAC address."""
+
+
+class TrySatellite(Asked):
+    """Play a short sound at a satellite, and listen to it for a while if it is woken."""
+
+    do: Literal["satellites.test"] = "satellites.test"
+    satellite: Name
+    wake_seconds: Annotated[float, Field(ge=0.0, le=MOST_WAKE_SECONDS)] = 0.0
+
+
+SatelliteRequest: TypeAlias = ListSatellites | AddSatellite | RemoveSatellite | TrySatellite
+
+MODELS: Final[tuple[type[SatelliteRequest], ...]] = get_args(SatelliteRequest)
+
+
+def entries(satellites: Satellites) -> list[AnyEntry]:
+    """Return what may be asked about satellites."""
+
+    async def handle(request: SatelliteRequest, caller: Caller, tell: Tell) -> Answer:
+        return await answer_of(satellites, request)
+
+    return [
+        Entry(ListSatellites, answers.Satellites, handle, "GET /satellites"),
+        Entry(AddSatellite, answers.Satellite, handle, is_command=True),
+        Entry(RemoveSatellite, answers.Done, handle, is_command=True),
+        Entry(TrySatellite, answers.Satellite, handle, is_command=True),
+    ]
+
+
+async def answer_of(satellites: Satellites, request: SatelliteRequest) -> dict[str, Json]:
+    """Do what is asked. Raises SatelliteGone, SatelliteRefused, SatellitesDamaged."""
+    match request:
+        case ListSatellites():
+            found = await satellites.search() if request.search else ()
+            known = {link.name for link in satellites.links}
+            others: list[Json] = [_announced(each) for each in found if each.name not in known]
+            return {**satellites.describe(), "found": others}
+        case AddSatellite():
+            wanted = Wanted(request.satellite, request.room, request.key, request.without_key)
+            paired, about, features = await satellites.pair(wanted)
+            done = f"{about.label or about.name} ({paired.id}) is the satellite in the {paired.place} now."
+            if not paired.key:
+                done += f" {OPEN}"
+            return {"done": done, "satellite": _paired(about, features)}
+        case RemoveSatellite():
+            forgotten = await satellites.forget(request.satellite)
+            return {"done": f"{forgotten.name} ({forgotten.id}) is forgotten, its key too."}
+        case TrySatellite():
+            told = await satellites.try_out(request.satellite, request.wake_seconds)
+            return {"done": "", "satellite": told}
+
+
+def _paired(about: About, features: Features) -> dict[str, Json]:
+    return {"model": about.model, "firmware": about.firmware, "features": words_of(features)}
+
+
+def _announced(sighting: Sighting) -> dict[str, Json]:
+    return {
+        "name": sighting.name,
+        "label": sighting.label,
+        "address": host_and_port(sighting.addresses[0], sighting.port),
+        "firmware": sighting.firmware,
+        "is_encrypted": sighting.is_encrypted,
+    }

@@ -1,0 +1,1 @@
+"""Which recognizers hear, in which order: Whisper on this machine, servers elsewhere, and how they are checked."""

@@ -1,0 +1,105 @@
+"""The recognizers, chosen: one, or a chain of them in the configured order."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from appliance.config.recognizers import RecognizerName
+from appliance.input.hearing.settings import HearingSettings
+from appliance.input.whisper.recognizers import NEXT, WhisperHearing, choose_whisper, last_resort, whisper_of
+from audio.interfaces import Recognizer, RemoteRecognizer
+from audio.recognizer.chain import RecognizerChain
+from audio.recognizer.faster_whisper import Hotwords, listed, no_hotwords
+from audio.recognizer.openai_api import OpenAiRecognizer
+from audio.recognizer.wyoming import WyomingRecognizer
+from audio.wyoming import server_at
+
+WYOMING_PORT: Final = 10300
+"""Of wyoming-faster-whisper, where an address names none."""
+
+
+@dataclass(slots=True)
+class Hearing:
+    """The recognizer, and what keeps it ready."""
+
+    recognizer: Recognizer
+    whisper: WhisperHearing | None = None
+    """How a better model comes; None where Whisper is not to hear."""
+
+    async def improve(self) -> None:
+        """Fetch or measure Whisper models, and change over to what comes of it, until nothing is left to do."""
+        if self.whisper is not None:
+            await self.whisper.improve()
+
+    def prewarm(self) -> None:
+        """Open the connection that the next utterance needs, if any. Blocking, short."""
+        if isinstance(self.recognizer, RecognizerChain):
+            self.recognizer.prewarm()
+
+    def describe(self) -> Mapping[str, str]:
+        """Return of each recognizer how it is; {} where there is one alone."""
+        return self.recognizer.describe() if isinstance(self.recognizer, RecognizerChain) else {}
+
+    def close(self) -> None:
+        """Let connections go; what is heard after that opens new ones. Blocking, in no event loop."""
+        if isinstance(self.recognizer, RecognizerChain):
+            self.recognizer.close()
+
+
+def choose_recognizer(
+    settings: HearingSettings,
+    names: Hotwords = no_hotwords,
+    *,
+    fetches: bool = False,
+    clock: Callable[[], float] = time.monotonic,
+) -> Hearing:
+    """Return the recognizers for this box as they are now. Loads nothing, asks nobody.
+
+    `names` are expected beside the configured words. `fetches` says that the service asks, as of `choose_whisper`.
+    Raises `ModelNotFound` when a folder is configured that holds no model, or a name that nobody knows.
+    """
+    if settings.is_whisper_alone:
+        alone = choose_whisper(settings.whisper, names, fetches=fetches)
+        return Hearing(alone.recognizer, alone)
+    whisper = None
+    if "whisper" in settings.engines:
+        whisper = choose_whisper(settings.whisper, names, fetches=fetches, instead=NEXT)
+    members: list[Recognizer | RemoteRecognizer] = []
+    for name in settings.engines:
+        if name == "whisper" and whisper is not None:
+            members.append(whisper.recognizer)
+        else:
+            members.append(_server(name, settings, names))
+    return Hearing(RecognizerChain(members, last_resort, patience=settings.patience, clock=clock), whisper)
+
+
+def recognizer_of(settings: HearingSettings, names: Hotwords = no_hotwords) -> Recognizer:
+    """Return the recognizer that would listen now, as `choose_recognizer` does, without a word about it."""
+    if settings.is_whisper_alone:
+        return whisper_of(settings.whisper, names)
+    engines = [
+        whisper_of(settings.whisper, names, instead=NEXT) if name == "whisper" else _server(name, settings, names)
+        for name in settings.engines
+    ]
+    return RecognizerChain(engines, last_resort, patience=settings.patience)
+
+
+def servers_of(settings: HearingSettings, names: Hotwords = no_hotwords) -> list[RemoteRecognizer]:
+    """Return those that are asked elsewhere, in order."""
+    return [_server(name, settings, names) for name in settings.engines if name != "whisper"]
+
+
+def _server(name: RecognizerName, settings: HearingSettings, names: Hotwords) -> RemoteRecognizer:
+    configured, language = listed(settings.whisper.hotwords), settings.whisper.language
+
+    def expected(spoken: str) -> Sequence[str]:
+        return [*configured, *names(spoken)]
+
+    if name == "wyoming":
+        wyoming = settings.wyoming
+        hotwords = expected if wyoming.send_names else no_hotwords
+        return WyomingRecognizer(server_at(wyoming.url, WYOMING_PORT), wyoming.model, language, hotwords)
+    openai, key = settings.openai, settings.openai_key
+    hotwords = expected if openai.send_names else no_hotwords
+    return OpenAiRecognizer(openai.url, openai.model, key.reveal() if key else "", language, hotwords)

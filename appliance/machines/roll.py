@@ -1,0 +1,84 @@
+"""Which machines a household has now: as each tells on the engine, and as the server's users file lists them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from appliance.config.load import Config
+from appliance.errors import ConfigError
+from appliance.machines.users import UsersFile
+from appliance.machines.wire import PRESENCE, PRESENCE_SECONDS, Presence, WireRefused, unpack
+from appliance.wiring.engine import engine_of
+from memory.json_value import Json
+
+if TYPE_CHECKING:
+    from memory.engine.interface import Engine, Message
+
+LISTENED: Final = 2 * PRESENCE_SECONDS
+"""Seconds for which the machines are listened to: each tells once in half of it."""
+
+
+async def roll_of(config: Config) -> dict[str, Json]:
+    """Return `server` and `machines`, each with its name, role, room, state and what waits there.
+
+    Raises `EngineUnreachable`, `EngineRefused`.
+    """
+    engine = engine_of(config)
+    try:
+        server = await engine.describe()
+        present, refused = await listen(engine)
+    finally:
+        await engine.close()
+    return {"server": server, "machines": rows_of(present, known_of(config)), "refused": refused}
+
+
+async def listen(engine: "Engine", seconds: float = LISTENED) -> tuple[dict[str, Presence], str]:
+    """Return who tells that it lives, by name, and the sentence about one that this version does not read."""
+    present: dict[str, Presence] = {}
+    refused = ""
+    async with engine.topics.subscribe(PRESENCE) as subscription:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                async for message in _each(aiter(subscription)):
+                    try:
+                        told = unpack(message.data)
+                    except WireRefused as error:
+                        refused = str(error)
+                        continue
+                    if isinstance(told, Presence):
+                        present[told.machine] = told
+    return present, refused
+
+
+async def _each(messages: "AsyncIterator[Message]") -> "AsyncIterator[Message]":
+    async for message in messages:
+        yield message
+
+
+def known_of(config: Config) -> dict[str, str]:
+    """Return the roles by the names of those that were let in, where this machine keeps the list; else nothing."""
+    if not config.machines.users:
+        return {}
+    try:
+        users = UsersFile(Path(config.machines.users).expanduser(), config.machines.household).read()
+    except (ConfigError, OSError):  # `nakari machines invite` tells of it
+        return {}
+    return {user.name: user.role for user in users if not user.until}
+
+
+def rows_of(present: Mapping[str, Presence], known: Mapping[str, str]) -> list[Json]:
+    """Return one row a machine, by name. Who leads is the mind with the highest epoch."""
+    lead = max((each.epoch for each in present.values() if not each.leaves), default=0)
+    rows: list[Json] = []
+    for name in sorted({*present, *known}):
+        each = present.get(name)
+        if each is None or each.leaves:
+            rows.append({"machine": name, "role": each.role if each else known[name], "state": "away"})
+            continue
+        leads = each.role != "ears" and each.epoch == lead > 0
+        waiting = f"{each.waiting} turns" if each.waiting else ""
+        row: dict[str, Json] = {"machine": name, "role": each.role, "room": each.room, "waiting": waiting}
+        rows.append(row | {"state": "leads" if leads else "there"})
+    return rows

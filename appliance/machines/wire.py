@@ -1,0 +1,194 @@
+"""What ears and mind tell each other: words, evidence and sentences as JSON, each with its version; never sound."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from agent.event import Event, from_json, to_json
+from memory.errors import EngineRefused
+
+VERSION: Final = 1
+"""Of all messages. One that is newer than this program knows is refused, not half read."""
+
+INBOX: Final = "mind"
+"""The inbox of the mind: `Turn`, `Ring` and `Forget`, by the id of the event, or one of their own."""
+
+PRESENCE: Final = "presence"
+"""Topic on which each machine tells that it lives, every `PRESENCE_SECONDS`."""
+
+PRESENCE_SECONDS: Final = 1.5
+
+REPORTS: Final = "mind.reports"
+"""Topic of what became of sentences, and of `Interrupt`, from the ears to the mind."""
+
+
+def topic_of(machine: str) -> str:
+    """Return the topic at which the ears of this machine serve `Sentence`, `End`, `Stop` and `Timers`."""
+    return f"ears.{machine}"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What was said at the ears, or a timer that was set there, with its evidence."""
+
+    machine: str
+    room: str
+    """The name of its room, "" where it has none."""
+    event: Event
+    """With `metadata["answered"]` where it was answered at the ears: then it is journaled, and wants no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """What became of a timer at the ears."""
+
+    machine: str
+    timer: str
+    """Id of its event."""
+    state: str
+    """rang, stopped, ended (nobody stopped it), cancelled."""
+    words: str = ""
+    """By which it was stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Somebody said at the ears that the newest turns of their room are to be forgotten."""
+
+    machine: str
+    room: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """A machine lives."""
+
+    machine: str
+    role: str
+    room: str = ""
+    epoch: int = 0
+    """Of the mind's lease; 0 of ears."""
+    leaves: bool = False
+    """Whether it stops now."""
+    waiting: int = 0
+    """At ears: turns that wait for a mind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence to be spoken. Sent again until a `Report` says that it has ended: the ears speak each number once."""
+
+    epoch: int
+    """Of the mind that sends it: what an older one sends is refused."""
+    event_id: str
+    """What is answered."""
+    reply: str
+    """Id of the reply."""
+    number: int
+    """1, 2, 3 … within the reply, in the order of speaking."""
+    text: str
+    language: str
+    """ISO 639-1."""
+    until: str = ""
+    """UTC, ISO 8601: not begun later than that; "" for any time."""
+    is_sign: bool = False
+    """Only tells that it goes on: no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A reply has no more sentences than so many."""
+
+    epoch: int
+    reply: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Be silent: drop what is not heard yet of a reply, or of all ("")."""
+
+    epoch: int
+    reply: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Timers:
+    """All timers that are set for the room of these ears."""
+
+    epoch: int
+    events: tuple[Event, ...]
+
+
+State: TypeAlias = Literal["waits", "started", "heard", "cut", "dropped", "late", "old"]
+"""waits: taken, not begun. started: its first sample is committed. heard: whole. cut: as far as `heard` says. dropped:
+nobody heard anything of it. late: its time was over. old: of a mind that another one has followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of a sentence; an answer to it, and published at `REPORTS` with each change."""
+
+    machine: str
+    event_id: str
+    reply: str
+    number: int
+    state: State
+    heard: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """Somebody at the ears wants silence, or the floor: the run of this event ends ("": whatever is in hand there)."""
+
+    machine: str
+    room: str
+    event_id: str = ""
+
+
+Message: TypeAlias = Turn | Ring | Forget | Presence | Sentence | End | Stop | Timers | Report | Interrupt
+
+_KINDS: Final[dict[str, type]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
+
+
+class WireRefused(EngineRefused):
+    """A message of another machine that this version does not read; the sentence says what to update."""
+
+
+def pack(message: Message) -> bytes:
+    """Return a message as JSON; `unpack` inverts it."""
+    body: dict[str, Any] = {each.name: getattr(message, each.name) for each in fields(message)}
+    if isinstance(message, Turn):
+        body["event"] = json.loads(to_json(message.event))
+    if isinstance(message, Timers):
+        body["events"] = [json.loads(to_json(event)) for event in message.events]
+    return json.dumps({"version": VERSION, "kind": type(message).__name__.lower(), **body}).encode()
+
+
+def unpack(data: bytes) -> Message:
+    """Return the message that was packed. Raises `WireRefused` for a newer one, and for what is none."""
+    try:
+        body = json.loads(data)
+        version, kind = int(body.pop("version")), str(body.pop("kind"))
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise WireRefused("another machine sent what is no message of nakari's; look who has the login") from error
+    if version > VERSION:
+        what = f"another machine sent a message of version {version}, and this one reads up to {VERSION}"
+        raise WireRefused(f"{what}; update nakari here")
+    try:
+        return _made(kind, body)
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise WireRefused(f"another machine sent a {kind!r} that cannot be read; update nakari on both") from error
+
+
+def _made(kind: str, body: Mapping[str, Any]) -> Message:
+    shape = _KINDS[kind]
+    values = {each.name: body[each.name] for each in fields(shape) if each.name in body}
+    if shape is Turn:
+        values["event"] = from_json(json.dumps(values["event"]))
+    if shape is Timers:
+        values["events"] = tuple(from_json(json.dumps(event)) for event in values["events"])
+    made: Message = shape(**values)
+    return made

@@ -1,0 +1,23 @@
+"""What can go wrong with a satellite.
+
+SatelliteFailure        one sentence for people
+├─ SatelliteGone        it is not there, or went away in the middle: try when it is back
+├─ SatelliteRefused     it is there and cannot be used: another device, another key, no sound over its connection
+└─ SatellitesDamaged    the list of paired devices cannot be read or written
+"""
+
+
+class SatelliteFailure(Exception):
+    """Something with a satellite; the text is a sentence for people."""
+
+
+class SatelliteGone(SatelliteFailure):
+    """It is not there, or went away in the middle."""
+
+
+class SatelliteRefused(SatelliteFailure):
+    """It is there and cannot be used as it is."""
+
+
+class SatellitesDamaged(SatelliteFailure):
+    """The list of paired devices cannot be read or written."""

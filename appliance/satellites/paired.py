@@ -1,0 +1,91 @@
+"""The paired devices as they are kept: one small file for its owner's eyes, replaced whole and durably."""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from appliance.satellites.errors import SatellitesDamaged
+from audio.egress import SendsTo
+from memory.durable import rename_durably
+
+FILE: Final = "satellites.json"
+"""In the state folder: a backup takes it along, keys included, and a restore brings it back."""
+
+MOST_BYTES: Final = 1_000_000
+"""Of the file; a device takes 300."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """A device that a person let in."""
+
+    id: str
+    """Its MAC address in small letters with colons."""
+    name: str
+    """On the network, as it says itself."""
+    room: str = ""
+    address: str = ""
+    """An IP address, or a name that a name server knows; where it was last."""
+    port: int = 6053
+    key: str = field(default="", repr=False)
+    """Of its encryption: 32 bytes in base64; "" for a device that was let in without."""
+
+    @property
+    def place(self) -> str:
+        """The room, else its own name."""
+        return self.room or self.name
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """Replies and announcements, to the device."""
+        return (SendsTo(f"what is said in the {self.place}, and its state", host_and_port(self.address, self.port)),)
+
+
+def host_and_port(host: str, port: int) -> str:
+    """Return an address with its port."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    satellites: tuple[Paired, ...]
+
+
+_KEPT: Final = TypeAdapter(_Kept)
+
+
+class PairedList:
+    """The file of paired devices. Blocking."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is the state folder, which need not be there."""
+        self._file = folder / FILE
+
+    def read(self) -> tuple[Paired, ...]:
+        """Return the devices in the order in which they were paired. Raises SatellitesDamaged."""
+        try:
+            with self._file.open("rb") as file:
+                return _KEPT.validate_json(file.read(MOST_BYTES)).satellites
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValidationError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is damaged"
+            fix = "restore it from a backup, or remove it and pair the satellites again"
+            raise SatellitesDamaged(f"{self._file} cannot be read: {reason}; {fix}") from None  # no key into a log
+
+    def write(self, devices: tuple[Paired, ...]) -> None:
+        """Let these be the paired devices, on the disk on return. Raises SatellitesDamaged."""
+        part = self._file.with_suffix(".part")
+        try:
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
+                json.dump(asdict(_Kept(devices)), out, ensure_ascii=False, indent=1)
+                out.flush()
+                os.fsync(out.fileno())
+            rename_durably(part, self._file)
+        except OSError as error:
+            raise SatellitesDamaged(f"{self._file} cannot be written: {error.strerror}; make room for it") from None

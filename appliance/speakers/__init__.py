@@ -1,0 +1,1 @@
+"""Who spoke: voices that people let nakari keep, names for what is heard, and corrections of names."""

@@ -1,0 +1,184 @@
+"""Who spoke, as people and the agent tell it: voices learnt and forgotten, names corrected wherever they were filed."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+import structlog
+
+from agent.errors import ToolFailed
+from agent.event import HOUSEHOLD, UNKNOWN, Event, speaker_of
+from agent.mailbox import table
+from agent.record import step
+from appliance.speakers.relabel import relabelled
+from appliance.speakers.store import named
+from appliance.speakers.voices import Voices
+from appliance.wiring.state import State
+from audio.loops import Loop
+from memory.errors import MemoryFailure
+from memory.history.writer import Writer
+from memory.json_value import Json
+from memory.state.journal import Stored
+from memory.state.speakers import CORRECTED, SETTLED
+from memory.state.tiers import TASK
+
+T = TypeVar("T")
+
+log = structlog.get_logger()
+
+LOOKED_AT: Final = 200
+"""Of the newest corrections, those that a kill may have left half done are among."""
+
+EARLIER: Final = 6
+"""Events of a session among which what was said before is looked for."""
+
+AGAIN_SECONDS: Final = 60.0
+"""Between two tries to correct names in a graph that is away."""
+
+LONGEST_QUOTE: Final = 60
+
+_TOO_SHORT: Final = "too little of the voice was heard: it is learnt by the next sentences that {name} says here"
+_NO_EVENT: Final = "it is not known what was said before this; give the event's id, as recall tells it"
+
+
+@dataclass(slots=True)
+class Speakers:
+    """Acts for the tool `voice`, and keeps what follows of it in a loop of its own."""
+
+    voices: Voices
+    state: State
+    writer: Writer | None
+    """Of the household's graph; None without one."""
+    wake: Callable[[], Awaitable[None]]
+    """Starts the graph's store where it rests."""
+    _arrived: asyncio.Queue[Event | None] = field(default_factory=lambda: asyncio.Queue(64))
+    """Events to be learnt from; None asks for corrections to be finished. What does not fit is not learnt from."""
+
+    def arrived(self, event: Event) -> None:
+        """Take note of an event, as the mailbox's observer."""
+        if event.is_from_person and not self._arrived.full():
+            self._arrived.put_nowait(event)
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what keeps voices that are learnt, and ends corrections that broke off."""
+        return {"speakers: voices that are learnt, corrections that broke off": self.run}
+
+    async def run(self) -> None:
+        """Keep what is learnt, and finish what a kill or a store that was away left; until cancelled."""
+        is_left = True
+        while True:
+            if is_left:
+                is_left = not await self._finish()
+            try:
+                async with asyncio.timeout(AGAIN_SECONDS if is_left else None):
+                    event = await self._arrived.get()
+            except TimeoutError:
+                continue
+            is_left |= event is None
+            try:
+                if event is not None:
+                    await self.voices.arrived(event)
+            except OSError as error:
+                log.warning("voice_not_kept", reason=str(error))
+            event = None  # what was said is not kept while it waits for more
+
+    async def learn(self, name: str, event: Event) -> str:
+        """Keep the voice of whoever asked for it, and of their yes. Raises `ToolFailed`."""
+        asked = await self._before(event)
+        others = self.voices.guess_of(asked) if asked else None
+        if others is not None and others.is_sure and others.name.casefold() != name.casefold():
+            asked = None  # somebody known introduces somebody: whose voice it is comes next
+        count = await _kept(self.voices.learn(name, *([asked] if asked else []), event))
+        if not count:
+            return _TOO_SHORT.format(name=name)
+        return f"learnt by {count} utterances; what {name} says next in this conversation helps"
+
+    async def who(self, event: Event) -> Json:
+        """Return who speaks, and whose voices are known."""
+        guess = self.voices.guess_of(event)
+        name = guess.name if guess.is_sure or guess.name == UNKNOWN else f"perhaps {guess.name}"
+        return {"speaker": speaker_of(event) or name, "known": [*self.voices.store.known()]}
+
+    async def forget(self, name: str, event: Event) -> str:
+        """Keep nothing more of a voice; without a name, of the speaker's own. Raises `ToolFailed`."""
+        name = name or speaker_of(event)
+        if not name:
+            raise ToolFailed("give the name: who speaks is not sure")
+        if await _kept(self.voices.forget_voice(name)):
+            return f"{name}'s voice is forgotten"
+        raise ToolFailed(f"no voice is known as {name}")
+
+    async def correct(self, name: str, event: Event, of: str = "") -> str:
+        """Have somebody else have said an event, wherever it was filed. Raises `ToolFailed`."""
+        meant = await self._event(of) if of else await self._before(event)
+        if meant is None or meant.owner_key != HOUSEHOLD or not meant.is_from_person:
+            raise ToolFailed(_NO_EVENT)
+        name, was = named(name, self.voices.store.known()) or name, speaker_of(meant)
+        both = [meant, *([event] if was and speaker_of(event) == was and event.id != meant.id else [])]
+        written = 0
+        for each in both:
+            await self._note(each, name)
+            is_kept = await _kept(self.voices.confirm(name, each))
+        for correction in await self._open():
+            written += await self._settled(correction)
+        quote = meant.content if len(meant.content) <= LONGEST_QUOTE else f"{meant.content[:LONGEST_QUOTE]}…"
+        told = f'"{quote}" was said by {name} now, not {was or UNKNOWN}; in the memory {written} values say so'
+        voice = "" if is_kept or named(name, self.voices.store.known()) else f". {name}'s voice is not known yet"
+        return f"{told}; what you concluded from who it was is yours to mend{voice}"
+
+    async def _note(self, event: Event, name: str) -> None:
+        """Write the correction down with the event's own name, in one transaction: all that follows comes of it."""
+        body = {"speaker": name, "was": speaker_of(event)}
+        publish = self.state.bus.in_transaction(step(CORRECTED, event, "", body))
+        await publish(lambda connection: table.rename(connection, event.id, name))
+        log.info("speaker_corrected", event_id=event.id)
+
+    async def _open(self) -> list[Stored]:
+        """Return the corrections that are not in the graph yet, oldest first."""
+        found = await self.state.journal.entries(topic=(CORRECTED, SETTLED), newest=True, limit=LOOKED_AT)
+        done = {each.body.get("of") for each in found if each.topic == SETTLED}
+        return [each for each in found if each.topic == CORRECTED and each.id not in done and each.is_whole]
+
+    async def _settled(self, correction: Stored) -> int:
+        """Correct the name in the graph, then write down that it is done; return how many values. May be done twice."""
+        count, body = 0, correction.body
+        if self.writer is not None:
+            await self.wake()
+            names = (str(body.get("was") or ""), str(body.get("speaker") or ""))
+            count = await relabelled(self.writer, correction.event_id, *names)
+        done = Event(SETTLED, session_id=correction.session_id, metadata={"of": correction.id, "values": count})
+        await self.state.bus.publish(done)
+        return count
+
+    async def _finish(self) -> bool:
+        """Settle what is open; whether nothing is left."""
+        try:
+            for correction in await self._open():
+                await self._settled(correction)
+        except MemoryFailure as error:
+            log.warning("speaker_not_corrected", reason=str(error))
+            return False
+        return True
+
+    async def _before(self, event: Event) -> Event | None:
+        """Return what a person said last in the event's session before it."""
+        entries = await self.state.journal.entries(
+            topic=TASK, session_id=event.session_id, owner_key=event.owner_key, newest=True, limit=EARLIER
+        )
+        for name in dict.fromkeys(entry.event_id for entry in reversed(entries) if entry.event_id != event.id):
+            found = await self._event(name)
+            if found is not None and found.is_from_person:
+                return found
+        return None
+
+    async def _event(self, name: str) -> Event | None:
+        filed = await self.state.mailbox.find(name)
+        return filed.event if filed is not None and filed.event.content else None
+
+
+async def _kept(keeping: Awaitable[T]) -> T:
+    try:
+        return await keeping
+    except OSError as error:
+        raise ToolFailed(f"the disk does not take it ({error.strerror})") from error

@@ -1,0 +1,82 @@
+"""What a machine is among several, chosen: a whole box, or ears of a mind elsewhere; alone it loads none of this."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from appliance.config.load import Config
+from appliance.config.machines import role_of
+from appliance.config.options import RunOptions
+from appliance.reflexes.forget import Forgetting
+from appliance.wiring.agent import Sessions
+from appliance.wiring.environment import Environment, World
+from appliance.wiring.output import Output
+
+if TYPE_CHECKING:
+    from appliance.machines.ears import RemoteEars
+    from appliance.machines.mind import RemoteRooms
+
+
+def is_ears(config: Config, options: RunOptions) -> bool:
+    """Whether this machine only hears and speaks; one that is opened for a question in writing is a whole box."""
+    return not options.brief and role_of(config.machines, options.role) == "ears"
+
+
+def is_mind(config: Config, options: RunOptions) -> bool:
+    """Whether this machine only thinks, and ears elsewhere hear and speak."""
+    return not options.brief and role_of(config.machines, options.role) == "mind"
+
+
+def of_role(config: Config, options: RunOptions, environment: Environment) -> tuple[Config, Environment]:
+    """Return what a box is opened with on this machine. Raises `ConfigError` for a part without an engine."""
+    if is_mind(config, options):
+        from appliance.wiring.mind import for_mind
+
+        return config, for_mind(environment)
+    if not is_ears(config, options):
+        return config, environment
+    from appliance.wiring.ears import for_ears, without_mind
+
+    return without_mind(config), for_ears(environment)
+
+
+@asynccontextmanager
+async def joined(world: World, output: Output, sessions: Sessions) -> "AsyncIterator[tuple[World, RemoteEars | None]]":
+    """Join this machine to the others; gives the world as the rest of the box has it. Raises `EngineRefused`."""
+    if not is_ears(world.config, world.options):
+        yield _with_rooms(world, sessions), None
+        return
+    from appliance.machines.stand_in import Rung
+    from appliance.wiring.ears import open_ears
+
+    async with open_ears(world, output, sessions) as ears:
+        rung = Rung(world.state.bus, sessions.contexts)
+        yield replace(world, spoken=ears.courier, forgets=ears.forget, settlers=(rung,)), ears
+
+
+def _with_rooms(world: World, sessions: Sessions) -> World:
+    if not has_rooms(world.config, world.options):
+        return world
+    from appliance.machines.arriving import AnsweredThere
+
+    return replace(world, settlers=(AnsweredThere(world.state.bus, sessions.contexts),))
+
+
+def has_rooms(config: Config, options: RunOptions) -> bool:
+    """Whether the mind here may have ears on other machines."""
+    return bool(config.machines.url) and not options.brief and not is_ears(config, options)
+
+
+@asynccontextmanager
+async def rooms_elsewhere(
+    world: World, output: Output, sessions: Sessions, forgetting: Forgetting
+) -> "AsyncIterator[RemoteRooms | None]":
+    """Open the rooms of ears on other machines; None where there can be none. Raises `EngineRefused`."""
+    if not has_rooms(world.config, world.options):
+        yield None
+        return
+    from appliance.wiring.mind import open_rooms
+
+    async with open_rooms(world, output, sessions, forgetting) as rooms:
+        yield rooms

@@ -1,0 +1,35 @@
+"""Who spoke, put together: the voices of the box, what listens for them, and what the agent's tool acts through."""
+
+from dataclasses import dataclass
+
+from appliance.speakers.speakers import Speakers
+from appliance.speakers.store import VoiceStore
+from appliance.speakers.voices import Voices
+from appliance.wiring.environment import World
+from appliance.wiring.graph import GraphSide
+from audio.interfaces import Recognizer
+from audio.speakers.encoder import SpeakerEncoder
+from audio.speakers.recognizer import SpeakerRecognizer
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerSide:
+    """What there is where it is listened for who speaks."""
+
+    voices: Voices
+    speakers: Speakers
+    encoder: SpeakerEncoder
+
+    def heard_by(self, recognizer: Recognizer) -> Recognizer:
+        """Return a recognizer that listens to the voice too, whose ears ever it is for."""
+        return SpeakerRecognizer(recognizer, self.encoder)
+
+
+def speaker_side(world: World, graph: GraphSide) -> SpeakerSide | None:
+    """Join it; None where [ears] speakers is off. Loads nothing: the network is read with the first words."""
+    if not world.config.ears.speakers:
+        return None
+    voices = Voices(VoiceStore(world.config.state_folder), world.environment.clock)
+    speakers = Speakers(voices, world.state, graph.writer, graph.wake)
+    world.state.mailbox.observe_arrivals(speakers.arrived)
+    return SpeakerSide(voices, speakers, SpeakerEncoder())

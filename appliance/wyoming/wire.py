@@ -1,0 +1,135 @@
+"""Events of a connection, read within bounds and written to whoever reads them."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from wyoming.event import Event, Eventable, async_write_event
+
+from memory.json_value import Json
+
+MOST_LINE_BYTES: Final = 64_000
+"""Of an event's first line."""
+
+MOST_DATA_BYTES: Final = 256_000
+"""Of the data behind it: the longest text, a hundred times over."""
+
+MOST_PAYLOAD_BYTES: Final = 4_000_000
+"""Of one event's sound; most programs send some 2,000 at a time."""
+
+Parsed = TypeVar("Parsed", bound=Eventable)
+
+
+class Malformed(Exception):
+    """What came is no event of Wyoming, or too large; the text says what, for the log."""
+
+
+class ClientGone(Exception):
+    """Nobody is at the other end any more, or nobody who reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long something may take; seconds."""
+
+    idle: float = 300.0
+    """Without the first line of another event."""
+    event: float = 30.0
+    """For the rest of an event."""
+    reading: float = 30.0
+    """For making room for what is written."""
+
+
+USUAL: Final = Patience()
+
+
+class EventStream:
+    """The events of one connection, in order, both ways; several tasks may write."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, patience: Patience = USUAL) -> None:
+        """`reader` takes no line above `MOST_LINE_BYTES`."""
+        self._reader = reader
+        self._writer = writer
+        self._patience = patience
+
+    async def read(self, *, is_amid: bool) -> Event | None:
+        """Return the next event; None when the other end has left, be it in the middle of one.
+
+        What `is_amid` something comes as soon as the rest of an event. Raises `Malformed` and, where nothing comes,
+        TimeoutError.
+        """
+        patience = self._patience
+        try:
+            async with asyncio.timeout(patience.event if is_amid else patience.idle):
+                line = await self._reader.readuntil(b"\n")
+            async with asyncio.timeout(patience.event):
+                return await self._rest(_object(line, "a first line"))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return None
+        except asyncio.LimitOverrunError as error:
+            raise Malformed(f"a line of more than {MOST_LINE_BYTES} bytes") from error
+
+    async def _rest(self, head: dict[str, Json]) -> Event:
+        kind, data = head.get("type"), head.get("data") or {}
+        if not isinstance(kind, str) or not isinstance(data, dict):
+            raise Malformed("JSON that is no event")
+        if length := _length(head, "data_length", MOST_DATA_BYTES):
+            data |= _object(await self._reader.readexactly(length), "data")
+        length = _length(head, "payload_length", MOST_PAYLOAD_BYTES)
+        return Event(kind, data, await self._reader.readexactly(length) if length else None)
+
+    async def write(self, *events: Eventable) -> None:
+        """Send events. Raises `ClientGone`."""
+        try:
+            async with asyncio.timeout(self._patience.reading):
+                for each in events:
+                    await async_write_event(each.event(), self._writer)
+        except OSError as error:  # TimeoutError is one
+            raise ClientGone from error
+
+    async def close(self) -> None:
+        """End the connection: what was written is still sent, to whom reads it in time."""
+        self._writer.close()
+        try:
+            async with asyncio.timeout(self._patience.reading):
+                await self._writer.wait_closed()
+        except OSError:
+            self._writer.transport.abort()
+
+    def cut(self) -> None:
+        """End the connection at once."""
+        self._writer.transport.abort()
+
+
+def parsed(kind: type[Parsed], event: Event) -> Parsed:
+    """Return an event as what its type says that it is. Raises `Malformed` when its data is not that."""
+    try:
+        return kind.from_event(event)  # type: ignore[return-value]  # the library says Eventable for all of them
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise Malformed(f"a {event.type!r} that lacks what belongs to it") from error
+
+
+def text_of(value: object, what: str) -> str:
+    """Return a text that came in an event. Raises `Malformed` for anything else."""
+    if not isinstance(value, str):
+        raise Malformed(f"{what} that is no text")
+    return value
+
+
+def _object(line: bytes, what: str) -> dict[str, Json]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        told = "a request of HTTP" if line.rstrip().endswith((b"HTTP/1.1", b"HTTP/1.0")) else f"{what} that is no JSON"
+        raise Malformed(told) from error
+    if not isinstance(found, dict):
+        raise Malformed("JSON that is no event")
+    return found
+
+
+def _length(head: dict[str, Json], name: str, most: int) -> int:
+    length = head.get(name) or 0
+    if type(length) is not int or not 0 <= length <= most:
+        raise Malformed(f"a {name} that is not 0 to {most}")
+    return length

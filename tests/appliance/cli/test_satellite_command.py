@@ -1,0 +1,65 @@
+"""`nakari satellite` as a person types it, against a small device; no service runs."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from appliance.exits import Exit
+from tests.appliance.command import ROOT, environment, nakari, state_folder
+from tests.satellites.device import SmallDevice, new_key
+
+pytestmark = pytest.mark.shows("V28")
+
+
+async def typed(home: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the command beside the device."""
+
+    def run() -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "appliance", "satellite", *arguments]
+        return subprocess.run(
+            command,
+            cwd=home,
+            env=environment(home),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return await asyncio.to_thread(run)
+
+
+async def test_a_satellite_is_paired_tried_listed_and_forgotten(tmp_path: Path) -> None:
+    key = new_key()
+    async with SmallDevice(key=key) as device:
+        place = f"127.0.0.1:{device.port}"
+        wrong = await typed(tmp_path, "add", place, stdin=new_key())
+        assert wrong.returncode == Exit.UNAVAILABLE
+        assert wrong.stderr.startswith("nakari: this is not the key of kitchen (aa:bb:cc:00:00:01)")
+        assert wrong.stderr.count("\n") == 1
+        made = await typed(tmp_path, "add", place, "--room", "hall", stdin=f"{key}\n")
+        assert made.stdout.startswith("Kitchen (aa:bb:cc:00:00:01) is the satellite in the hall now.")
+        assert (made.returncode, made.stderr) == (Exit.OK, "")
+        tried = await typed(tmp_path, "test", "hall")
+        assert "it says that it played a sound\nwakes on: Okay Nabu\n" in tried.stdout
+        listed = await typed(tmp_path, "list", "--paired")
+        assert listed.stdout.split()[:4] == ["hall", "paired", "kitchen", place]
+        gone = await typed(tmp_path, "remove", "hall")
+        assert gone.stdout == "kitchen (aa:bb:cc:00:00:01) is forgotten, its key too.\n"
+    assert key not in wrong.stderr + made.stdout + tried.stdout + listed.stdout
+    assert (state_folder(tmp_path) / "satellites.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    missing = nakari(tmp_path, "satellite", "remove", "attic")
+    assert (missing.returncode, missing.stderr) == (
+        Exit.UNAVAILABLE,
+        "nakari: no satellite is called attic (none is paired)\n",
+    )
+    both = nakari(tmp_path, "satellite", "add", "127.0.0.1", "--key", new_key(), "--without-key")
+    assert both.returncode == Exit.USAGE
+    assert str(ROOT) not in both.stderr

@@ -1,0 +1,1 @@
+"""Several machines of one household."""

@@ -26,15 +26,18 @@ def after_effect(number: int) -> int:
 class Steps:
     """Counts the boundaries that a process passes, from any of its threads, and ends it at one of them."""
 
-    def __init__(self, dies_at: int = 0, power: Path | None = None) -> None:
+    def __init__(
+        self, dies_at: int = 0, power: Path | None = None, dies_with: Callable[[], None] = lambda: None
+    ) -> None:
         """`dies_at` counts from 1; 0 is never. Below 0 the power is cut at that step: then the file `power` appears.
 
-        Or it is an `after_effect`.
+        Or it is an `after_effect`. `dies_with` is what ends in the same moment.
         """
         self.passed = 0
         self.effects = 0
         self._dies_at = dies_at
         self._power = power
+        self._dies_with = dies_with
 
     def boundary(self) -> None:
         """Pass one more boundary, or die there."""
@@ -51,6 +54,7 @@ class Steps:
     def _end(self) -> None:
         if self._dies_at < 0 and self._power is not None:
             self._power.touch()
+        self._dies_with()
         die()
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -42,13 +42,15 @@ from memory.json_value import Json
 from memory.recall import index as recall_module
 from memory.state import journal as journal_module
 from memory.state import tiers as tiers_module
+from memory.state.database import Database
 from memory.state.journal import Journal
 from memory.state.tiers import Tiers
 from tests.agent.clock import JumpingClock
 from tests.agent.confirmation.doors import SURE
 from tests.agent.mind import OnePrompt, recalled_over
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
-from tests.crash.deaths import DyingDatabase, Ledger, Steps, after_a_cut, noted
+from tests.crash.deaths import Ledger, Steps, after_a_cut, noted
+from tests.crash.elsewhere import NOTE, database_in, kills_server, lose_disk
 from tests.crash.script import GROWING, NIGHTS, Answering, Arrival, arrivals
 from tests.loops import together
 
@@ -158,13 +160,13 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     """Open the state in `folder`, as after a start of the machine."""
     cut = folder / "cut"
     if cut.exists():
-        after_a_cut(folder / "nakari.db")
+        (lose_disk if (folder / NOTE).exists() else after_a_cut)(folder / "nakari.db")
         cut.unlink()
-    steps, ledger = Steps(dies_at, cut), Ledger(folder / "ledger")
-    clock = JumpingClock(NOON + timedelta(days=len(noted(folder / "ledger", "born"))))
+    steps, ledger = Steps(dies_at, cut, kills_server(folder, dies_at)), Ledger(folder / "ledger")
+    lives = len(noted(folder / "ledger", "born"))
+    clock = JumpingClock(NOON + timedelta(days=lives))
     ledger.note("born", str(dies_at))
-    database = DyingDatabase(folder / "nakari.db", steps)
-    await database.open(
+    schemas = (
         journal_module.SCHEMA,
         mailbox_module.SCHEMA,
         tiers_module.SCHEMA,
@@ -172,6 +174,8 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
         growth_module.SCHEMA,
         CLOSINGS,
     )
+    held = AsyncExitStack()
+    database = await held.enter_async_context(database_in(folder, steps, lives + 1, *schemas))
     await database.write(growth_module.begin)
     journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
     bus, run_state = Bus(Recorder(journal)), RunState()
@@ -206,7 +210,7 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     try:
         yield life
     finally:
-        await database.close()
+        await held.aclose()
         await player.aclose()
 
 
@@ -249,7 +253,7 @@ def _tools(steps: Steps, ledger: Ledger, *, has_memory: bool) -> list[Tool]:
     return own if has_memory else [*own, tool(remember)]
 
 
-def _nights(mailbox: Mailbox, database: DyingDatabase, steps: Steps, ledger: Ledger) -> Nights:
+def _nights(mailbox: Mailbox, database: Database, steps: Steps, ledger: Ledger) -> Nights:
     async def evidence(since: int) -> dict[str, int]:
         steps.boundary()
         return {"unlinked": len(ENDS)}

@@ -111,7 +111,7 @@ class Answering:
         turn = messages[start:]
         tag = _tag(seen.event_id, seen.situation.get("Note", ""))
         chance = random.Random(f"{self.seed} {tag} {len(messages)} {messages[-1].content}")
-        told = _Told(chance, turn, tag, self.noon, seen.event_type == NIGHT)
+        told = _Told(chance, messages, turn, tag, self.noon, seen.event_type == NIGHT)
         rounds = sum(message.role == "assistant" for message in turn)
         if self.seed >= GROWING:
             return told.looks_back() if seen.event_type in GROWTH else told.ends(), False
@@ -129,7 +129,10 @@ class _Told:
     """One answer in the making."""
 
     chance: random.Random
+    messages: Sequence[Message]
+    """All that it answers to."""
     turn: Sequence[Message]
+    """Those of the event in hand."""
     tag: str
     noon: datetime
     is_night: bool = False
@@ -205,7 +208,10 @@ class _Told:
 
     def calls(self, *wanted: tuple[str, str]) -> Message:
         """Return a message with these calls, whose ids nobody has used."""
-        made = [ToolCall(f"call_{self.tag}_{self.chance.getrandbits(64):x}", *call) for call in wanted]
+        names = random.Random(
+            f"{self.messages}"
+        )  # an epoch that begins anew may come to the same length and last words
+        made = [ToolCall(f"call_{self.tag}_{names.getrandbits(64):x}", *call) for call in wanted]
         return Message("assistant", tool_calls=tuple(made))
 
     def reply(self, sentences: int) -> tuple[str, str]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.crash.elsewhere import settle
+from tests.engine_servers import Server
 from tests.processes import ROOT
 
 KILLED = "killed"
@@ -35,14 +37,16 @@ def nursery() -> Iterator[Nursery]:
         yield Nursery(process)
 
 
-def told(by: Nursery, folder: Path, seed: int, deaths: Sequence[int]) -> list[int]:
+def told(by: Nursery, folder: Path, seed: int, deaths: Sequence[int], server: Server | None = None) -> list[int]:
     """Live through a story, killed at these boundaries of the first lives; return those at which it really was.
 
+    With a server its state is in that engine's log; the server is killed along at some of them.
     A life that ends before its boundary is not killed; the story is over then. Raises AssertionError when one fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
     met: list[int] = []
     for dies_at in (*deaths, 0):
+        settle(folder, server)
         status = by.live(folder, seed, dies_at)
         assert status != "failed", f"seed {seed}: the life after the deaths at {met} failed (killed next at {dies_at})"
         if status != KILLED:
@@ -51,9 +55,10 @@ def told(by: Nursery, folder: Path, seed: int, deaths: Sequence[int]) -> list[in
     return met
 
 
-def boundaries(by: Nursery, folder: Path, seed: int) -> int:
+def boundaries(by: Nursery, folder: Path, seed: int, server: Server | None = None) -> int:
     """Return how many boundaries a story has that nobody kills."""
     folder.mkdir(parents=True)
+    settle(folder, server)
     return int(by.live(folder, seed, 0))
 
 

@@ -17,10 +17,10 @@ from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run.resuming import CRASHED
 from agent.tools.reply import DELIVERED, REPLY
 from memory.state import journal as journal_module
-from memory.state.database import Database
 from memory.state.journal import Journal, Stored
 from tests.crash.body import sounded
 from tests.crash.deaths import noted
+from tests.crash.elsewhere import left_in
 from tests.crash.life import NOON
 from tests.crash.script import SENTENCE, arrivals
 
@@ -51,9 +51,7 @@ class Remains:
 
 async def remains(folder: Path) -> Remains:
     """Read what is on the disk."""
-    database = Database(folder / "nakari.db")
-    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
-    try:
+    async with left_in(folder, journal_module.SCHEMA, mailbox_module.SCHEMA) as database:
         mailbox, journal = Mailbox(database), Journal(database)
         names = await database.read(lambda c: [row["id"] for row in c.execute("SELECT id FROM mailbox")])
         filed = {name: await mailbox.find(name) for name in names}
@@ -66,8 +64,6 @@ async def remains(folder: Path) -> Remains:
             [f"{verb}: {name}" for verb in ("illegal", "left") for name in noted(folder / "ledger", verb)],
             sounded(folder / "sound"),
         )
-    finally:
-        await database.close()
 
 
 def _closings(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:

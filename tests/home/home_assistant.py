@@ -34,14 +34,14 @@ LONGEST: Final = "300"
 
 ENDED: Final = "the household ended"
 
-BEYOND_ITS_PINS: Final = "lru-dict>=1.4"
-"""The release that is pinned has no wheel for Python 3.13, and the tree has no compiler."""
+BEYOND_ITS_PINS: Final = ("lru-dict>=1.4", "pymicro-vad>=2", "pyspeex-noise>=2")
+"""The releases that are pinned have no wheel for Python 3.13, and the tree has no compiler."""
 
 REQUIREMENTS: Final = """
 import json, pathlib, homeassistant.bootstrap, homeassistant.components as components
 folder = pathlib.Path(components.__file__).parent
 shipped = {path.parent.name for path in folder.glob("*/manifest.json")}
-more = {"demo", "mcp_server", "api", "config", "local_todo", "ollama", "shopping_list", "template"}
+more = {"demo", "mcp_server", "api", "config", "local_todo", "ollama", "shopping_list", "template", "wyoming"}
 todo = homeassistant.bootstrap.DEFAULT_INTEGRATIONS | more | {path.stem for path in (folder / "demo").glob("*.py")}
 seen, needs = set(), set()
 while todo:
@@ -58,13 +58,14 @@ INSTALL: Final = f"""
 export SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 python3 -m venv /srv/venv
 {PYTHON} -m pip install --quiet uv
-echo '{BEYOND_ITS_PINS}' >/srv/overrides
+echo '{" ".join(BEYOND_ITS_PINS)}' | tr ' ' '\\n' >/srv/overrides
 pip="/srv/venv/bin/uv pip install --quiet --no-cache --python {PYTHON} --override /srv/overrides"
 $pip homeassistant=={VERSION}
 {PYTHON} -c '{REQUIREMENTS}' 2>/dev/null >/srv/requirements
 package=$(dirname $({PYTHON} -c 'import homeassistant; print(homeassistant.__file__)'))
-sed /^lru-dict/d $package/package_constraints.txt >/srv/constraints
-$pip --constraint /srv/constraints --requirement /srv/requirements
+grep -vE '^(lru-dict|pymicro-vad|pyspeex-noise)=' $package/package_constraints.txt >/srv/constraints
+$pip --constraint /srv/constraints --requirement /srv/requirements imageio-ffmpeg
+ln -sf $({PYTHON} -c 'import imageio_ffmpeg; print(imageio_ffmpeg.get_ffmpeg_exe())') /srv/venv/bin/ffmpeg
 """
 
 
@@ -93,8 +94,10 @@ def why_not() -> str | None:
         return (
             f"no Home Assistant was made (as root: scripts/home-assistant make, two minutes, kept in {tree().parent})"
         )
-    if not any(tree().glob("srv/venv/lib/python3*/site-packages/ollama")):
-        return "this Home Assistant was made without what its Ollama integration needs: scripts/home-assistant make"
+    for package in ("ollama", "wyoming"):
+        if not any(tree().glob(f"srv/venv/lib/python3*/site-packages/{package}")):
+            lacks = f"what its {package} integration needs"
+            return f"this Home Assistant was made without {lacks}: scripts/home-assistant make"
     return None if os.geteuid() == 0 else "needs root, to enter the tree that Home Assistant is kept in"
 
 

@@ -17,6 +17,7 @@ from appliance.config.options import RunOptions
 from appliance.config.sections import VoiceSettings
 from appliance.input.event import PERSON_PRIORITY
 from appliance.model.catalog import ModelCatalog
+from appliance.satellites.interfaces import Devices
 from appliance.service import serve
 from appliance.wiring.box import Box, open_box
 from appliance.wiring.environment import Environment
@@ -165,6 +166,8 @@ class Surroundings:
     loudspeaker: Loudspeaker = field(default_factory=Loudspeaker)
     noise_dbfs: float = -62.0
     microphone_ppm: float = 0.0
+    satellites: Devices | None = None
+    """Devices in other rooms."""
 
 
 def live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], around: Surroundings | None = None) -> T:
@@ -197,6 +200,7 @@ async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], 
         voice=lambda settings, state_folder: voice,
         models=models,
         clock=loop.time,
+        satellites=lambda config: around.satellites,
         now=lambda: start + timedelta(seconds=loop.time() - began),
     )
 

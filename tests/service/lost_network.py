@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from appliance.config.load import load
+from appliance.output.settings import speech_settings
 from appliance.output.voices import choose_voice
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.playback.wav import WavPlayer
@@ -38,7 +39,7 @@ async def main(state: Path, recording: Path) -> None:
         file = state / "nakari.toml"
         file.write_text(f'[voice]\nengine = "auto"\nedge_url = "{server.url}"\n[state]\nfolder = "{state}"\n')
         config = load(file, {"HOME": str(state)})
-        mouth = SpeechOutput(choose_voice(config.voice, config.state_folder, clock), player)
+        mouth = SpeechOutput(choose_voice(speech_settings(config), config.state_folder, clock), player)
         mouth.observe(Following(ended=lambda part, whole: heard.append((part, whole))))
         await player.start()
         opened = time.monotonic()

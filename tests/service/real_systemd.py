@@ -192,9 +192,11 @@ def cannot_boot() -> str | None:
 
 
 @contextmanager
-def booted(card: Path) -> Iterator[Box]:
-    """Boot a box with this folder of a `VirtualSound` as its sound card; it is off at the end. Raises `NotBooted`."""
-    tree = tree_of_this_lock()
+def booted(tree: Path, card: Path) -> Iterator[Box]:
+    """Boot a box on this tree, with this folder of a `VirtualSound` as its sound card; it is off at the end.
+
+    Raises `NotBooted`.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="nakari-box-") as folder,
         own_cgroup(Path(folder).name) as cgroup,

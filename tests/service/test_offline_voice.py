@@ -194,7 +194,9 @@ def test_a_network_lost_in_mid_sentence_and_back_again_costs_no_word(tmp_path: P
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    *logged, answer = done.stdout.splitlines()
+    assert [line.split()[4] for line in logged] == ["voice_failed"], logged
+    told = json.loads(answer)
     assert told["heard"] == [[text, True] for text in lost_network.SENTENCES]
     assert told["asked"] == [lost_network.SENTENCES[0], lost_network.SENTENCES[2]]
     samples = read_recording(recording)

@@ -161,6 +161,17 @@ def test_root_is_told_when_apt_fails(ready: ScratchProject) -> None:
     ]
 
 
+@pytest.mark.parametrize(("libc", "is_new_enough"), [("glibc 2.31", False), ("glibc 2.35", True), ("", False)])
+def test_a_system_that_the_wheels_are_too_new_for_is_told(
+    ready: ScratchProject, libc: str, is_new_enough: bool
+) -> None:
+    ready.command("getconf", f"#!/bin/sh\necho {libc}\n")
+    done = ready.run("setup")
+    assert done.returncode == (0 if is_new_enough else 69)
+    told = f"(Debian 12, Raspberry Pi OS 12, Ubuntu 22.04); this system has {libc[6:] or 'none'}\n"
+    assert done.stderr.endswith(told) is not is_new_enough
+
+
 def test_without_a_fitting_python_it_says_which(project: ScratchProject) -> None:
     for name in ("python3", "python3.11", "python3.12", "python3.13"):
         project.command(name, OLD_PYTHON)

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 import time
 import wave
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ import pytest
 from appliance.exits import Exit
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 from tests.service.process import HOUSEHOLD, speak
-from tests.service.real_systemd import Box, booted, cannot_boot
+from tests.service.real_systemd import Box, booted, cannot_boot, tree_of_this_lock
 
 pytestmark = [
     pytest.mark.systemd,
@@ -46,6 +47,17 @@ name = "m"
 NEVER_ANSWERS = f"import socket, signal; s = socket.create_server(('127.0.0.1', {MUTE_PORT})); signal.pause()"
 
 
+PYTHON = "/opt/nakari/current/.venv/bin/python"
+GET = """
+import sys, urllib.error, urllib.request
+try:
+    print(urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/status").status)
+except urllib.error.HTTPError as error:
+    print(error.code)
+"""
+"""Prints what the door at a port answers to whoever runs it."""
+
+
 @pytest.fixture(scope="module")
 def card() -> Iterator[VirtualSound]:
     with virtual_sound() as card:
@@ -59,7 +71,7 @@ def box(card: VirtualSound) -> Iterator[Box]:
     """A box on which an owner put a configuration and a Whisper model, then typed `scripts/install`."""
     if reason := cannot_boot():
         pytest.skip(reason)
-    with booted(card.folder) as box:
+    with booted(tree_of_this_lock(), card.folder) as box:
         box.write("/etc/nakari/nakari.toml", CONFIGURATION)
         shutil.copytree(HOUSEHOLD, card.folder / "household")
         box.must("mkdir", "-p", "/var/lib/nakari/models")
@@ -395,6 +407,46 @@ def test_a_reboot_starts_it_by_itself_with_all_it_had_and_the_timer_that_was_due
     query = ("nakari", "memory", "query", "MATCH (h:Harbour) RETURN h.name")
     box.until("its memory has started", lambda: box.run(*query).returncode == 0, UP_SECONDS)
     assert "Kolchis" in box.must(*query)
+
+
+@pytest.mark.shows("H10", "H3")
+def test_two_households_share_the_machine_and_nothing_else(box: Box) -> None:
+    """User, state, socket, configuration and passwords are each one's own; neither can look at the other's."""
+    names, units = ("ada", "bea"), [f"nakari@{name}.service" for name in ("ada", "bea")]
+    for number, name in enumerate(names):
+        addresses = f'[http]\naddresses = ["127.0.0.1:{8431 + number}"]\n'
+        box.write(f"/etc/nakari/{name}/nakari.toml", f"# of {name} alone\n{CONFIGURATION}\n{addresses}")
+    box.must("systemctl", "start", *units)
+    try:
+        pids = [box.must("systemctl", "show", unit, "--value", "--property=MainPID").strip() for unit in units]
+        owners = [box.must("stat", "--format=%u", f"/proc/{pid}").strip() for pid in pids]
+        assert len({*owners, box.must("stat", "--format=%u", f"/proc/{box.show('MainPID')}").strip()}) == 3
+        said = box.must("env", "NAKARI_HOUSEHOLD=ada", "nakari", "ask", "remember that the key is under the fern")
+        assert said.strip()
+        assert "fern" in box.must("env", "NAKARI_HOUSEHOLD=ada", "nakari", "ask", "what do you remember about the key")
+        asked = box.run("env", "NAKARI_HOUSEHOLD=bea", "nakari", "ask", "what do you remember about the key")
+        assert "fern" not in asked.stdout
+
+        def as_bea(*command: str) -> subprocess.CompletedProcess[str]:
+            inside = ("nsenter", "--mount", f"--target={pids[1]}", "setpriv", f"--reuid={owners[1]}")
+            return box.run(*inside, f"--regid={owners[1]}", "--clear-groups", *command)
+
+        assert "# of bea alone" in as_bea("cat", "/etc/nakari/bea/nakari.toml").stdout
+        assert as_bea("ls", "/etc/nakari").stdout.split() == ["bea"]
+        assert as_bea("ls", "/var/lib/nakari-bea/").stdout.split()
+        others = (
+            "/var/lib/nakari-ada/",
+            "/var/lib/private/nakari-ada/",
+            "/var/lib/private/nakari/",
+            "/run/nakari-ada/",
+        )
+        assert [as_bea("ls", folder).stdout for folder in others] == [""] * len(others)
+        assert as_bea("kill", "-0", pids[0]).returncode != 0
+        assert [as_bea(PYTHON, "-c", GET, port).stdout.strip() for port in ("8431", "8432")] == ["401", "200"]
+        environments = [box.must("sh", "-c", f"tr '\\0' '\\n' </proc/{pid}/environ") for pid in pids]
+        assert not re.search("KEY|PASSWORD|CREDENTIALS", "".join(environments))
+    finally:
+        box.must("systemctl", "stop", *units)
 
 
 @pytest.mark.shows("H2")

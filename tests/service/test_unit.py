@@ -47,6 +47,24 @@ def test_its_exposure_is_low(unit: Path) -> None:
     assert float(exposure[1]) <= 2.0
 
 
+@pytest.mark.shows("H10", "H3")
+def test_the_unit_of_one_household_of_many_is_understood_and_as_closed(tmp_path: Path) -> None:
+    text = (ROOT / "systemd/nakari@.service").read_text(encoding="utf-8")
+    unit = tmp_path / "nakari@ada.service"
+    unit.write_text(re.sub(r"(?m)^ExecStart=.*", "ExecStart=/bin/true", text))
+    done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    assert [line for line in done.stderr.splitlines() if "nakari" in line] == []
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    exposure = re.search(r"Overall exposure level for nakari@ada.service: ([0-9.]+)", said)
+    assert exposure
+    assert float(exposure[1]) <= 2.0
+    one = {
+        line for line in UNIT.splitlines() if re.match("Protect|Restrict|SystemCall|NoNew|Capab|Lock|Watch|Kill", line)
+    }
+    assert one <= {*text.splitlines()}, "what closes the one closes each of many"
+
+
 @pytest.mark.shows("G7")
 def test_the_sandbox_of_code_is_understood_and_all_but_closed() -> None:
     socket, service = ROOT / "systemd/nakari-code.socket", ROOT / "systemd/nakari-code@.service"

@@ -1,0 +1,91 @@
+"""nakari in an arm64 Debian under emulation: every module loads, it hears, its memory is written, and it answers.
+
+usage: python -m tests.service.arm64 UV     (`scripts/check-arm64 --emulate` runs it)
+Needs root, mmdebstrap and QEMU's user mode emulation with its entry in binfmt_misc, which it installs and makes. The
+tree is kept in the test cache; what runs in it reaches nothing.
+"""
+
+import fcntl
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.service.bare_debian import ROOT, BareDebian
+
+CACHE = Path(os.environ.get("NAKARI_TEST_CACHE", "/var/cache/nakari-test"))
+PACKAGES = ("python3", "libportaudio2", "espeak-ng", "flite", "ca-certificates", "git", "iproute2")
+TOOLS = ("mmdebstrap", "qemu-user-static")
+FORMATS = Path("/proc/sys/fs/binfmt_misc")
+ENTRY = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
+"""How the kernel tells a program for arm64, and what runs it: from Debian's package of the emulator."""
+
+# With /sys of another processor in sight onnxruntime dies on import, in cpuinfo: so it is taken away.
+ENTERED = "umount -l /sys && env PYTHONPATH=/srv/nakari:/srv/site PYTHONPYCACHEPREFIX=/tmp/bytecode OMP_NUM_THREADS=1 "
+STEPS = {
+    "it is a Raspberry Pi's processor": "python3 -c 'import platform; assert platform.machine() == \"aarch64\"'",
+    "every module loads": "python3 -m appliance.selfcheck",
+    "Silero finds speech, Whisper understands it, the memory is written and read": (
+        "python3 -m tests.service.arm64_parts"
+    ),
+    "a question is heard and answered": "python3 -m appliance demo",
+}
+"""What is run, in this order, by what it shows."""
+
+
+def tree() -> Path:
+    """Return the cached arm64 Debian, made first where there is none; takes some six minutes then."""
+    made = CACHE / "bookworm-arm64"
+    with (CACHE / "bookworm-arm64.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            new = made.with_name("bookworm-arm64.new")
+            subprocess.run(["rm", "-rf", new], check=True)
+            wanted = ["--variant=minbase", "--architectures=arm64", f"--include={','.join(PACKAGES)}"]
+            subprocess.run(["mmdebstrap", "--quiet", *wanted, "bookworm", new], check=True)
+            new.rename(made)
+    return made
+
+
+def emulated() -> None:
+    """Have this machine run programs for arm64. Raises CalledProcessError or OSError where it may not."""
+    if not ENTRY.exists() or subprocess.run(["which", *TOOLS], capture_output=True, check=False).returncode:
+        subprocess.run(["apt-get", "install", "-qq", "-y", "--no-install-recommends", *TOOLS], check=True)
+    if not (FORMATS / "register").exists():
+        subprocess.run(["mount", "-t", "binfmt_misc", "none", FORMATS], check=True)
+    if not (FORMATS / "qemu-aarch64").exists():
+        (FORMATS / "register").write_text(ENTRY.read_text())
+
+
+def main() -> int:
+    """Run the steps; return 1 when one fails."""
+    if os.geteuid() != 0:
+        sys.stderr.write("nakari: emulating another machine needs root: sudo scripts/check-arm64 --emulate\n")
+        return 77
+    emulated()
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="nakari-arm64-", ignore_cleanup_errors=True) as folder:
+        copy = Path(folder) / "tree"
+        subprocess.run(["cp", "-a", tree(), copy], check=True)
+        (copy / "srv/nakari").mkdir(parents=True)
+        packed = subprocess.run(["git", "-C", ROOT, "archive", "HEAD"], capture_output=True, check=True)
+        subprocess.run(["tar", "-x", "-C", copy / "srv/nakari"], input=packed.stdout, check=True)
+        wheels = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(copy / "srv/site")]
+        wanted = ["--python-version", "3.11", "--python-platform", "aarch64-manylinux_2_36"]
+        locked = ["--requirements", str(ROOT / "requirements/test.txt")]
+        subprocess.run([sys.argv[1], "pip", "install", "--quiet", *wheels, *wanted, *locked], check=True)
+        debian = BareDebian(copy)
+        for shown, command in STEPS.items():
+            began = time.monotonic()
+            status, _ = debian.run(ENTERED + command, folder="/srv/nakari", offline=True)
+            sys.stdout.write(f"{'yes' if status == 0 else 'NO '} {shown} ({time.monotonic() - began:.0f} s)\n")
+            sys.stdout.flush()
+            if status:
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""Debian packages of what is committed here, each made in a bare Debian of its suite; run as a module, it makes one.
+
+usage: python -m tests.service.debian_package [--suite bookworm|trixie] [--output DIST] [--uncompressed]
+Needs root, minutes and package registries.
+"""
+
+import argparse
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from tests.service.bare_debian import ROOT, bare_debian
+
+RELEASES = {"bookworm": 12, "trixie": 13}
+"""Debian's version of each suite, by which an upgrade of Debian is one of the package too."""
+
+
+def build(suite: str, output: Path, options: str = "") -> Path:
+    """Make the package of the last commit in a new tree, with these `options` of dpkg-deb where there are any.
+
+    Returns its file. Raises RuntimeError when a step fails.
+    """
+    commit, seconds, day = _git("log", "-1", "--format=%h %ct %cd", "--date=format-local:%Y%m%d.%H%M%S").split()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = f"{project['version']}+git{day}.{commit}+deb{RELEASES[suite]}"
+    with bare_debian(suite) as debian:
+        source = debian.tree / "srv/source"
+        source.mkdir()
+        packed = subprocess.run(["git", "-C", ROOT, "archive", "HEAD"], capture_output=True, check=True)
+        subprocess.run(["tar", "-x", "-C", source], input=packed.stdout, check=True)
+        packed_with = f"NAKARI_PACK_WITH={shlex.quote(options)} " if options else ""
+        debian.must(f"{packed_with}SOURCE_DATE_EPOCH={seconds} /srv/source/systemd/debian/build {version} {commit}")
+        output.mkdir(parents=True, exist_ok=True)
+        made = sorted((debian.tree / "srv/out").iterdir())
+        for file in made:
+            subprocess.run(["cp", file, output], check=True)
+    return next(output / file.name for file in made if file.suffix == ".deb")
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(
+        ["git", "-C", ROOT, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"TZ": "UTC", "PATH": "/usr/bin:/bin"},
+    ).stdout
+
+
+def own_suite() -> str:
+    """Return the suite of the machine this runs on, the older one where it is another system."""
+    told = Path("/etc/os-release").read_text(encoding="utf-8")
+    return next((suite for suite in RELEASES if f"VERSION_CODENAME={suite}" in told), "bookworm")
+
+
+def main() -> int:
+    """Read the command line and build."""
+    parser = argparse.ArgumentParser(description="Make a Debian package of the last commit.")
+    parser.add_argument("--suite", choices=RELEASES, default=own_suite())
+    parser.add_argument("--output", type=Path, default=ROOT / "dist")
+    parser.add_argument("--uncompressed", action="store_const", const="-Znone", default="", help="quickly, to try it")
+    given = parser.parse_args()
+    file = build(given.suite, given.output, given.uncompressed)
+    sys.stdout.write(f"{file}: {file.stat().st_size / 1e6:.0f} MB\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

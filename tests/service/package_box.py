@@ -1,0 +1,96 @@
+"""Bare Debian trees on which a package of nakari is installed as a new owner would, and small packages for that.
+
+A tree has systemd and, in apt's own cache, Debian's packages that nakari's depends on: the box has no network.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tests.service.bare_debian import ROOT, BareDebian, bare_debian, cached_tree
+from tests.service.debian_package import RELEASES
+
+PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
+SYSTEMD = "systemd systemd-sysv dbus"
+MOMENT = "1800000000"
+PROGRAM = Path(__file__).with_name("packaged_program.py")
+
+
+def depended_on(python: str) -> list[str]:
+    """Return the names that the package for this Python depends on."""
+    control = (ROOT / "systemd/debian/control").read_text(encoding="utf-8").replace("@PYTHON@", python)
+    lines = " ,".join(re.findall(r"^(?:Pre-)?(?:Depends|Recommends): (.*)$", control, re.MULTILINE))
+    setup = re.search(r'^packages="(.*)"$', (ROOT / "scripts/setup").read_text(encoding="utf-8"), re.MULTILINE)
+    assert setup
+    names = [re.sub(r"\(.*\)", "", name).strip() for name in lines.split(",")]
+    return sorted({*names, *setup[1].split()} - {"@WANTED@", ""})
+
+
+def package_tree(suite: str = "bookworm") -> Path:
+    """Return a tree that an owner has before the package comes, made at the first call and kept."""
+    names = " ".join(depended_on(PYTHONS[suite]))
+    digest = hashlib.sha256(f"{SYSTEMD} {names}".encode()).hexdigest()[:12]
+    bare = cached_tree(suite)
+    tree = bare.with_name(f"{suite}-package-{digest}")
+    if not tree.exists():
+        with bare_debian(suite) as debian:
+            _download(debian, names)
+            for earlier in bare.parent.glob(f"{suite}-package-*"):
+                shutil.rmtree(earlier)
+            unfinished = Path(tempfile.mkdtemp(prefix=f"{suite}-unfinished-", dir=bare.parent))
+            subprocess.run(["cp", "--archive", f"{debian.tree}/.", unfinished], check=True)
+            unfinished.rename(tree)
+    return tree
+
+
+def _download(debian: BareDebian, names: str) -> None:
+    install = "apt-get install -qq -y --no-install-recommends"
+    debian.must(
+        f"export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && {install} {SYSTEMD} >/dev/null && "
+        f"apt-get clean && apt-get install -qq -y --download-only {names} >/dev/null"
+    )
+
+
+def small_package(folder: Path, version: str, fault: str = "", suite: str = "bookworm") -> Path:
+    """Make a package whose environment has `packaged_program` in nakari's place; all else is nakari's own."""
+    python = PYTHONS[suite]
+    root = folder / version / "root"
+    venv = root / "usr/lib/nakari/venv"
+    site = venv / f"lib/python{python}/site-packages/appliance"
+    (venv / "bin").mkdir(parents=True)
+    site.mkdir(parents=True)
+    (venv / "bin/python").symlink_to(f"/usr/bin/python{python}")
+    (venv / "pyvenv.cfg").write_text("home = /usr/bin\ninclude-system-site-packages = false\n", encoding="ascii")
+    for name, text in {
+        "__init__.py": "",
+        "VERSION": version,
+        "FAULT": fault,
+        "packaged_program.py": PROGRAM.read_text(encoding="utf-8"),
+        "selfcheck.py": "import sys\nfrom appliance.packaged_program import selfcheck\nsys.exit(selfcheck())\n",
+    }.items():
+        (site / name).write_text(text, encoding="utf-8")
+    nakari = venv / "bin/nakari"
+    nakari.write_text(
+        "#!/usr/lib/nakari/venv/bin/python -I\nfrom appliance.packaged_program import main\nraise SystemExit(main())\n",
+        encoding="ascii",
+    )
+    nakari.chmod(0o755)
+    sbom = folder / version / "sbom.json"
+    sbom.write_text(json.dumps({"components": []}), encoding="ascii")
+    pack: list[str | Path] = [ROOT / "systemd/debian/pack", root, sbom, version, "abc1234", python, folder]
+    quick = {**os.environ, "SOURCE_DATE_EPOCH": MOMENT, "NAKARI_PACK_WITH": "-Znone"}
+    subprocess.run(pack, check=True, capture_output=True, env=quick)
+    (made,) = folder.glob(f"nakari_{version}_*.deb")
+    return made
+
+
+def real_packages(folder: Path) -> dict[str, list[Path]]:
+    """Return the packages of nakari in a folder by the suite they are for, oldest version first."""
+    files = sorted(folder.glob("nakari_*.deb"))
+    found = {suite: [file for file in files if f"+deb{number}_" in file.name] for suite, number in RELEASES.items()}
+    return {suite: packages for suite, packages in found.items() if packages}

@@ -1,0 +1,208 @@
+"""The Debian package on a bare Debian under a real systemd: installed, upgraded, broken, taken back, removed, purged.
+
+What dpkg, its scripts and the units do is tried with small packages, in which a stand-in has nakari's place. With
+NAKARI_PACKAGES=FOLDER the last story does it with the packages that `scripts/package` made there, old before new.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.service.package_box import package_tree, real_packages, small_package
+from tests.service.real_systemd import Box, booted, cannot_boot
+
+pytestmark = [pytest.mark.systemd, pytest.mark.debian, pytest.mark.timeout(1200)]
+
+STATE = "/var/lib/nakari/nakari.db"
+FAULTS = {"1.0": "", "2.0": "", "3.0": "loading", "4.0": "starting", "5.0": ""}
+WRITTEN = ("nakari", "memory", "write", "MERGE (:Ship {name: 'Argo'})")
+LEFT = ("find", "/", "-xdev", "-name", "*nakari*", "-not", "-path", "/srv/*", "-not", "-path", "/var/cache/apt/*")
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """A new Debian, with packages of five versions on a stick."""
+    if reason := cannot_boot():
+        pytest.skip(reason)
+    stick = tmp_path_factory.mktemp("stick")
+    for version, fault in FAULTS.items():
+        small_package(stick, version, fault)
+    with booted(package_tree(), stick) as box:
+        yield box
+
+
+@pytest.fixture
+def bare(box: Box) -> Box:
+    """The box with nothing of nakari on it."""
+    box.must("dpkg", "--purge", "nakari")
+    box.must("rm", "-rf", "/var/backups/nakari")
+    return box
+
+
+def install(box: Box, version: str) -> tuple[int, str]:
+    """Do what a person types; return the exit status and what stood on the screen."""
+    command = ("apt-get", "install", "-qq", "-y", "--no-install-recommends", "--allow-downgrades")
+    done = box.run("env", "DEBIAN_FRONTEND=noninteractive", *command, f"/srv/card/nakari_{version}_amd64.deb")
+    return done.returncode, done.stdout + done.stderr
+
+
+def installed(box: Box, version: str) -> str:
+    status, said = install(box, version)
+    assert status == 0, said
+    return said
+
+
+def lines(box: Box) -> list[str]:
+    """The versions that ran on the state, in order."""
+    return box.must("cat", STATE).split()
+
+
+@pytest.mark.shows("H2", "F32")
+def test_one_command_ends_with_a_running_service(bare: Box) -> None:
+    said = installed(bare, "1.0")
+    assert "nakari: it runs as a service; sudo nakari status tells how it is" in said
+    assert (bare.show("ActiveState"), bare.show("UnitFileState")) == ("active", "enabled")
+    assert bare.must("nakari", "version") == "nakari 1.0\n"
+    assert "all is default" in bare.must("cat", "/etc/nakari/nakari.toml")
+    assert bare.must("stat", "--format=%G", "/run/nakari") == "nakari\n"
+    assert bare.must("dpkg", "--verify", "nakari") == ""
+
+
+def test_an_upgrade_and_the_way_back_keep_state_and_configuration(bare: Box) -> None:
+    installed(bare, "1.0")
+    bare.write("/etc/nakari/nakari.toml", "# mine\n")
+    installed(bare, "2.0")
+    assert lines(bare) == ["1.0", "2.0"]
+    kept = "/var/backups/nakari/before-upgrade.nakari"
+    assert bare.must("cat", kept) == "1.0\n", "a backup of the moment before"
+    assert bare.must("stat", "--format=%U %a", kept) == "root 600\n"
+    assert bare.must("ls", "/usr/lib/nakari") == "venv\n"
+    installed(bare, "1.0")
+    assert (lines(bare), bare.show("ActiveState")) == (["1.0", "2.0", "1.0"], "active")
+    assert bare.must("cat", "/etc/nakari/nakari.toml") == "# mine\n"
+
+
+@pytest.mark.parametrize(("broken", "why"), [("3.0", "cannot be used"), ("4.0", "does not start")])
+def test_a_broken_version_gives_way_to_the_one_before(bare: Box, broken: str, why: str) -> None:
+    installed(bare, "2.0")
+    status, said = install(bare, broken)
+    assert status != 0
+    assert f"nakari: this version {why}" in said
+    assert "nakari: the version before it runs again; install that one's package, or a newer one than this" in said
+    assert (bare.must("nakari", "version"), bare.show("ActiveState")) == ("nakari 2.0\n", "active")
+    again = bare.run("dpkg", "--configure", "-a")
+    assert again.returncode != 0, "dpkg does not take the old program for the new version"
+    assert "nakari: this version was given up, and the one before it runs" in again.stderr
+    installed(bare, "5.0")
+    assert (bare.must("nakari", "version"), bare.show("ActiveState")) == ("nakari 5.0\n", "active")
+    assert bare.must("ls", "/usr/lib/nakari") == "venv\n"
+
+
+def test_an_upgrade_that_was_cut_off_is_begun_again_from_what_was_whole(bare: Box) -> None:
+    installed(bare, "1.0")
+    bare.must("sh", "-euc", "cd /usr/lib/nakari; mv venv before; mkdir -p venv/bin; echo torn >venv/bin/nakari")
+    status, said = install(bare, "3.0")
+    assert status != 0, said
+    assert (bare.must("nakari", "version"), bare.show("ActiveState")) == ("nakari 1.0\n", "active")
+
+
+def test_a_service_that_its_owner_disabled_stays_down_through_an_upgrade(bare: Box) -> None:
+    installed(bare, "1.0")
+    bare.must("systemctl", "disable", "--now", "nakari.service")
+    installed(bare, "2.0")
+    assert (bare.show("ActiveState"), bare.show("UnitFileState")) == ("inactive", "disabled")
+
+
+def test_beside_an_installation_by_script_it_is_refused_with_the_way_out(bare: Box) -> None:
+    bare.must("mkdir", "-p", "/opt/nakari/current/scripts")
+    bare.must("touch", "/opt/nakari/current/scripts/uninstall")
+    try:
+        status, said = install(bare, "1.0")
+        assert status != 0
+        assert (
+            "nakari: scripts/install has put a nakari into /opt/nakari. Remove that, then install this package" in said
+        )
+        assert "    sudo /opt/nakari/current/scripts/uninstall\n" in said
+        assert bare.run("ls", "/usr/lib/nakari").returncode != 0
+    finally:
+        bare.must("rm", "-r", "/opt/nakari")
+    installed(bare, "1.0")
+
+
+@pytest.mark.shows("H7")
+def test_a_nightly_backup_is_there_for_the_asking_and_keeps_seven(bare: Box) -> None:
+    installed(bare, "1.0")
+    assert bare.run("systemctl", "is-enabled", "nakari-backup.timer").stdout == "disabled\n"
+    bare.must("systemctl", "enable", "--now", "nakari-backup.timer")
+    assert "nakari-backup.service" in bare.must("systemctl", "list-timers", "--no-pager")
+    bare.must("sh", "-euc", "install -d -m 700 /var/backups/nakari; cd /var/backups/nakari; touch mine")
+    bare.must("sh", "-euc", "cd /var/backups/nakari; for day in 1 2 3 4 5 6 7 8 9; do touch 2020-01-0$day.nakari; done")
+    bare.must("systemctl", "start", "nakari-backup.service")
+    kept = [name for name in bare.must("ls", "/var/backups/nakari").split() if name.startswith("20")]
+    assert kept[:-1] == [f"2020-01-0{day}.nakari" for day in (4, 5, 6, 7, 8, 9)]
+    assert bare.must("cat", f"/var/backups/nakari/{kept[-1]}") == "1.0\n"
+    assert bare.must("stat", "--format=%U %a", f"/var/backups/nakari/{kept[-1]}") == "root 600\n"
+    assert "mine" in bare.must("ls", "/var/backups/nakari")
+
+
+def test_a_reload_is_refused_and_changes_nothing(bare: Box) -> None:
+    installed(bare, "1.0")
+    pid = bare.show("MainPID")
+    refused = bare.run("systemctl", "reload", "nakari.service")
+    assert refused.returncode != 0
+    assert "reload is not applicable" in refused.stderr
+    assert (bare.show("MainPID"), bare.show("ActiveState")) == (pid, "active")
+    bare.must("systemctl", "reload-or-restart", "nakari.service")
+    assert bare.show("MainPID") != pid
+
+
+@pytest.mark.shows("H8")
+def test_removed_it_leaves_what_it_knows_and_purged_nothing_but_backups(bare: Box) -> None:
+    installed(bare, "1.0")
+    sockets = ("nakari.socket", "nakari-code.socket")
+    bare.must("systemctl", "enable", *sockets, "nakari-backup.timer")
+    installed(bare, "2.0")
+    bare.must("systemctl", "is-active", "nakari.service", *sockets, "nakari-backup.timer")
+    bare.write("/etc/systemd/system/nakari.service.d/override.conf", "[Service]\nNice=1\n")
+    bare.must("systemctl", "start", "nakari-backup.service")
+    told = bare.run("apt-get", "remove", "-qq", "-y", "nakari")
+    assert "nakari: removed; what it knows stays in /var/lib/nakari, its configuration in /etc/nakari" in told.stdout
+    units = ("nakari.service", *sockets, "nakari-backup.timer")
+    assert bare.run("systemctl", "is-active", *units).stdout == "inactive\n" * 4
+    assert bare.run("nakari").returncode == 127
+    assert lines(bare) == ["1.0", "2.0"]
+    installed(bare, "2.0")
+    assert (lines(bare), bare.show("ActiveState")) == (["1.0", "2.0", "2.0"], "active")
+    told = bare.run("apt-get", "purge", "-qq", "-y", "nakari")
+    assert "nakari: backups stay in /var/backups/nakari, with all that was said: delete them yourself" in told.stdout
+    left = bare.must(*LEFT).split()
+    assert [name for name in left if not name.startswith("/var/backups/nakari")] == []
+    assert any(name.endswith(".nakari") for name in left)
+    assert "nakari" not in bare.must("cat", "/etc/group", "/etc/passwd")
+    assert bare.must("systemctl", "--failed", "--no-legend") == ""
+
+
+@pytest.mark.skipif("NAKARI_PACKAGES" not in os.environ, reason="NAKARI_PACKAGES names no folder with packages")
+def test_the_real_one_answers_remembers_through_an_upgrade_and_goes() -> None:
+    """Kept for what CI runs beside the suite: each installation writes 1.1 GB."""
+    for suite, packages in real_packages(Path(os.environ["NAKARI_PACKAGES"])).items():
+        with booted(package_tree(suite), packages[0].parent) as box:
+            live_through(box, packages)
+
+
+def live_through(box: Box, packages: list[Path]) -> None:
+    apt = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-qq", "-y", "--no-install-recommends")
+    for package in packages:
+        box.must(*apt, "--reinstall", f"/srv/card/{package.name}")
+        assert (box.show("ActiveState"), box.show("UnitFileState")) == ("active", "enabled")
+        assert package.name.split("+git")[1].split(".")[2].split("+")[0] in box.must("nakari", "--version")
+        assert "It is " in box.must("nakari", "ask", "what time is it")
+        box.until("its memory has started", lambda: box.run(*WRITTEN).returncode == 0, 240.0)
+    assert "Argo" in box.must("nakari", "memory", "query", "MATCH (s:Ship) RETURN s.name")
+    assert "all packages" in box.run("nakari", "doctor").stdout
+    box.must("systemctl", "start", "nakari-backup.service")
+    assert box.must("dpkg", "--verify", "nakari") == "", "the service changed nothing of its program"
+    box.must("apt-get", "purge", "-qq", "-y", "nakari")
+    assert [name for name in box.must(*LEFT).split() if not name.startswith("/var/backups/nakari")] == []

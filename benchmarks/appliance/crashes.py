@@ -1,7 +1,7 @@
 """kill -9 at every step, in full: random stories, each killed at many boundaries, and the verdict on all of them.
 
 `python -m benchmarks.appliance.crashes` kills 600 times and takes ten minutes; it fails where anything was lost,
-spoken or done twice. tests/crash/test_crashes.py is its sample.
+spoken or done twice. tests/crash/test_crashes.py is its sample, test_elsewhere.py the one of `--engine nats|redis`.
 """
 
 import argparse
@@ -10,11 +10,14 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.crash.story import Nursery, boundaries, deaths, nursery, told
 from tests.crash.verdict import complaints, remains
+from tests.engine_servers import Server, nats_server, redis_server
 
 KILLS = 600
 
@@ -40,26 +43,44 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.appliance.crashes", description=__doc__)
     parser.add_argument("--kills", type=int, default=KILLS, help=f"at least so many (default: {KILLS})")
     parser.add_argument("--seed", type=int, default=1000, help="of the first story")
+    parser.add_argument(
+        "--engine", choices=("nats", "redis"), help="keep the state in an engine's log, and kill it too"
+    )
     parser.add_argument("--keep", type=Path, help="a folder that keeps what went wrong")
     wanted = parser.parse_args()
     tally, began = Tally(), time.monotonic()
-    with nursery() as lives, tempfile.TemporaryDirectory(prefix="nakari-crash-") as folder:
+    with (
+        nursery() as lives,
+        tempfile.TemporaryDirectory(prefix="nakari-crash-") as folder,
+        engine_of(wanted.engine, Path(folder) / "engine") as server,
+    ):
         while tally.kills < wanted.kills:
-            tell_story(lives, Path(folder), wanted.seed + tally.stories, tally, wanted.keep)
+            tell_story(lives, Path(folder), wanted.seed + tally.stories, tally, wanted.keep, server)
             print(_summary(tally, time.monotonic() - began), flush=True)
     sys.exit("\n".join(tally.wrong) or 0)
 
 
-def tell_story(lives: Nursery, folder: Path, seed: int, tally: Tally, keep: Path | None) -> None:
+@contextmanager
+def engine_of(kind: str | None, folder: Path) -> Iterator[Server | None]:
+    """Give a server of this kind, which a story starts when it needs it; none where the state stays in its folder."""
+    server = {"nats": nats_server, "redis": redis_server}[kind](folder) if kind else None
+    try:
+        yield server
+    finally:
+        if server is not None:
+            server.kill()
+
+
+def tell_story(lives: Nursery, folder: Path, seed: int, tally: Tally, keep: Path | None, server: Server | None) -> None:
     """Live through a story without a kill, then with kills, and judge each."""
     whole = folder / f"{seed}-whole"
-    most = boundaries(lives, whole, seed)
+    most = boundaries(lives, whole, seed, server)
     tally.stories += 1
     tally.boundaries += most
     judge(whole, seed, tally, keep)
     for place in range(RUNS):
         run = folder / f"{seed}-{place}"
-        tally.kills += len(told(lives, run, seed, deaths(seed, place, most)))
+        tally.kills += len(told(lives, run, seed, deaths(seed, place, most), server))
         judge(run, seed, tally, keep)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from appliance.config.load import load
-from appliance.input.whisper.recognizers import choose_recognizer
-from appliance.input.whisper.settings import whisper_settings
+from appliance.input.hearing.choose import choose_recognizer
+from appliance.input.hearing.settings import hearing_settings
 from audio.capture.recording import read_recording
 from audio.pcm import SAMPLE_RATE
 from audio.speech import Utterance
@@ -41,7 +41,7 @@ class Hearing:
         self._sounds = dict(line.split("\t", 1) for line in lines)
         self._folder = Path(tempfile.mkdtemp(prefix="nakari-voices-"))
         household = Household(self._folder, {"ears": {"model": str(model), "threads": 1, "language": language}})
-        settings = whisper_settings(load(household.write(), {"HOME": str(self._folder)}))
+        settings = hearing_settings(load(household.write(), {"HOME": str(self._folder)}))
         self._recognizer = choose_recognizer(settings, self._expected).recognizer
         self._recognizer.warm()
 

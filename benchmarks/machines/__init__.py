@@ -1,0 +1,1 @@
+"""Figures of several machines with one household."""

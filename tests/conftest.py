@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what `scripts/test` passes on."""
     group = parser.getgroup("nakari")
     group.addoption("--fast", action="store_true", help="leave out the tests that need something real, or take long")
-    group.addoption("--every-step", action="store_true", help="kill growth at each boundary, not at a sample of them")
+    group.addoption("--every-step", action="store_true", help="try all of what is sampled: crashes, voices, clips")
     group.addoption("--write-seconds", action="store_true", help="keep how long the files took, for sharing them out")
 
 
@@ -158,6 +158,12 @@ async def tasks_end_with_the_test() -> AsyncIterator[None]:
     left = sorted(task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task())
     if left:
         pytest.fail(f"tasks left behind: {', '.join(left)}")
+
+
+@pytest.fixture(scope="session")
+def every_step(request: pytest.FixtureRequest) -> bool:
+    """Say whether all is to be tried that a run of the suite takes a sample of."""
+    return bool(request.config.getoption("--every-step"))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from tests.engine_servers import NATS_SCRIPT, nats_program, redis_program
 from tests.home import home_assistant as real_home
 from tests.service.privacy import unplugged
 
@@ -85,6 +86,21 @@ def neo4j() -> str | None:
     return f"no Neo4j server: {fetched.stderr.strip().splitlines()[-1]} (or name one in NAKARI_TEST_NEO4J_URI)"
 
 
+@cache
+def nats() -> str | None:
+    """A real NATS server, fetched once; an old one of the system will do, which cannot sync before it acknowledges."""
+    fetched = subprocess.run([NATS_SCRIPT, "fetch"], capture_output=True, text=True, check=False)
+    if fetched.returncode == 0 or nats_program():
+        return None
+    return f"no NATS server: {fetched.stderr.strip().splitlines()[-1]}"
+
+
+@cache
+def redis() -> str | None:
+    """A real Redis server."""
+    return None if redis_program() else "not installed: redis-server (scripts/setup --test installs it)"
+
+
 def named_server() -> str:
     """Return the URI of the Neo4j server that somebody named for the tests; "" when nobody did."""
     return os.environ.get("NAKARI_TEST_NEO4J_URI", "")
@@ -102,6 +118,8 @@ NEEDS: Mapping[str, Callable[[], str | None]] = {
     "systemd": systemd,
     "debian": debian,
     "neo4j": neo4j,
+    "nats": nats,
+    "redis": redis,
     "browser": browser,
     "home_assistant": real_home.why_not,
 }

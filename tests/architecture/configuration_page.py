@@ -41,7 +41,7 @@ sudo systemctl restart nakari
 
 `nakari config show` prints every value that is used, with its meaning, `nakari config path` where the file is, and
 `nakari config check` says whether it is right: a wrong key or value is one sentence that names file, line and key,
-mostly with a suggestion, and exit code 78. `nakari config set voice.engine espeak` changes one value and leaves the
+mostly with a suggestion, and exit code 78. `nakari config set voice.volume 60` changes one value and leaves the
 comments; it holds from the next start on. Nothing else in nakari reads the environment.
 
 ## Keys and passwords

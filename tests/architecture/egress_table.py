@@ -1,10 +1,10 @@
 """The table of what leaves the house, as the adapters declare it. Run it to write it anew into docs/privacy.md."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import get_args
 
 from agent.intents import OfflineModel
 from agent.model.chain import Chain
@@ -15,8 +15,11 @@ from appliance.config.calendar import CalendarSource
 from appliance.config.home import HomeSettings
 from appliance.config.load import Config, load
 from appliance.config.mcp import McpServer
-from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
+from appliance.config.recognizers import OpenAiRecognizerSettings, WyomingRecognizerSettings
+from appliance.config.sections import EarsSettings, Engine, MemorySettings, VoiceSettings
+from appliance.config.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
 from appliance.config.web import WeatherSettings, WebSettings
+from appliance.config.wyoming import WyomingSettings
 from appliance.egress import Egress, egress
 from appliance.output.voices import ENGINES
 
@@ -40,10 +43,23 @@ def table() -> Iterator[str]:
 def rows() -> Iterator[tuple[str, list[Egress], str]]:
     """Yield for each place of the configuration when something leaves, what that is, and what stops it."""
     quiet = quiet_config()
-    voices = {name: of(replace(quiet, voice=VoiceSettings(engine=name))) for name in engines()}  # type: ignore[arg-type]
-    usual = VoiceSettings().engine
-    away, here = [name for name in voices if voices[name]], [name for name in voices if not voices[name]]
-    yield one_of("[voice] engine", away, usual), voices[away[0]], one_of("[voice] engine", here, usual)
+    voices = {engine: of(speaking(quiet, engine)) for engine in engines()}
+    usual = [engine for engine in voices if engine in VoiceSettings().engines and voices[engine]]
+    elsewhere = [engine for engine in voices if engine not in usual and voices[engine]]
+    here = f"`[voice] engines` with {either(engine for engine in voices if not voices[engine])} only"
+    yield f"`[voice] engines` names {either(usual)} (the default)", voices[usual[0]], here
+    yield f"`[voice] engines` names {either(elsewhere)}, and its server is not on this machine", voices["openai"], here
+    heard = replace(
+        quiet,
+        ears=EarsSettings(download=False, engines=("openai", "wyoming")),
+        openai_recognizer=OpenAiRecognizerSettings(),
+        wyoming_recognizer=WyomingRecognizerSettings(url="tcp://HOST"),
+    )
+    yield (
+        '`[ears] engines` names `"openai"` or `"wyoming"`, and its server is not on this machine',
+        of(heard),
+        '`[ears] engines = ["whisper"]` (the default); `send_names = false` for the names alone',
+    )
     models: list[ChatModel] = [LiteLlmModel("NAME/MODEL"), OpenAiCompatibleModel("http://HOST/v1", "MODEL")]
     yield (
         "a model elsewhere is configured in `[model]`, or in `[models.NAME]` and named by `use` or `fallbacks`, or the "
@@ -89,13 +105,31 @@ def rows() -> Iterator[tuple[str, list[Egress], str]]:
         of(replace(quiet, home=home)),
         '`[home] url = ""` (the default)',
     )
+    wyoming = WyomingSettings("0.0.0.0:10300", ("192.168.1.0/24",))
+    yield (
+        "`[wyoming] listen` is an address that other machines reach, and `networks` names those",
+        of(replace(quiet, wyoming=wyoming)),
+        '`[wyoming] listen = ""` (the default), or an address of 127.0.0.1',
+    )
 
 
 def engines() -> list[str]:
-    """Return what `[voice] engine` may be: by the configuration, and by the voices there are."""
-    known = get_args(get_args(get_type_hints(VoiceSettings, include_extras=True)["engine"])[0])
+    """Return what `[voice] engines` may name: by the configuration, and by the voices there are."""
+    known = get_args(Engine)
     assert set(known) == set(ENGINES)
     return list(known)
+
+
+def speaking(config: Config, engine: str) -> Config:
+    """Return a configuration in which one voice speaks, which is elsewhere if it is a server."""
+    return replace(
+        config,
+        voice=VoiceSettings(engines=(engine,)),  # type: ignore[arg-type]
+        sovits=SovitsSettings(url="http://HOST"),
+        wyoming_speech=WyomingSpeechSettings(url="tcp://HOST"),
+        openai_speech=OpenAiSpeechSettings(url="https://HOST/v1"),
+        piper=PiperSettings(models={"en": "/MODEL"}),
+    )
 
 
 def quiet_config() -> Config:
@@ -103,7 +137,7 @@ def quiet_config() -> Config:
     usual = load(environ={"HOME": "/nonexistent"})
     return replace(
         usual,
-        voice=VoiceSettings(engine="espeak"),
+        voice=VoiceSettings(engines=("espeak",)),
         ears=EarsSettings(download=False),
         memory=MemorySettings(embeddings="off"),
     )
@@ -114,10 +148,9 @@ def of(config: Config, models: list[ChatModel] | None = None) -> list[Egress]:
     return egress(config, Chain.of([*(models or []), OfflineModel()]))
 
 
-def one_of(setting: str, values: list[str], default: str) -> str:
-    """Return a setting with the values that it may have, in Markdown."""
-    told = [f'`"{value}"`{" (the default)" if value == default else ""}' for value in values]
-    return f"`{setting}` = {' or '.join(told)}"
+def either(values: Iterable[str]) -> str:
+    """Return values of a setting, in Markdown."""
+    return " or ".join(f'`"{value}"`' for value in values)
 
 
 def in_page(page: str) -> str:

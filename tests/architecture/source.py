@@ -35,14 +35,20 @@ def suite() -> tuple[Path, ...]:
 
 
 @cache
+def text(path: Path) -> str:
+    """Return what stands in a file."""
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+@cache
 def tree(path: Path) -> ast.Module:
     """Return a file's syntax tree."""
-    return ast.parse((ROOT / path).read_text(encoding="utf-8"), filename=str(path))
+    return ast.parse(text(path), filename=str(path))
 
 
 def length(path: Path) -> int:
     """Return a file's number of lines."""
-    return len((ROOT / path).read_text(encoding="utf-8").splitlines())
+    return len(text(path).splitlines())
 
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:

@@ -13,6 +13,8 @@ from tests.architecture.documents import Command, commands, pages, shown_command
 from tests.architecture.source import ROOT
 
 REALLY_RUN = {
+    "join": "tests/appliance/machines/test_joining.py",
+    "machines": "tests/appliance/machines/test_joining.py",
     "ask": "tests/service/test_bad_input.py",
     "backup": "tests/service/test_backup_live.py",
     "bench": "tests/service/test_bench_self.py",
@@ -25,6 +27,7 @@ REALLY_RUN = {
     "doctor": "tests/appliance/cli/test_cli.py",
     "events": "tests/appliance/cli/test_events_command.py",
     "forget": "tests/service/test_forget_command.py",
+    "handover": "tests/service/test_standby.py",
     "hear": "tests/service/test_room.py",
     "heard": "tests/appliance/input/test_heard.py",
     "help": "tests/appliance/cli/test_help.py",
@@ -40,6 +43,7 @@ REALLY_RUN = {
     "replay": "tests/appliance/cli/test_insight_commands.py",
     "restore": "tests/service/test_backup_live.py",
     "run": "tests/service/test_room.py",
+    "satellite": "tests/appliance/cli/test_satellite_command.py",
     "say": "tests/service/test_offline_voice.py",
     "settings": "tests/service/test_own_settings.py",
     "status": "tests/service/test_room.py",
@@ -49,6 +53,7 @@ REALLY_RUN = {
     "turns": "tests/appliance/cli/test_insight_commands.py",
     "unmute": "tests/service/test_reflexes.py",
     "volume": "tests/service/test_reflexes.py",
+    "voices": "tests/appliance/speakers/test_voices_command.py",
     "why": "tests/appliance/cli/test_insight_commands.py",
 }
 """The commands, each with a test that starts it as a process and looks at what it did."""
@@ -68,7 +73,7 @@ OTHER_PROGRAMS = {
         "systemctl",
         "systemd-analyze",
     ),
-    *("tee", "usermod"),
+    *("apt", "tee", "usermod"),
 }
 """What else a block may start: a misspelt name of ours is none of these."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source import ROOT, files, length, sources, suite, tree
+from tests.architecture.source import ROOT, files, length, sources, suite, text, tree
 
 MOCKS = {"Mock", "MagicMock", "AsyncMock", "PropertyMock", "create_autospec", "monkeypatch", "mocker"}
 VAGUE = re.compile(r"(utils?|helpers?|manager|base|common|misc)(_|\.py$|$)")
@@ -15,6 +15,7 @@ PROCESS_ENVIRONMENT = re.compile(r"os\.(environ\.get|environ\[|getenv)")
 NO_ADDRESS_IN = (
     "requirements/*",
     "scripts/*",
+    "systemd/debian/*.txt",
     ".ci/*",
     ".pre-commit-config.yaml",
     "pyproject.toml",
@@ -31,9 +32,12 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
 
 def calls(path: Path, *names: str) -> Iterator[tuple[str, str]]:
     """Yield where a function or method of one of these names is called, and the call."""
+    if not any(name in text(path) for name in names):
+        return
     for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in names:
-            yield f"{path}:{node.lineno}", ast.unparse(node)
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in names:
+                yield f"{path}:{node.lineno}", ast.unparse(node)
 
 
 def names_used(path: Path) -> Iterator[tuple[str, int]]:

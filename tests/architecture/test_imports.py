@@ -35,6 +35,7 @@ HEAVY = {
     *(
         "litellm",
         "mcp",
+        "nats",
         "neo4j",
         "onnxruntime",
         "openai",
@@ -44,6 +45,7 @@ HEAVY = {
         "pypdf",
         "pyaudio",
         "recurring_ical_events",
+        "redis",
         "simpleeval",
         "snowballstemmer",
         "starlette",
@@ -54,6 +56,7 @@ HEAVY = {
         "trafilatura",
         "uvicorn",
         "websockets",
+        "wyoming",
     ),
 }
 """Libraries that cost a tenth of a second or tens of megabytes to import, or that may be missing."""
@@ -78,8 +81,9 @@ def test_nothing_imports_the_tests() -> None:
     assert [str(path) for path in sources() for name, _ in imports(path) if name.split(".")[0] == "tests"] == []
 
 
-ADAPTED = HEAVY - {"av", "onnxruntime"}
-"""All but PyAV, which decodes in one place and resamples in another, and onnxruntime, which hears and remembers."""
+ADAPTED = HEAVY - {"av", "onnxruntime", "wyoming"}
+"""All but PyAV, which decodes in one place and resamples in another, onnxruntime, which hears and remembers, and
+wyoming, whose events ears and mouth each have their own of."""
 
 
 PART_OF = {"appliance/http/compat": "appliance/http"}

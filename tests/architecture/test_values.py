@@ -23,12 +23,19 @@ ALLOWED: dict[str, str] = {
     "appliance/doctor/examine.py _look": "hands it to the checks",
     "appliance/doctor/examine.py examine": "hands it to the checks",
     "appliance/doctor/machine.py _leaving": "asks for all that leaves",
+    "appliance/doctor/machines.py _asked": "opens the engine as the wiring does",
     "appliance/doctor/try_devices.py tried": "runs two checks",
+    "appliance/input/hearing/settings.py hearing_settings": "makes a value of it",
     "appliance/input/whisper/settings.py whisper_settings": "makes a value of it",
     "appliance/logs/configure.py configure": "sets up the process",
     "appliance/logs/configure.py redaction_of": "makes a value of it",
+    "appliance/machines/login.py _set": "looks up one secret",
+    "appliance/machines/login.py login_of": "makes a value of it",
+    "appliance/machines/roll.py known_of": "makes a value of it",
+    "appliance/machines/roll.py roll_of": "opens the engine as the wiring does",
     "appliance/model/catalog.py catalog_of": "makes a value of it",
     "appliance/model/sentence.py sentence_settings": "makes a value of it",
+    "appliance/output/settings.py speech_settings": "makes a value of it",
 }
 """Who else is given it, as `file function`, and why."""
 

@@ -107,14 +107,16 @@ class AuditLog:
         """Write a record and return it; it is on the disk then. Raises what `open` raises."""
         async with self._sharing:
             await self._begin()
-            record = await self._run(lambda: self._next(kind, facts, content))
-            if self._shared is not None:
+            if self._shared is None:
+                record = await self._run(lambda: self._keep(self._next(kind, facts, content)))
+            else:
+                record = await self._run(lambda: self._next(kind, facts, content))
                 try:
                     await self._shared[0].add(record)
                 except BaseException:  # perhaps it is there all the same: the next one looks
                     self._tail = None
                     raise
-            await self._run(lambda: self._keep(record))
+                await self._run(lambda: self._keep(record))
         await self._anchor(record.seq, record.hash)
         return record
 
@@ -275,13 +277,14 @@ class AuditLog:
         digest = "" if content is None else sha256(as_line(content))
         return Record(self._tail.seq + 1, self._now(), kind, facts, digest, self._tail.hash, content)
 
-    def _keep(self, record: Record) -> None:
+    def _keep(self, record: Record) -> Record:
         assert self._tail is not None
         try:
             self._write(record)
         except OSError as error:
             raise _unusable(self.folder, error) from error
         self._tail.follow(record)
+        return record
 
     async def _take_up(self, tail: _Tail, lines: AuditLines, behind: Behind) -> None:
         """Bring files and shared lines to the same end. Raises `StateUnusable`, `AuditBroken`."""

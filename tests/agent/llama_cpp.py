@@ -21,6 +21,15 @@ TEMPLATE: Final = (
 )
 """Every message in its place, the tools behind the system prompt, where most models have them."""
 
+_KIND: Final = gguf.TokenType
+_CONTROL: Final = (("<unk>", _KIND.UNKNOWN), ("<s>", _KIND.CONTROL), ("</s>", _KIND.CONTROL))
+_BYTES: Final = tuple((f"<0x{byte:02X}>", _KIND.BYTE) for byte in range(256))
+_LETTERS: Final = tuple((chr(code), _KIND.NORMAL) for code in (*range(33, 127), 0x2581))
+_TOKENS: Final = (*_CONTROL, *_BYTES, *_LETTERS)
+
+VOCABULARY: Final = tuple(text for text, _ in _TOKENS)
+"""The text of each token, by its number."""
+
 WIDTH: Final = 64
 LAYERS: Final = 2
 HEADS: Final = 4
@@ -51,7 +60,7 @@ def write_model(file: Path, window: int, seed: int = 7) -> None:
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_rope_dimension_count(WIDTH // HEADS)
     writer.add_chat_template(TEMPLATE)
-    words = _add_tokens(writer)
+    _add_tokens(writer)
 
     def weights(name: str, *shape: int) -> None:
         writer.add_tensor(f"{name}.weight", (0.05 * chance.standard_normal(shape)).astype(np.float32))
@@ -59,8 +68,8 @@ def write_model(file: Path, window: int, seed: int = 7) -> None:
     def ones(name: str) -> None:
         writer.add_tensor(f"{name}.weight", np.ones(WIDTH, np.float32))
 
-    weights("token_embd", words, WIDTH)
-    weights("output", words, WIDTH)
+    weights("token_embd", len(VOCABULARY), WIDTH)
+    weights("output", len(VOCABULARY), WIDTH)
     ones("output_norm")
     for layer in range(LAYERS):
         for name in ("attn_norm", "ffn_norm"):
@@ -76,22 +85,15 @@ def write_model(file: Path, window: int, seed: int = 7) -> None:
     writer.close()
 
 
-def _add_tokens(writer: Any) -> int:
-    """Add the vocabulary; return how many tokens it has."""
-    kind = gguf.TokenType
-    control = [("<unk>", kind.UNKNOWN), ("<s>", kind.CONTROL), ("</s>", kind.CONTROL)]
-    bytes_ = [(f"<0x{byte:02X}>", kind.BYTE) for byte in range(256)]
-    letters = [(chr(code), kind.NORMAL) for code in (*range(33, 127), 0x2581)]
-    tokens = [*control, *bytes_, *letters]
+def _add_tokens(writer: Any) -> None:
     writer.add_tokenizer_model("llama")
-    writer.add_token_list([text.encode() for text, _ in tokens])
-    writer.add_token_scores([0.0] * len(tokens))
-    writer.add_token_types([int(kind) for _, kind in tokens])
+    writer.add_token_list([text.encode() for text in VOCABULARY])
+    writer.add_token_scores([0.0] * len(VOCABULARY))
+    writer.add_token_types([int(kind) for _, kind in _TOKENS])
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
     writer.add_unk_token_id(0)
     writer.add_add_space_prefix(False)
-    return len(tokens)
 
 
 def serve(model: str, context: int, slots: int) -> None:

@@ -14,12 +14,14 @@ from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.model.window import Window
 from agent.model.wire.profile import PROFILES
 from memory.json_value import Json
-from tests.agent.llama_cpp import llama_cpp
+from tests.agent.llama_cpp import VOCABULARY, llama_cpp
 from tests.agent.mind import a_mind, typed
 from tests.figures import figure
 
 WINDOW = 16_384
 SYSTEM = "You are a box that listens, and this is the beginning of every list. " * 20
+ONLY_LETTERS: list[Json] = [[token, False] for token, text in enumerate(VOCABULARY) if not text.isalpha()]
+"""Of bytes and signs by chance the server sometimes makes a call of a tool that cannot be one, and refuses."""
 ASKED = [Message("system", SYSTEM), Message("user", "What time is it?")]
 
 
@@ -87,7 +89,7 @@ async def test_it_says_what_it_reads_before_it_is_asked_anything(server: str) ->
 @pytest.mark.shows("D11", "F1")
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_conversation_of_the_real_loop_comes_out_of_its_cache(server: str, tmp_path: Path) -> None:
-    asked = model(server, max_tokens=12)
+    asked = model(server, max_tokens=12, logit_bias=ONLY_LETTERS)
     async with a_mind(tmp_path, [asked], system=SYSTEM) as mind:
         for number in range(5):
             await mind.handle(typed(f"What is {number} and one?"))

@@ -24,6 +24,7 @@ NO_DEVICE: dict[str, object] = {"device": "no such device"}
 
 MINUTE = 60.0
 COUNT: Final = 50
+NAME: Final = "A household among many, asked"
 PAUSE: Final = 20.0
 """Seconds of a person between an answer and the next question, on average."""
 
@@ -95,7 +96,7 @@ async def _measure(count: int, scale: float) -> Figure:
             ]
     resident = [sum(of) / count for of in zip(*shares, strict=True)]
     return Figure(
-        f"One of {count} households, asked",
+        NAME,
         milliseconds(f"a question in writing, whole answer, beside {count - 1} that rest", among),
         milliseconds("the same household, alone on the machine", alone),
         (

@@ -253,6 +253,8 @@ class Contexts:
         """Append a message that is in the journal already (see `envelope`)."""
         epoch.grow(message, self._tokens.of_message(message))
         epoch.grown_at = self._clock()
+        if epoch.tokens > self._limits().exact_from:
+            self._tokens.need()
 
     def envelope(self, epoch: Epoch, event: Event, run_id: str, message: Message, cycle: str = "") -> Event:
         """Return the envelope to publish before `append`; `cycle` names the round of thought and action it is of."""

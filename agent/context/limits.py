@@ -29,6 +29,11 @@ class ContextLimits:
     window_tokens: int = 0
     """The longest list that the models in question read, with room for an answer; 0 where nobody knows."""
 
+    @property
+    def exact_from(self) -> int:
+        """From so many estimated tokens on they are counted: no estimate by bytes is wrong by half."""
+        return min(self.compress_above_tokens, self.window_tokens or self.compress_above_tokens) // 2
+
     def shares(self, prefix: int, refused: int = 0) -> Shares:
         """Return the shares of an epoch whose prefix has so many tokens; `refused` is what a refusal taught, or 0.
 

@@ -1,5 +1,6 @@
-"""Counts tokens: by tiktoken once its vocabulary is loaded, estimated by bytes until then."""
+"""Counts tokens: by tiktoken once a list is long enough to need it, estimated by bytes until then."""
 
+import asyncio
 import hashlib
 import importlib.util
 import json
@@ -29,10 +30,23 @@ MESSAGE_OVERHEAD: Final = 4
 
 
 class TokenCounter:
-    """Counts tokens; estimates by bytes until `load` has run, so that nobody waits for a vocabulary."""
+    """Counts tokens; estimates by bytes until `load` has run, so that nobody waits for a vocabulary.
+
+    A vocabulary takes 50 to 80 MB for as long as the process lives: a box to which short things are said does without.
+    """
 
     def __init__(self) -> None:
         self._encode: Callable[[str], list[int]] | None = None
+        self._is_needed = asyncio.Event()
+
+    def need(self) -> None:
+        """Have `load_when_needed` go on: what is counted comes near a limit. On the event loop."""
+        self._is_needed.set()
+
+    async def load_when_needed(self) -> None:
+        """Wait for `need`, then load in a thread."""
+        await self._is_needed.wait()
+        await asyncio.to_thread(self.load)
 
     def load(self) -> None:
         """Load o200k_base from the copy that litellm ships, without importing litellm and without network. Blocking.

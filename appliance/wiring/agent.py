@@ -1,6 +1,5 @@
 """The mind, put together: mailbox, prompts, tools and models, around the one loop that never ends."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -132,9 +131,9 @@ class Agent:
         }
 
     async def warm(self) -> None:
-        """Open the model's connection and load the token vocabulary; nobody waits for it."""
+        """Open the model's connection; load the token vocabulary once a context is long enough to need it."""
         await self.models.warm()
-        await asyncio.to_thread(self.tokens.load)
+        await self.tokens.load_when_needed()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.figure import Figure, Series, run, short
@@ -15,8 +16,8 @@ SHOWS = ("H9",)
 SETTLING = 4.0
 """Seconds after the start in which it still loads what nobody waits for."""
 
-LITELLM = "litellm, where it is used"
-"""The part of that name in `benchmarks/floors/parts.py`, which the appliance measured here does without."""
+LATER = ("the token vocabulary, once a conversation is long", "litellm, where it is used")
+"""Parts of these names in `benchmarks/floors/parts.py`, which the appliance measured here does without."""
 
 
 def measure(*, quick: bool = False) -> Figure:
@@ -30,13 +31,12 @@ def measure(*, quick: bool = False) -> Figure:
                 line_of(bare)
                 floors.append(resident_megabytes(bare.pid))
     ours, store = zip(*appliances, strict=True)
-    parts = _parts(with_litellm=not quick)
+    parts = _parts(with_later=not quick)
+    later = {part: parts.pop(part) for part in LATER if part in parts}
     listening = Series("nakari run, listening", "MB", ours)
-    litellm = f"; {LITELLM}, {short(parts.pop(LITELLM))} more" if LITELLM in parts else ""
     parts["the rest"] = listening.median - sum(parts.values())
-    named = ", ".join(f"{part} {short(megabytes)}" for part, megabytes in parts.items())
     notes = (
-        f"part after part: {named}{litellm}",
+        f"part after part: {_named(parts)}{f'; not loaded here: {_named(later)} more' if later else ''}",
         f"the store's own process: {Series('', 'MB', store)}",
     )
     bare_ones = Series("a bare program with the same models", "MB", tuple(floors))
@@ -54,10 +54,14 @@ def _appliance(folder: Path, room: Path, settling: float) -> tuple[float, float]
         return resident_megabytes(pid), sum(map(resident_megabytes, children_of(pid)))
 
 
-def _parts(*, with_litellm: bool) -> dict[str, float]:
+def _named(parts: Mapping[str, float]) -> str:
+    return ", ".join(f"{part} {short(megabytes)}" for part, megabytes in parts.items())
+
+
+def _parts(*, with_later: bool) -> dict[str, float]:
     """Return what each part adds, in megabytes, in the order in which the program loads them."""
     parts, before = {}, 0.0
-    with speaking(module("benchmarks.floors.parts", str(HOUSEHOLD), *(["litellm"] if with_litellm else []))) as process:
+    with speaking(module("benchmarks.floors.parts", str(HOUSEHOLD), *(["later"] if with_later else []))) as process:
         while (part := line_of(process)) != "all":
             now = resident_megabytes(process.pid)
             parts[part], before = now - before, now

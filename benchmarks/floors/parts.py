@@ -5,6 +5,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+VOCABULARY = "the token vocabulary, once a conversation is long"
+
 
 async def main(recognizer: str, *more: str) -> None:
     """Load and name the parts; "all" comes last."""
@@ -31,11 +33,11 @@ async def main(recognizer: str, *more: str) -> None:
 
         del neo4j
         _named("the graph's driver")
-        from agent.context.tokens import TokenCounter
-
-        TokenCounter().load()
-        _named("the token vocabulary")
         if more:
+            from agent.context.tokens import TokenCounter
+
+            TokenCounter().load()
+            _named(VOCABULARY)
             from agent.model.litellm import LiteLlmModel
 
             model = LiteLlmModel("openai/m", "-", "http://127.0.0.1:9")

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from tests.engine_servers import Server, nats_program, nats_server, redis_server
+from tests.engine_servers import Server, nats_program, nats_server, redis_program, redis_server
 from tests.in_memory import IN_MEMORY
 
 _servers: Final[dict[str, Server]] = {}
@@ -20,7 +20,7 @@ async def shared_server(scheme: str) -> Server:
     Its store is in memory: who asks what a cut of the power leaves starts one of their own.
     """
     if scheme not in _servers:
-        if not (nats_program() if scheme == "nats" else shutil.which("redis-server")):
+        if not (nats_program() if scheme == "nats" else redis_program()):
             pytest.skip(f"there is no {scheme}-server on this machine; scripts/nats fetches one of NATS")
         folder = Path(tempfile.mkdtemp(prefix="nakari-engine-", dir=IN_MEMORY))
         server = nats_server(folder / scheme) if scheme == "nats" else redis_server(folder / scheme)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -16,6 +15,7 @@ from agent.event import Event
 from agent.mailbox import SCHEMA, Mailbox
 from benchmarks.figure import Figure, Series, milliseconds, run
 from memory.state.database import Database
+from tests.engine_servers import redis_program
 
 WORDS = "What time is it, and will it rain before I come home this evening?"
 BODY = json.dumps({"words": WORDS, "rest": "-" * 300}).encode()
@@ -58,7 +58,7 @@ async def _measure(folder: Path, count: int, redis: "Stream | None") -> Figure:
 def _notes(whole: Series, puts: list[float], acks: list[float], theirs: list[float]) -> tuple[str, ...]:
     parts = f"put {milliseconds('', puts)}, take and acknowledge {milliseconds('', acks)}"
     if not theirs:
-        return (parts, "no redis-server here: apt-get install redis-server")
+        return (parts, "no redis-server here: scripts/setup --test installs one")
     peer = milliseconds("", theirs)
     told = f"Redis stream (appendfsync always): {peer}; ours is {whole.median / peer.median:.2f} × that"
     return (parts, told, "Redis answers over its socket from another process, and keeps no one-in-hand rule.")
@@ -99,14 +99,16 @@ class Stream:
 @contextmanager
 def redis_stream(folder: Path) -> "Iterator[Stream | None]":
     """Run a Redis server in a folder, which syncs every write before it answers; None where there is none."""
-    program = shutil.which("redis-server")
+    program = redis_program()
     if program is None:
         yield None
         return
     path = folder / "redis.sock"
     settings = ["--port", "0", "--unixsocket", str(path), "--dir", str(folder), "--save", "", "--appendonly", "yes"]
     quiet = subprocess.DEVNULL
-    with subprocess.Popen([program, *settings, "--appendfsync", "always"], stdout=quiet, stderr=quiet) as server:
+    with subprocess.Popen(
+        ["redis-server", *settings, "--appendfsync", "always"], executable=program, stdout=quiet, stderr=quiet
+    ) as server:
         try:
             with _connected(path, server) as connection:
                 yield Stream(connection)

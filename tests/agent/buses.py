@@ -17,8 +17,7 @@ from memory.engine.interface import Topics
 from memory.engine.open import engine_at
 from memory.state.database import Change
 from tests.engine_fake import FakeEngine, FakeServer
-from tests.engine_servers import Server, nats_program, nats_server, redis_server
-from tests.needs import missing_programs
+from tests.engine_servers import Server, nats_program, nats_server, redis_program, redis_server
 
 PROBE = "rig.probe"
 
@@ -142,8 +141,8 @@ async def over_nats() -> AsyncIterator[Pair]:
 @asynccontextmanager
 async def over_redis() -> AsyncIterator[Pair]:
     """Two machines, over a real Redis server."""
-    if reason := missing_programs("redis-server"):
-        pytest.skip(reason)
+    if redis_program() is None:
+        pytest.skip("no redis-server here (scripts/setup --test installs one)")
     with TemporaryDirectory() as folder:
         async with over_server(redis_server(Path(folder))) as pair:
             yield pair

@@ -193,7 +193,7 @@ def main() -> None:
     told = asyncio.run(evening.run())
     result = {
         "speech": evening.spoken.sounding(gap=0.6),
-        "hum": evening.heard.sounding(gap=0.1),
+        "hum": evening.heard.sounding(gap=0.6),
         "noticed": evening.noticed,
         "words_heard": len(told.heard.split()),
         "interrupted": told.interrupted,

@@ -18,7 +18,7 @@ from fastapi.responses import JSONResponse
 from appliance.http import page
 from memory.json_value import Json
 
-SECONDS: Final = 20.0
+SECONDS: Final = 60.0
 """The longest a test waits for the page; a busy machine is slow."""
 
 Answer = Mapping[str, Json] | Callable[[dict[str, Json]], Mapping[str, Json]]

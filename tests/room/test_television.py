@@ -73,7 +73,7 @@ def test_with_the_wake_word_nothing_of_it_is_taken_up(tmp_path: Path, every_step
     turns = watched(tmp_path, {"ears": {"wake_word": WAKE_WORD}}, sound)
     minutes = len(sound) / SAMPLE_RATE / 60
     figure(f"a television for {minutes:.1f} minutes, with the wake word", told(turns))
-    assert len(turns) >= 5
+    assert len(turns) >= 3
     assert [words for words, _, why in turns if not why] == []
 
 
@@ -85,7 +85,7 @@ def test_without_it_what_is_taken_up_comes_with_its_evidence(tmp_path: Path, eve
     for words, evidence in taken:
         above = f"{evidence['snr_db']} dB above the background, log-probability {evidence['avg_logprob']}"
         figure(f"  of the television was taken up {words!r}", above)
-    assert len(turns) >= 5
+    assert len(turns) >= 3
     assert all(
         {"snr_db", "speech_seconds", "avg_logprob", "no_speech_prob"} <= evidence.keys() for _, evidence, _ in turns
     )

@@ -7,12 +7,14 @@ import asyncio
 import json
 from typing import Any
 
+from zeroconf import ServiceStateChange
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from appliance.wyoming.announcement import KIND, by_mdns
 
-HERE = ["127.0.0.1"]
-PATIENCE = 20.0
+HERE, THERE, LOOKING = ["127.0.0.1"], ["127.0.0.2"], ["127.0.0.3"]
+"""An address each, as on machines of their own: what is sent to one socket of a shared port, another may get."""
+PATIENCE = 80.0
 
 
 async def main() -> None:
@@ -20,16 +22,17 @@ async def main() -> None:
     seen: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
 
     def changed(name: str, state_change: Any, **_: object) -> None:
-        seen.put_nowait((state_change.name, name.removesuffix(f".{KIND}")))
+        if state_change is not ServiceStateChange.Updated:
+            seen.put_nowait((state_change.name, name.removesuffix(f".{KIND}")))
 
-    looking = AsyncZeroconf(interfaces=HERE)
+    looking = AsyncZeroconf(interfaces=LOOKING)
     browser = AsyncServiceBrowser(looking.zeroconf, KIND, handlers=[changed])
     async with asyncio.timeout(PATIENCE):
         async with by_mdns("nakari-kitchen", HERE, 10300) as name:
             added = await seen.get()
             found = AsyncServiceInfo(KIND, f"{name}.{KIND}")
-            await found.async_request(looking.zeroconf, 3000)
-            async with by_mdns("nakari-kitchen", HERE, 10301) as other:
+            await found.async_request(looking.zeroconf, 20_000)
+            async with by_mdns("nakari-kitchen", THERE, 10301) as other:
                 second = await seen.get()
             third = await seen.get()
         last = await seen.get()

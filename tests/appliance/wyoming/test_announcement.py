@@ -144,7 +144,7 @@ async def test_an_address_that_is_taken_is_told_and_had_when_it_is_free() -> Non
 def test_others_find_it_and_a_name_that_is_taken_gets_a_number() -> None:
     program = Path(__file__).with_name("mdns_program.py")
     command = [sys.executable, "-m", f"tests.appliance.wyoming.{program.stem}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     name, addresses, port, other, seen = json.loads(done.stdout)
     assert (name, addresses, port, other) == ("nakari-kitchen", ["127.0.0.1"], 10300, "nakari-kitchen-2")
     assert seen == [["Added", name], ["Added", other], ["Removed", other], ["Removed", name]]

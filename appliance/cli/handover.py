@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from appliance.cli.root import configured, nakari
+from appliance.cli.machines import quietly_configured
+from appliance.cli.root import nakari
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
@@ -24,7 +25,7 @@ def handover(invocation: Invocation) -> Exit:
 
     from appliance.errors import Problem
 
-    config = configured(invocation)
+    config = quietly_configured(invocation)
     if not config.machines.url:
         what = "this machine is alone: [machines] url names no server"
         raise Problem(f"{what}; `nakari config set machines.url tls://HOST:4222` names one", Exit.CONFIG)

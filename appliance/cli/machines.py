@@ -50,7 +50,7 @@ def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, 
     from appliance.machines.invitation import is_invitation
     from appliance.machines.login import PASSWORD, forget, kept_login
 
-    config = _configured(invocation)
+    config = quietly_configured(invocation)
     line = sys.stdin.readline().strip() if url == "-" else url
     folder = config.state_folder
     if kept_login(folder) or (folder / PASSWORD).is_file():
@@ -107,7 +107,7 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
 
     if wrong := wrong_name(name):
         raise click.UsageError(f"the name {wrong}")
-    config = _configured(invocation)
+    config = quietly_configured(invocation)
     users = _users(config, reload)
     mine = own_name(config)
     if name.lower() == mine.lower():
@@ -183,7 +183,7 @@ def leave_machines(invocation: Invocation) -> Exit:
     return Exit.OK
 
 
-def _configured(invocation: Invocation) -> "Config":
+def quietly_configured(invocation: Invocation) -> "Config":
     """Return the configuration; asyncio says nothing of a TLS connection that the server ends."""
     import logging
 
@@ -204,7 +204,7 @@ def _list(invocation: Invocation, as_json: bool) -> Exit:
 
     from appliance.machines.roll import roll_of
 
-    config = _configured(invocation)
+    config = quietly_configured(invocation)
     _with_url(config)
     found = asyncio.run(roll_of(config))
     if as_json:

@@ -75,18 +75,29 @@ def _connections(status: Values) -> Iterator[tuple[str, str, int]]:
         if each := status.get(part):
             yield title, ", ".join(f"{name} {one.get('state', '')}" for name, one in each.items()), 2
     if machines := status.get("machines"):
-        yield "machines", _machines(machines), 2
+        yield "machines", _ears(machines) if machines["role"] == "ears" else _mind(machines, status.get("standby")), 3
     if wyoming := status.get("wyoming"):
         yield "wyoming", _wyoming(wyoming), 2
 
 
-def _machines(told: Values) -> str:
+def _ears(told: Values) -> str:
     """Return what these ears are called, whether their mind is there or since when not, and what waits for it."""
     since = f"{datetime.fromisoformat(told['mind_since']).astimezone():%Y-%m-%d %H:%M:%S}"
     mind = f"the mind is there ({told['mind_name']})" if told["mind"] == "there" else f"the mind is away since {since}"
     waiting = f", {counted(told['waiting'], 'turn')} for it" if told["waiting"] else ""
-    engine = "" if told["engine"] == "connected" else ", the server between them is away"
-    return f"ears {told['machine']}, {mind}{engine}{waiting}"
+    return f"ears {told['machine']}, {mind}{_without_engine(told)}{waiting}"
+
+
+def _mind(told: Values, term: Values | None) -> str:
+    """Return since when this machine leads and after whom, and which ears there are."""
+    after = f", after {term['before']}" if term and term["before"] else ""
+    since = f", since {datetime.fromisoformat(term['since']).astimezone():%Y-%m-%d %H:%M}" if term else ""
+    ears = [f"; ears {name} {'there' if each['there'] else 'away'}" for name, each in told["ears"].items()]
+    return f"{told['machine']} leads{after}{since}{_without_engine(told)}{''.join(ears)}"
+
+
+def _without_engine(told: Values) -> str:
+    return "" if told["engine"] == "connected" else ", the server between them is away"
 
 
 def _wyoming(told: Values) -> str:

@@ -69,8 +69,11 @@ def judge_machines(told: Mapping[str, Json]) -> Line:
     words = [f"{each['machine']} ({each['role']}) {each['state']}{_waits(each)}" for each in rows]
     if refused := str(told.get("refused", "")):
         return Line("machines", Verdict.WARNING, "; ".join(words) or "none is there", refused)
-    if not any(each["role"] != "ears" and each["state"] != "away" for each in rows):
+    if not any(each["role"] != "ears" and each["state"] not in {"away", "follows"} for each in rows):
+        follows = [str(each["machine"]) for each in rows if each["state"] == "follows"]
         fix = "start nakari on the machine that has the mind, or look there why it stopped"
+        if follows:
+            fix = f"{follows[0]} takes over within ten seconds; look again then, and else at its log"
         return Line("machines", Verdict.WARNING, "; ".join([*words, "no mind is there"]), fix)
     away = [str(each["machine"]) for each in rows if each["state"] == "away"]
     if away:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from appliance.config.load import Config
 from appliance.errors import ConfigError
 from appliance.machines.users import UsersFile
-from appliance.machines.wire import PRESENCE, PRESENCE_SECONDS, Presence, WireRefused, unpack
+from appliance.machines.wire import FOLLOWS, PRESENCE, PRESENCE_SECONDS, Presence, WireRefused, unpack
 from appliance.wiring.engine import engine_of
 from memory.json_value import Json
 
@@ -75,10 +75,18 @@ def rows_of(present: Mapping[str, Presence], known: Mapping[str, str]) -> list[J
     for name in sorted({*present, *known}):
         each = present.get(name)
         if each is None or each.leaves:
-            rows.append({"machine": name, "role": each.role if each else known[name], "state": "away"})
+            rows.append({"machine": name, "role": _role(each, known.get(name, "mind")), "state": "away"})
+            continue
+        if each.role == FOLLOWS:
+            rows.append({"machine": name, "role": known.get(name, "mind"), "state": "follows"})
             continue
         leads = each.role != "ears" and each.epoch == lead > 0
         waiting = f"{each.waiting} turns" if each.waiting else ""
         row: dict[str, Json] = {"machine": name, "role": each.role, "room": each.room, "waiting": waiting}
         rows.append(row | {"state": "leads" if leads else "there"})
     return rows
+
+
+def _role(each: Presence | None, known: str) -> str:
+    """Return what a machine does that is away, as it told last, else as it was let in."""
+    return known if each is None or each.role == FOLLOWS else each.role

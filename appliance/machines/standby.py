@@ -19,6 +19,7 @@ import structlog
 from agent.event import utc_now
 from appliance.errors import first_of
 from appliance.machines.lease import Lease
+from appliance.machines.wire import FOLLOWS, PRESENCE, PRESENCE_SECONDS, Presence, pack
 from appliance.notify import Notifier, Watchdog
 from memory.engine.interface import Engine, Request
 from memory.errors import EngineFailure, EngineUnreachable, MemoryFailure, NobodyServes, OutcomeUnknown, Superseded
@@ -119,6 +120,7 @@ class Standby:
                 group.create_task(watchdog.run(), name="standby: tells systemd that it lives"),
                 group.create_task(asyncio.to_thread(self._preload), name="standby: loads the program"),
                 group.create_task(self._serve_following(), name="standby: says that it could take over"),
+                group.create_task(self._show(), name="standby: tells the household that it follows"),
             ]
             epoch = await _unless(stop, self._take())
             for task in beside:
@@ -206,6 +208,14 @@ class Standby:
                 self._notifier.ready(text)
                 log.info("following", machine=seen.machine if seen else "")
             told = text
+
+    async def _show(self) -> None:
+        """Tell whoever lists the machines that this one follows."""
+        here = pack(Presence(self._lease.machine, FOLLOWS))
+        while True:
+            with suppress(EngineFailure):
+                await self._engine.topics.publish(PRESENCE, here)
+            await asyncio.sleep(PRESENCE_SECONDS)
 
     async def _serve_following(self) -> None:
         await self._caught_up()

@@ -61,12 +61,17 @@ class Forget:
     count: int = 1
 
 
+FOLLOWS: Final = "standby"
+"""The role of a machine that could have the mind, and follows who has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Presence:
     """A machine lives."""
 
     machine: str
     role: str
+    """mind, ears, or `FOLLOWS`: neither ears nor a mind heed that one."""
     room: str = ""
     epoch: int = 0
     """Of the mind's lease; 0 of ears."""

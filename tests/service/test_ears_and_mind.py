@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from appliance.config.load import load
 from tests.agent.openai_server import OpenAiServer, ScriptedCall, reply
 from tests.engine_servers import nats_program, nats_server
 from tests.room.virtual_time import passed
@@ -21,6 +22,13 @@ SECTIONS: dict[str, dict[str, object]] = {"growth": {"reflect": False, "nights":
 pytestmark = pytest.mark.skipif(nats_program() is None, reason="there is no nats-server: scripts/nats fetches one")
 
 
+def mind_of(folder: Path, name: str, url: str, model: OpenAiServer) -> Household:
+    """Return a machine with a mind, on the engine at `url`."""
+    machines: dict[str, object] = {"url": url, "role": "mind", "name": name}
+    thinks: dict[str, object] = {"provider": "openai", "base_url": model.url, "name": "m", "api_key_env": "TEST_KEY"}
+    return Household(folder, {**SECTIONS, "machines": machines, "model": thinks})
+
+
 @asynccontextmanager
 async def two_machines(folder: Path) -> AsyncIterator[tuple[Household, Household, OpenAiServer]]:
     """Give the ears' and the mind's folder, and the model that the mind asks."""
@@ -28,11 +36,8 @@ async def two_machines(folder: Path) -> AsyncIterator[tuple[Household, Household
     await asyncio.to_thread(nats.start)
     try:
         async with OpenAiServer() as model:
-            told = {"provider": "openai", "base_url": model.url, "name": "m", "api_key_env": "TEST_KEY"}
             ears = Household(folder / "ears", {"machines": {"url": nats.url, "role": "ears", "name": "kitchen"}})
-            machines: dict[str, object] = {"url": nats.url, "role": "mind", "name": "server"}
-            mind = Household(folder / "mind", {**SECTIONS, "machines": machines, "model": dict(told)})
-            yield ears, mind, model
+            yield ears, mind_of(folder / "mind", "server", nats.url, model), model
     finally:
         nats.kill()
 
@@ -81,6 +86,36 @@ async def test_a_question_at_the_ears_is_answered_there_over_the_death_of_the_mi
         assert mind.states() == ["completed"]
         assert "Hello there" in model.requests[0].messages[-1]["content"]
     assert sound_seconds(tmp_path / "answer.wav") > 4
+
+
+@pytest.mark.shows("H10")
+async def test_the_second_mind_goes_on_at_the_same_ears(tmp_path: Path) -> None:
+    key = {"TEST_KEY": "sk-test"}
+    question = await asyncio.to_thread(speak, "Hello there.", tmp_path / "question.wav")
+    async with two_machines(tmp_path) as (ears, mind, model):
+        done = ScriptedCall("complete_event", ('{"summary": "told"}',), "call_done")
+        model.enqueue(reply(" ".join(STORY), also=[done]), reply("That is all there is.", also=[done]))
+        standby = mind_of(
+            tmp_path / "standby", "attic", load(mind.write(), {"HOME": str(tmp_path)}).machines.url, model
+        )
+        heard = ("run", "--input", str(question), "--output", str(tmp_path / "answer.wav"))
+        with mind.running("run", environment=key) as first:
+            await asyncio.to_thread(first.until, "service_started")
+            with standby.running("run", environment=key) as second:
+                await asyncio.to_thread(second.until, "following")
+                with ears.running(*heard) as service:
+                    await asyncio.to_thread(service.until, "sentence_started")
+                    first.kill()
+                    await asyncio.to_thread(second.until, "mind_taken_over")
+                    await asyncio.to_thread(second.until, "run_finished")
+                    await until(lambda: STORY[-1] in ended(ears))
+                    told = await asyncio.to_thread(standby.run, "status")
+                    assert await asyncio.to_thread(service.stop) == 0
+                assert await asyncio.to_thread(second.stop) == 0
+        assert "attic leads, after server" in " ".join(told.stdout.split()), told.stderr
+        assert "ears kitchen there" in " ".join(told.stdout.split())
+        assert [each for each in ears.spoken() if each in STORY] == STORY
+        assert standby.states() == ["completed"]
 
 
 @pytest.mark.shows("H10")

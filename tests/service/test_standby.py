@@ -1,6 +1,7 @@
 """Two machines of a household as real processes on a real engine: one dies or stands still, the other goes on."""
 
 import asyncio
+import json
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -66,9 +67,14 @@ async def test_the_second_goes_on_with_the_reply_of_the_first(tmp_path: Path, en
         async with two(tmp_path, engine, model) as ((attic, first), (cellar, second)):
             await attic.hear("Count to three.")
             await logged(first, "sentence_started", "model_answered")
+            listed = await asyncio.to_thread(attic.run, "machines", "--json")
+            states = {each["machine"]: each["state"] for each in json.loads(listed.stdout)["machines"]}
+            assert states == {"attic": "leads", "cellar": "follows"}, listed.stderr
             first.kill()
             await logged(second, "mind_taken_over", "service_started")
             await completed(cellar)
+            told = await asyncio.to_thread(cellar.run, "status")
+            assert "cellar leads, after attic" in " ".join(told.stdout.split()), told.stderr
             assert cellar.spoken() == SENTENCES
             assert len(model.requests) == 1, "it was asked once"
 
@@ -87,7 +93,7 @@ async def test_one_that_stood_still_comes_back_and_says_nothing(tmp_path: Path, 
             assert cellar.spoken() == SENTENCES
             assert [line["words"] for line in first.log if line.get("event") == "sentence_started"] == SENTENCES[:1]
             given = await asyncio.to_thread(attic.run, "handover")
-            assert (given.returncode, given.stdout) == (0, "cellar has given the lead away\n"), given.stderr
+            assert (given.returncode, given.stdout, given.stderr) == (0, "cellar has given the lead away\n", "")
             await logged(first, "mind_taken_over", "service_started")
             await logged(second, "following")
             await completed(attic)

@@ -56,6 +56,18 @@ def test_who_heard_last_is_told_and_who_is_left_out() -> None:
     )
 
 
+@pytest.mark.shows("H10")
+def test_who_leads_and_which_ears_there_are_is_told() -> None:
+    ears = {"kitchen": {"room": "kitchen", "there": True}, "bedroom": {"room": "", "there": False}}
+    mind = {"role": "mind", "machine": "study", "epoch": 3, "engine": "connected", "ears": ears}
+    term = {"machine": "study", "state": "leads", "epoch": 3, "since": "2026-11-22T06:30:00+00:00", "before": "attic"}
+    line = told({**STATUS, "machines": mind, "standby": term})["machines"]
+    since = datetime.fromisoformat(str(term["since"])).astimezone()
+    assert line == f"study leads, after attic, since {since:%Y-%m-%d %H:%M}; ears kitchen there; ears bedroom away"
+    line = told({**STATUS, "machines": {**mind, "engine": "away", "ears": {}}})["machines"]
+    assert line == "study leads, the server between them is away"
+
+
 @pytest.mark.shows("H5")
 def test_what_a_person_wants_to_know_is_said_in_words() -> None:
     assert told(STATUS, "Saturday 18:00: what time is it") == {

@@ -9,7 +9,7 @@ from appliance.config.load import load
 from appliance.doctor.examine import Verdict
 from appliance.doctor.machines import engine, judge_engine, judge_machines, machines
 from appliance.machines.roll import listen, rows_of
-from appliance.machines.wire import PRESENCE, Presence, pack
+from appliance.machines.wire import FOLLOWS, PRESENCE, Presence, pack
 from memory.engine.access import Login
 from memory.engine.interface import Engine
 from memory.engine.open import engine_at
@@ -20,14 +20,16 @@ pytestmark = pytest.mark.shows("H10")
 
 MIND = Presence("study", "mind", epoch=4)
 STANDBY = Presence("attic", "mind", epoch=3)
+FOLLOWER = Presence("cellar", FOLLOWS)
 EARS = Presence("kitchen", "ears", room="kitchen", waiting=2)
 
 
 def test_the_mind_of_the_highest_epoch_leads() -> None:
-    rows = rows_of({each.machine: each for each in (MIND, STANDBY, EARS)}, {"bedroom": "ears"})
+    rows = rows_of({each.machine: each for each in (MIND, STANDBY, EARS, FOLLOWER)}, {"bedroom": "ears"})
     assert [(each["machine"], each["state"]) for each in rows if isinstance(each, dict)] == [
         ("attic", "there"),
         ("bedroom", "away"),
+        ("cellar", "follows"),
         ("kitchen", "there"),
         ("study", "leads"),
     ]
@@ -38,6 +40,8 @@ def test_the_mind_of_the_highest_epoch_leads() -> None:
     [
         ((MIND, EARS), {}, Verdict.OK, "kitchen (ears) there, 2 turns wait; study (mind) leads"),
         ((EARS,), {}, Verdict.WARNING, "no mind is there; start nakari on the machine that has the mind"),
+        ((MIND, FOLLOWER), {"cellar": "mind"}, Verdict.OK, "cellar (mind) follows; study (mind) leads"),
+        ((FOLLOWER,), {}, Verdict.WARNING, "no mind is there; cellar takes over within ten seconds"),
         ((MIND,), {"kitchen": "ears"}, Verdict.WARNING, "start nakari on kitchen, or `nakari machines remove` it"),
     ],
 )

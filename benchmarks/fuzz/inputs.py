@@ -54,7 +54,7 @@ def fields(*names: str, sure: dict[str, SearchStrategy[Any]] | None = None) -> S
 
 
 def wav() -> bytes:
-    """A tenth of a second of silence."""
+    """Return a tenth of a second of silence."""
     samples = bytes(3_200)
     form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, 16_000, 32_000, 2, 16)
     body = b"WAVE" + form + struct.pack("<4sI", b"data", len(samples)) + samples
@@ -62,7 +62,7 @@ def wav() -> bytes:
 
 
 def packed(parts: dict[str, str]) -> bytes:
-    """A zip of these texts."""
+    """Return a zip of these texts."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, content in parts.items():
@@ -71,13 +71,13 @@ def packed(parts: dict[str, str]) -> bytes:
 
 
 def docx() -> bytes:
-    """A document of Word's with one sentence."""
+    """Return a document of Word's with one sentence."""
     spaces = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     return packed({"word/document.xml": f"<w:document {spaces}><w:p><w:t>The plums.</w:t></w:p></w:document>"})
 
 
 def odt() -> bytes:
-    """An OpenDocument text with one sentence."""
+    """Return an OpenDocument text with one sentence."""
     spaces = 'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
     return packed(
         {

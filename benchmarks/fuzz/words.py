@@ -106,7 +106,7 @@ def weigh(what: str, grams: int = 1, among: list[float] | None = None) -> str:
 
 def tool_call(arguments: str) -> None:
     """Call a tool with what a model wrote."""
-    asyncio.run(run_tool(weigh, arguments, Call(Event("user_text"), "call-1")))
+    asyncio.run(run_tool(weigh, arguments, Call("call-1", Event("user_text"))))
 
 
 SCHEMAS = st.recursive(

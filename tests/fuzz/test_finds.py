@@ -17,8 +17,7 @@ DEEP = b'{"a":' * 30_000
 def test_lines_of_data_without_data_are_bounded_too() -> None:
     stream = EventStream()
     with pytest.raises(ValueError, match="an event of more than"):
-        for _ in range(MAX_EVENT // 10_000 + 2):
-            list(stream.feed(b"data:\n" * 10_000))
+        list(stream.feed(b"data:\n" * MAX_EVENT))
 
 
 @pytest.mark.parametrize("message", [DEEP, b'{"version": 1e999, "kind": "stop"}', b"[" * 50_000])

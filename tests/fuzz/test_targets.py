@@ -1,4 +1,4 @@
-"""Parsers that strangers reach, each fed a short sample, the same every time; `scripts/bench fuzz` goes on for longer."""
+"""Parsers that strangers reach, each fed a short sample, the same every time."""
 
 import pytest
 

@@ -1,8 +1,8 @@
 """nakari in an arm64 Debian under emulation: every module loads, it hears, its memory is written, and it answers.
 
 usage: python -m tests.service.arm64 UV     (`scripts/check-arm64 --emulate` runs it)
-Needs root, mmdebstrap, arch-test and QEMU's user mode emulation with its entry in binfmt_misc, which it installs and makes. The
-tree is kept in the test cache; what runs in it reaches nothing.
+Needs root, mmdebstrap, arch-test and QEMU's user mode emulation with its entry in binfmt_misc, which it installs and
+makes. The tree is kept in the test cache; what runs in it reaches nothing.
 """
 
 import fcntl

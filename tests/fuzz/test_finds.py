@@ -16,8 +16,10 @@ DEEP = b'{"a":' * 30_000
 
 def test_lines_of_data_without_data_are_bounded_too() -> None:
     stream = EventStream()
+    for _ in range(MAX_EVENT // 6 // 10_000):
+        assert list(stream.feed(b"data:\n" * 10_000)) == []
     with pytest.raises(ValueError, match="an event of more than"):
-        list(stream.feed(b"data:\n" * MAX_EVENT))
+        list(stream.feed(b"data:\n" * 10_000))
 
 
 @pytest.mark.parametrize("message", [DEEP, b'{"version": 1e999, "kind": "stop"}', b"[" * 50_000])

@@ -22,7 +22,9 @@ def test_lines_of_data_without_data_are_bounded_too() -> None:
         list(stream.feed(b"data:\n" * 10_000))
 
 
-@pytest.mark.parametrize("message", [DEEP, b'{"version": 1e999, "kind": "stop"}', b"[" * 50_000])
+@pytest.mark.parametrize(
+    "message", [DEEP, b'{"version": 1e999, "kind": "stop"}', b"[" * 50_000], ids=["objects", "version", "lists"]
+)
 def test_a_message_that_is_too_deep_or_of_no_version_is_refused(message: bytes) -> None:
     with pytest.raises(WireRefused):
         unpack(message)

@@ -162,6 +162,15 @@ def in_room_of(event: Event) -> dict[str, Json]:
 
 
 _FIELDS: Final = frozenset(field.name for field in fields(Event))
+_KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "max_tool_calls": (int, type(None)),
+    "priority": int,
+    "importance": (int, float),
+    "not_before": (datetime, type(None)),
+    "metadata": dict,
+    "created_at": datetime,
+}
+"""Types of those fields that are no texts."""
 
 
 def to_json(event: Event) -> str:
@@ -177,10 +186,24 @@ def to_json(event: Event) -> str:
 
 
 def from_json(text: str) -> Event:
-    """Return the event `to_json` wrote; fields that this version does not know are left out."""
+    """Return the event `to_json` wrote; fields that this version does not know are left out.
+
+    It may come from another machine: raises ValueError, TypeError, KeyError, AttributeError or RecursionError for what
+    is none.
+    """
     body = json.loads(text)
     known = {name: value for name, value in body.items() if name in _FIELDS}
-    known["created_at"] = datetime.fromisoformat(known["created_at"])
+    known["created_at"] = _moment(known["created_at"])
     if known["not_before"] is not None:
-        known["not_before"] = datetime.fromisoformat(known["not_before"])
+        known["not_before"] = _moment(known["not_before"])
+    for name, value in known.items():
+        if not isinstance(value, _KINDS.get(name, str)):
+            raise TypeError(f"{name} of an event is of the wrong type")
     return Event(**known)
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("a time of an event without its zone")
+    return moment

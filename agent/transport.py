@@ -266,7 +266,7 @@ class _Incoming:
             if body["v"] == VERSION:
                 return body if start != self._own else None
             reason = f"a message of version {body['v']}, where this one knows {VERSION}"
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             reason = f"no message of a nakari: {type(error).__name__}"
         self._refuse(start, reason)
         return None
@@ -278,7 +278,7 @@ class _Incoming:
             return None
         try:
             return from_json(str(text))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             self._refuse(str(body["start"]), f"no envelope: {type(error).__name__}")
             return None
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from benchmarks.ears.__main__ import main as measure_ears
 from benchmarks.figure import Figure
+from benchmarks.fuzz.__main__ import main as feed_parsers
 from benchmarks.home.__main__ import main as measure_home
 from benchmarks.processes import ROOT, module
 from benchmarks.recall.__main__ import main as measure_recall
@@ -69,10 +70,13 @@ FULL = ROOT / "docs" / "figures.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure the figures that are named, else all; `ears FOLDER`, `home`, `recall` and `self` stand apart."""
+    """Measure the figures that are named, else all; `ears FOLDER`, `fuzz`, `home`, `recall`, `self` stand apart."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["ears"]:
         measure_ears(given[1:])
+        return
+    if given[:1] == ["fuzz"]:
+        feed_parsers(given[1:])
         return
     if given[:1] == ["home"]:
         measure_home(given[1:])

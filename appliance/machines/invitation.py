@@ -104,5 +104,5 @@ def public_of(seed: str) -> str:
 
 
 def _checked(start: str, key: str) -> str:
-    digest = hashlib.sha256(f"{start}/{key}".encode()).digest()
+    digest = hashlib.sha256(f"{start}/{key}".encode(errors="replace")).digest()
     return "".join(_LETTERS[each % len(_LETTERS)] for each in digest[:_CHECK_LETTERS])

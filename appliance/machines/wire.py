@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from agent.event import Event, from_json, to_json
 from memory.errors import EngineRefused
@@ -158,6 +158,9 @@ Message: TypeAlias = Turn | Ring | Forget | Presence | Sentence | End | Stop | T
 _KINDS: Final[dict[str, type]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
 
 
+_NO_MESSAGE: Final = (ValueError, KeyError, AttributeError, TypeError, OverflowError, RecursionError)
+
+
 class WireRefused(EngineRefused):
     """A message of another machine that this version does not read; the sentence says what to update."""
 
@@ -177,14 +180,14 @@ def unpack(data: bytes) -> Message:
     try:
         body = json.loads(data)
         version, kind = int(body.pop("version")), str(body.pop("kind"))
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
+    except _NO_MESSAGE as error:
         raise WireRefused("another machine sent what is no message of nakari's; look who has the login") from error
     if version > VERSION:
         what = f"another machine sent a message of version {version}, and this one reads up to {VERSION}"
         raise WireRefused(f"{what}; update nakari here")
     try:
         return _made(kind, body)
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
+    except _NO_MESSAGE as error:
         raise WireRefused(f"another machine sent a {kind!r} that cannot be read; update nakari on both") from error
 
 
@@ -195,5 +198,11 @@ def _made(kind: str, body: Mapping[str, Any]) -> Message:
         values["event"] = from_json(json.dumps(values["event"]))
     if shape is Timers:
         values["events"] = tuple(from_json(json.dumps(event)) for event in values["events"])
+    kinds = get_type_hints(shape)
+    for name, value in values.items():
+        if kinds[name] in (str, int, bool) and type(value) is not kinds[name]:
+            raise TypeError(f"{name} of the wrong type")
+        if get_origin(kinds[name]) is Literal and value not in get_args(kinds[name]):
+            raise ValueError(f"{name} is none of those there are")
     made: Message = shape(**values)
     return made

@@ -77,7 +77,7 @@ class Record:
             record = cls(at=at, previous=read.pop("prev"), **read)
             if written not in (None, record.hash):  # lines of before 2026-11-21 have none
                 raise ValueError("the record is not as it was written")
-        except (TypeError, KeyError, AttributeError) as error:
+        except (TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ValueError("no record of the audit log") from error
         return record
 

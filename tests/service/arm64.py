@@ -1,8 +1,8 @@
 """nakari in an arm64 Debian under emulation: every module loads, it hears, its memory is written, and it answers.
 
 usage: python -m tests.service.arm64 UV     (`scripts/check-arm64 --emulate` runs it)
-Needs root, mmdebstrap and QEMU's user mode emulation with its entry in binfmt_misc, which it installs and makes. The
-tree is kept in the test cache; what runs in it reaches nothing.
+Needs root, mmdebstrap, arch-test and QEMU's user mode emulation with its entry in binfmt_misc, which it installs and
+makes. The tree is kept in the test cache; what runs in it reaches nothing.
 """
 
 import fcntl
@@ -17,7 +17,7 @@ from tests.service.bare_debian import ROOT, BareDebian
 
 CACHE = Path(os.environ.get("NAKARI_TEST_CACHE", "/var/cache/nakari-test"))
 PACKAGES = ("python3", "libportaudio2", "espeak-ng", "flite", "ca-certificates", "git", "iproute2")
-TOOLS = ("mmdebstrap", "qemu-user-static")
+TOOLS = ("mmdebstrap", "arch-test", "qemu-user-static")
 FORMATS = Path("/proc/sys/fs/binfmt_misc")
 ENTRY = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
 """How the kernel tells a program for arm64, and what runs it: from Debian's package of the emulator."""
@@ -51,7 +51,7 @@ def tree() -> Path:
 
 def emulated() -> None:
     """Have this machine run programs for arm64. Raises CalledProcessError or OSError where it may not."""
-    if not ENTRY.exists() or subprocess.run(["which", *TOOLS], capture_output=True, check=False).returncode:
+    if not ENTRY.exists() or subprocess.run(["dpkg", "-s", *TOOLS], capture_output=True, check=False).returncode:
         subprocess.run(["apt-get", "install", "-qq", "-y", "--no-install-recommends", *TOOLS], check=True)
     if not (FORMATS / "register").exists():
         subprocess.run(["mount", "-t", "binfmt_misc", "none", FORMATS], check=True)

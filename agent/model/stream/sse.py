@@ -57,4 +57,4 @@ class EventStream:
             self._data, self._size = [], 0
         elif line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
-            self._size += len(line)
+            self._size += len(line) + 1  # an empty line of data takes room too

@@ -234,8 +234,11 @@ async def _connect(url: str, login: Login, inbox: str) -> "Client":
 
 def _proof(login: Login) -> dict[str, str]:
     """Return what is shown to the server, as the client's options have it."""
+    from memory.engine.nats.nkeys import shown_seed
+
     if login.credentials is not None:
-        return {"nkeys_seed" if login.credentials.suffix == ".nk" else "user_credentials": str(login.credentials)}
+        is_seed = login.credentials.suffix == ".nk"
+        return shown_seed(login.credentials) if is_seed else {"user_credentials": str(login.credentials)}
     if login.token:
         return {"token": login.token}
     return {"user": login.user, "password": login.password} if login.user else {}

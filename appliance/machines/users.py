@@ -106,6 +106,8 @@ def permissions_of(user: User, household: str) -> dict[str, object]:
         return _allowed([joining_subject(household, user.name)], [f"{joining_inbox(user.name)}.>"])
     if user.role != "ears":
         return {}
+    from memory.engine.nats.nkeys import inbox_of
+
     subject, stream = f"nakari.{household}", f"nakari_{household}"
     asked = [f"{subject}.{kind}.ears.{user.name}" for kind in ("topic", "ask")]
     publish = [
@@ -116,7 +118,7 @@ def permissions_of(user: User, household: str) -> dict[str, object]:
         f"$JS.API.CONSUMER.CREATE.{stream}_inbox_{INBOX}.>",
         f"$JS.API.CONSUMER.DURABLE.CREATE.{stream}_inbox_{INBOX}.>",
     ]
-    allowed = _allowed(publish, [*asked, f"{subject}.topic.presence", "_INBOX.>"])
+    allowed = _allowed(publish, [*asked, f"{subject}.topic.presence", f"{inbox_of(user.key)}.>"])
     return {**allowed, "allow_responses": {"max": 1000, "expires": "1m"}}
 
 

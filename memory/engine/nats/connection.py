@@ -26,7 +26,7 @@ from nats.js.errors import (
 from memory.backoff import Backoff
 from memory.engine.access import Address, Login
 from memory.engine.interface import DEADLINE
-from memory.engine.nats.nkeys import KeyedClient
+from memory.engine.nats.nkeys import KeyedClient, shown_seed
 from memory.errors import EngineFailure, EngineFull, EngineRefused, EngineUnreachable, OutcomeUnknown
 
 T = TypeVar("T")
@@ -207,7 +207,7 @@ class Link:
         proof: dict[str, Any] = {}
         if login.credentials is not None:
             is_seed = login.credentials.suffix == ".nk"
-            proof = {"nkeys_seed" if is_seed else "user_credentials": str(login.credentials)}
+            proof = {**shown_seed(login.credentials)} if is_seed else {"user_credentials": str(login.credentials)}
         elif login.token:
             proof = {"token": login.token}
         elif login.user or self.server.user:

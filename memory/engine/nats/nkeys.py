@@ -18,6 +18,11 @@ _KEY: Final = slice(2, 34)
 """Where the key lies in a seed, behind two bytes that say of whom it is; two of a checksum follow."""
 
 
+def inbox_of(public: str) -> str:
+    """Return the prefix of the subjects at which a user with this public key is answered, and nobody else."""
+    return f"_INBOX.{public}"
+
+
 @dataclass(frozen=True, slots=True)
 class UserKey:
     """A user's key."""
@@ -68,6 +73,15 @@ def _checked(payload: bytes) -> bytes:
 
 def _text(payload: bytes) -> str:
     return base64.b32encode(_checked(payload)).decode().rstrip("=")
+
+
+def shown_seed(file: Path) -> dict[str, str]:
+    """Return the options of a client that comes with the seed in a file, answered where others cannot hear it.
+
+    Raises ValueError where it holds none, OSError.
+    """
+    key = UserKey.of_seed(file.read_text(encoding="utf-8").strip())
+    return {"nkeys_seed": str(file), "inbox_prefix": inbox_of(key.public)}
 
 
 class KeyedClient(Client):

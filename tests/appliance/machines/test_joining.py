@@ -10,17 +10,21 @@ from pathlib import Path
 import nats.errors
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.js.errors import Error as JetStreamError
 
 from appliance.machines.invitation import Invitation, public_of, read_invitation
 from appliance.machines.users import User, permissions_of
 from memory.engine.access import Login
 from memory.engine.nats.engine import NatsEngine
-from memory.engine.nats.nkeys import KeyedClient
+from memory.engine.nats.nkeys import KeyedClient, inbox_of
 from memory.engine.open import engine_at
 from tests.appliance.command import nakari, started
 from tests.appliance.machines.households_server import certificate, household_server, reload_command
 from tests.engine_servers import Server, nats_program
+
+PUBLIC = "UB2RKCA4ZNGJOUBJIE7KTFVBNPVMFP5O3UY2M3FYWWMEZAXVXDZTUFXL"
+"""Of a machine that is not there."""
 
 pytestmark = [
     pytest.mark.shows("H10"),
@@ -185,6 +189,39 @@ async def test_ears_may_do_what_ears_need_and_no_more(server: Server, tmp_path: 
     await client.close()
 
 
+async def test_ears_hear_their_own_answers_and_no_others(server: Server, tmp_path: Path) -> None:
+    mind, ears = await joined(server, tmp_path)
+    thinking, hearing = mind.engine(), await connected(ears, server)
+    own = inbox_of(public_of((ears.state / "machine.nk").read_text()))
+    refusals: list[str] = []
+    heard: list[str] = []
+
+    async def refused(error: Exception) -> None:
+        refusals.append(str(error))
+
+    async def hear(message: Msg) -> None:
+        heard.append(message.subject)
+
+    hearing._error_cb = refused
+    try:
+        for subject in ("_INBOX.>", "_INBOX.*.*", f"{inbox_of(PUBLIC)}.>", f"{own}.>"):
+            await hearing.subscribe(subject, cb=hear)
+        await hearing.flush(5)
+        assert [each.count("permissions violation") for each in map(str.lower, refusals)] == [1, 1, 1]
+        await thinking.open()
+        await thinking.log.append(b"a secret", after=0, id="first")
+        assert [each.record for each in await thinking.log.read(0)] == [b"a secret"]
+        speaking = await connected(mind, server)
+        await speaking.publish(f"{own}.here", b"an answer")
+        await speaking.flush(5)
+        await hearing.flush(5)
+        assert heard == [f"{own}.here"]
+        await speaking.close()
+    finally:
+        await thinking.close()
+        await hearing.close()
+
+
 async def test_a_household_sees_nothing_of_another(server: Server, tmp_path: Path) -> None:
     mind = Machine(tmp_path / "mind", server, name="mind")
     theirs = Machine(tmp_path / "theirs", server, "other", "theirs")
@@ -218,12 +255,23 @@ async def connected(machine: Machine, server: Server) -> Client:
     await client.connect(
         server.url,
         nkeys_seed=str(machine.state / "machine.nk"),
+        inbox_prefix=inbox_of(public_of((machine.state / "machine.nk").read_text())),
         tls=ssl.create_default_context(cafile=server.folder / "server.pem"),
         tls_hostname="127.0.0.1",
         allow_reconnect=False,
         error_cb=ignore,
     )
     return client
+
+
+async def test_redis_has_no_invitations_and_the_command_says_what_to_do(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "nakari.toml").write_text(f'[state]\nfolder = "{home}/state"\n[machines]\nurl = "redis://127.0.0.1:1"\n')
+    for told in (("invite", "kitchen"), ("remove", "kitchen")):
+        done = await asyncio.to_thread(nakari, home, "--config", home / "nakari.toml", "machines", *told)
+        assert (done.returncode, done.stderr.count("\n"), "Redis has users of its own" in done.stderr) == (78, 1, True)
+        assert "`nakari join URL --user USER`" in done.stderr
 
 
 def test_the_page_gives_a_configuration_that_the_server_takes(tmp_path: Path) -> None:

@@ -1,0 +1,250 @@
+"""README and docs/ typed literally: each line of each block for a shell, in order, by a user whose home is empty."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from appliance.exits import Exit
+from tests.appliance.command import environment
+from tests.architecture.documents import FRONT, blocks, pages
+from tests.architecture.source import ROOT
+from tests.needs import missing_programs
+from tests.service.process import SECONDS, Running
+
+CONFIGURATION = """
+[voice]
+engine = "espeak"
+[ears]
+download = false
+calibrate_at_start = false
+[model]
+provider = "offline"
+[http]
+addresses = ["127.0.0.1:0"]
+"""
+"""Nothing of it leaves the machine; all else is as it comes, the folders too."""
+
+RUNS = '#!/bin/sh\nexec "{python}" -m appliance "$@"\n'
+SUDO = '#!/bin/sh\n[ "$1" = nakari ] || { echo "only nakari is tried as root here" >&2; exit 99; }\nexec "$@"\n'
+"""In place of sudo: the person is root already in a home of their own."""
+
+ROOT_NEEDED = "changes the machine as root: tests/service/test_systemd.py"
+PACKAGE = "wants a package that is not published: tests/service/test_package.py"
+SYSTEMD = "needs a real systemd: tests/service/test_systemd.py"
+SUITE = "is the suite, the checks or a benchmark itself"
+SEVERAL = "wants two machines and an engine: tests/machines"
+NATS = "sets up a server as root, which was not tried, as the page says: tests/machines has a server of its own"
+WAITS = "of an event that waits: tests/appliance/cli/test_events_command.py"
+SATELLITE = "wants a device of that name: tests/satellites"
+
+NOT_TYPED: Mapping[str, str] = {
+    "scripts/run": "goes on until it is stopped: what runs behind all other lines here",
+    "nakari run": "goes on until it is stopped: what runs behind all other lines here",
+    "nakari devices --test": "judges a real card: tests/audio/devices",
+    "sudo scripts/install": ROOT_NEEDED,
+    "git clone ADDRESS nakari && cd nakari": "a placeholder stands in it: tests/service/test_fresh_clone.py",
+    "sudo scripts/uninstall": ROOT_NEEDED,
+    "sudo scripts/uninstall --purge": ROOT_NEEDED,
+    "sudo apt install ./nakari_VERSION_ARCH.deb": PACKAGE,
+    "sudo apt remove nakari": PACKAGE,
+    "sudo apt purge nakari": PACKAGE,
+    "sudo usermod -aG nakari NAME": ROOT_NEEDED,
+    "sudo nakari logs -f": "follows the journal of systemd until it is stopped: tests/appliance/logs",
+    "sudo nakari logs --since 2h --level warning": SYSTEMD,
+    "systemctl status nakari": SYSTEMD,
+    "journalctl -u nakari -n 50": SYSTEMD,
+    "journalctl -u nakari -o cat | jq": SYSTEMD,
+    "sudo mkdir -p /etc/nakari": ROOT_NEEDED,
+    "sudo nakari config default | sudo tee /etc/nakari/nakari.toml >/dev/null": ROOT_NEEDED,
+    "sudo systemctl disable --now nakari.service": ROOT_NEEDED,
+    "sudo mkdir -p /etc/nakari/ada": ROOT_NEEDED,
+    "sudo systemctl enable --now nakari@ada.service": ROOT_NEEDED,
+    "sudo nakari machines invite kitchen": SEVERAL,
+    "sudo nakari join INVITATION --ca /etc/nats.pem": SEVERAL,
+    "nakari machines": SEVERAL,
+    "sudo apt install nats-server openssl": NATS,
+    "sudo openssl req -x509": NATS,
+    "sudo chown nats /etc/nats.key; sudo touch /etc/nats-home.users": NATS,
+    "sudoedit /etc/nats-server.conf": NATS,
+    "sudo systemctl restart nats-server": NATS,
+    "sudo install -m 600 /root/.local/state/nakari/machine.nk /etc/nakari/machine.nk": NATS,
+    "sudo mkdir -p /etc/systemd/system/nakari.service.d": NATS,
+    "sudo cp /opt/nakari/current/systemd/machines.conf /etc/systemd/system/nakari.service.d/": NATS,
+    "nakari satellite add kitchen-box --room kitchen": SATELLITE,
+    "nakari satellite test kitchen": SATELLITE,
+    "scripts/check": SUITE,
+    "scripts/test": SUITE,
+    "scripts/test -n0 tests/agent": SUITE,
+    "scripts/bench mailbox": SUITE,
+    "nakari models pull small": "fetches 500 MB: tests/appliance/cli/test_models_command.py",
+    "nakari models list --measure": "wants a fetched model: tests/appliance/cli/test_models_command.py",
+    "nakari model use NAME": "wants a second model: tests/service/test_model_use.py",
+    'nakari say "dinner is ready"': "needs a real card: tests/service/test_offline_voice.py",
+    "nakari events move ID --priority 5 --at 07:30": WAITS,
+    "nakari events cancel ID": WAITS,
+    "nakari mailbox --retry ID": WAITS,
+    "nakari forget": "asks on a terminal: tests/service/test_forget_command.py",
+    "nakari forget --minutes 10": "asks on a terminal: tests/service/test_forget_command.py",
+    "nakari forget --everything --as ada.key": "asks on a terminal: tests/service/test_forget_command.py",
+}
+"""Lines that cannot be typed here, without their remarks, and why."""
+
+JUDGES_THE_MACHINE = {"scripts/run doctor", "nakari doctor", "sudo nakari doctor"}
+"""It may end with 1: the machine of a test lacks a card."""
+
+SERVICE: Mapping[str, tuple[bool, ...]] = {
+    "sudo systemctl stop nakari": (False,),
+    "sudo systemctl start nakari": (True,),
+    "sudo systemctl restart nakari": (False, True),
+}
+"""What systemd would do is done to the nakari that runs here: stopped (False), started (True)."""
+
+
+class Ended(NamedTuple):
+    """One line, ended."""
+
+    page: Path
+    line: str
+    code: int
+    told: str
+
+    @property
+    def went_well(self) -> bool:
+        return self.code in ((Exit.OK, 1) if self.line in JUDGES_THE_MACHINE else (Exit.OK,))
+
+
+def lines() -> Iterator[tuple[Path, str]]:
+    """Yield each line of each block for a shell, README first, then docs/ by name, without its remark."""
+    docs = sorted(page for page in pages() if page.parent == Path("docs"))
+    for page in (FRONT, *docs):
+        for block in blocks(page, "sh"):
+            for line in filter(None, map(str.strip, block.replace("\\\n", " ").splitlines())):
+                yield page, line.partition(" # ")[0].strip()
+
+
+def reason(line: str) -> str | None:
+    """Return why a line is not typed, None where it is."""
+    return NOT_TYPED.get(short(line))
+
+
+def short(line: str) -> str:
+    """Return a line as the table names it: a long one by its beginning."""
+    return re.split(r" -(?:rR|newkey) ", line)[0]
+
+
+@dataclass
+class Newcomer:
+    """Somebody with an empty home, a `nakari` on the path, a clone's scripts/run, and a nakari that runs."""
+
+    home: Path
+    running: Running | None = None
+    ended: list[Ended] = field(default_factory=list)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        path = f"{self.home / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+        return environment(self.home, NAKARI_CONFIG=str(self.home / "nakari.toml"), PATH=path)
+
+    def move_in(self) -> None:
+        """Set up the home with the real scripts/run; its set-up is tried in tests/service/test_fresh_clone.py."""
+        (self.home / "nakari.toml").write_text(CONFIGURATION, encoding="utf-8")
+        run = (ROOT / "scripts" / "run").read_text(encoding="utf-8")
+        program = RUNS.format(python=sys.executable)
+        for name, text in {
+            "bin/nakari": program,
+            "bin/sudo": SUDO,
+            "scripts/run": run,
+            "scripts/setup": "#!/bin/sh\n",
+            ".venv/bin/nakari": program,
+        }.items():
+            file = self.home / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            file.chmod(0o755)
+
+    def start(self) -> None:
+        """Start nakari, as its service does, and wait until it serves."""
+        command = [str(self.home / "bin" / "nakari"), "run", "--output", str(self.home / "said.wav")]
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        process = subprocess.Popen(
+            command, cwd=self.home, env=self.variables, stdin=nothing, stdout=pipe, stderr=pipe, text=True
+        )
+        self.running = Running(process)
+        self.running.until("service_started")
+
+    def stop(self) -> int:
+        """Stop it, as systemd does; return its exit code."""
+        assert self.running is not None
+        code, self.running = self.running.stop(), None
+        return code
+
+    def type(self, page: Path, line: str) -> None:
+        """Type one line into a shell of its own."""
+        if line in SERVICE:
+            for up in SERVICE[line]:
+                if up:
+                    self.start()
+                elif self.running is not None:
+                    self.ended.append(Ended(page, line, self.stop(), ""))
+            return
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=self.home,
+            env=self.variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        self.ended.append(Ended(page, line, done.returncode, done.stdout + done.stderr))
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
+    """What came of each line that is typed."""
+    if lacking := missing_programs("espeak-ng", "curl", "bash"):
+        pytest.skip(lacking)
+    newcomer = Newcomer(tmp_path_factory.mktemp("home"))
+    newcomer.move_in()
+    newcomer.start()
+    try:
+        for page, line in lines():
+            if reason(line) is None:
+                newcomer.type(page, line)
+    finally:
+        if newcomer.running is not None:
+            with suppress(AssertionError):
+                newcomer.running.kill()
+    return newcomer.ended
+
+
+@pytest.mark.shows("H1", "H6")
+def test_each_line_that_is_typed_goes_well(ended: list[Ended]) -> None:
+    assert [f"{each.page}: {each.line}: {each.code} {each.told}" for each in ended if not each.went_well] == []
+    assert len(ended) > 30
+
+
+def test_no_answer_shows_a_traceback(ended: list[Ended]) -> None:
+    assert [each.line for each in ended if "Traceback (most recent call last)" in each.told] == []
+
+
+def test_each_line_that_is_not_typed_stands_in_a_document() -> None:
+    assert sorted(NOT_TYPED.keys() - {short(line) for _, line in lines()}) == []
+
+
+def test_what_is_not_typed_is_shown_by_a_test_that_exists() -> None:
+    named = {part for why in NOT_TYPED.values() for part in re.findall(r"tests/[\w/.]+", why)}
+    assert sorted(path for path in named if not (ROOT / path).exists()) == []
+
+
+@pytest.mark.parametrize("line", sorted(NOT_TYPED))
+def test_what_cannot_be_typed_here_is_listed(line: str) -> None:
+    pytest.skip(f"{line}: {NOT_TYPED[line]}")

@@ -65,6 +65,7 @@ LOOPS: Final = (
     "mind: what a person says while an event is in hand",
     "mind: what a model reads that was chosen",
     "mind: whether a model is back, while something waits for one",
+    "mind: the token vocabulary, once a context is long",
     "machines: the bus, to the others and from them",
     "machines: what the others do, to the log",
     "mcp: servers of tools, each in a task of its own",
@@ -132,7 +133,7 @@ LOOPS: Final = (
     "machines: what the ears report",
     "machines: that the mind lives",
     "machines: ears elsewhere, as rooms",
-    "warm: connections and vocabularies, off the start path",
+    "warm: connections and voices, off the start path",
 )
 """Every long-lived loop of a box that has everything; `Box.loops` hands over those that this box has."""
 

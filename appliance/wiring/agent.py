@@ -124,6 +124,7 @@ class Agent:
             "mind: what a person says while an event is in hand": self.loop.watch,
             "mind: what a model reads that was chosen": self.choice.learn,
             "mind: whether a model is back, while something waits for one": self.watch.run,
+            "mind: the token vocabulary, once a context is long": self.tokens.load_when_needed,
             "mcp: servers of tools, each in a task of its own": self.servers.run,
             **(self.home.loops() if self.home else {}),
             **self.own.loops(),
@@ -131,9 +132,8 @@ class Agent:
         }
 
     async def warm(self) -> None:
-        """Open the model's connection; load the token vocabulary once a context is long enough to need it."""
+        """Open the model's connection; nobody waits for it."""
         await self.models.warm()
-        await self.tokens.load_when_needed()
 
 
 @dataclass(frozen=True, slots=True)

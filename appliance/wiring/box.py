@@ -115,7 +115,7 @@ class Box:
             **(self.elsewhere.loops() if self.elsewhere else {}),
             **(self.rooms.loops() if self.rooms else {}),
             "door: tells text clients that a run is over": self.household.end_clients,
-            **({"warm: connections and vocabularies, off the start path": self._warm} if self.warms else {}),
+            **({"warm: connections and voices, off the start path": self._warm} if self.warms else {}),
             **({"calendars: kept up to date, and reminded of": calendars.run} if calendars and self.warms else {}),
         }
 

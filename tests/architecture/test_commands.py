@@ -73,7 +73,7 @@ OTHER_PROGRAMS = {
         "systemctl",
         "systemd-analyze",
     ),
-    *("apt", "tee", "usermod"),
+    *("apt", "chown", "install", "openssl", "sudoedit", "tee", "touch", "usermod"),
 }
 """What else a block may start: a misspelt name of ours is none of these."""
 

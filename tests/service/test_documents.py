@@ -83,7 +83,7 @@ NOT_TYPED: Mapping[str, str] = {
     "scripts/test": SUITE,
     "scripts/test -n0 tests/agent": SUITE,
     "scripts/bench mailbox": SUITE,
-    "nakari models pull small": "fetches 500 MB: tests/appliance/cli/test_models_command.py",
+    "nakari models pull small": "fetches a model: tests/appliance/cli/test_models_command.py",
     "nakari models list --measure": "wants a fetched model: tests/appliance/cli/test_models_command.py",
     "nakari model use NAME": "wants a second model: tests/service/test_model_use.py",
     'nakari say "dinner is ready"': "needs a real card: tests/service/test_offline_voice.py",

@@ -23,7 +23,7 @@ async def _run(file: Path) -> None:
     async with open_box(config, RunOptions(deaf=True), environment) as box:
 
         async def warmed() -> None:
-            await box.loops()["warm: connections and vocabularies, off the start path"]()
+            await box.loops()["warm: connections and voices, off the start path"]()
 
         await serve(box, warmed)
 

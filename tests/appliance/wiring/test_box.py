@@ -383,7 +383,7 @@ async def test_every_long_lived_task_is_one_that_the_service_started(tmp_path: P
         assert named <= set(LOOPS), "service.py names every loop on one screen"
         running = {task.get_name() for task in asyncio.all_tasks()} - {asyncio.current_task().get_name()}  # type: ignore[union-attr]
         others = {"the box", "end: until somebody stops us"}
-        ended = {"warm: connections and vocabularies, off the start path", "memory: the sentence model, once"}
+        ended = {"warm: connections and voices, off the start path", "memory: the sentence model, once"}
         sockets = {name for name in running if name.startswith("doors: ")}  # one for each, in the doors' own group
         assert running - others - sockets <= named
         assert len(named - running - ended) <= 4, sorted(named - running)

@@ -5,6 +5,7 @@ The wire is a process of its own: packets of one namespace's tun device are writ
 """
 
 import asyncio
+import ctypes
 import fcntl
 import os
 import random
@@ -22,6 +23,8 @@ _SET_INTERFACE: Final = 0x400454CA
 """TUNSETIFF of linux/if_tun.h; below IFF_TUN | IFF_NO_PI."""
 _LAYER_3: Final = 0x1001
 PACKET: Final = 2048
+_NETWORK: Final = 0x40000000
+"""CLONE_NEWNET of linux/sched.h."""
 
 
 @cache
@@ -100,6 +103,16 @@ class Places:
         """Return a command that runs in one of them: 0 or 1."""
         return ["nsenter", f"--net=/run/netns/{self.names[place]}", "--", *command]
 
+    @contextmanager
+    def entered(self, place: int) -> Iterator[None]:
+        """Have this thread make its sockets in one of them; they stay there. Raises OSError."""
+        with Path("/proc/thread-self/ns/net").open() as back, Path("/run/netns", self.names[place]).open() as there:
+            _enter(there.fileno())
+            try:
+                yield
+            finally:
+                _enter(back.fileno())
+
 
 @contextmanager
 def joined(seed: int) -> Iterator[Places]:
@@ -125,6 +138,11 @@ def joined(seed: int) -> Iterator[Places]:
             os.close(end)
         for name in made:
             _ip("netns", "del", name)
+
+
+def _enter(namespace: int) -> None:
+    if ctypes.CDLL(None, use_errno=True).setns(namespace, _NETWORK):  # os.setns came with Python 3.12
+        raise OSError(ctypes.get_errno(), "this process may not enter a network namespace")
 
 
 def _ip(*arguments: str) -> None:

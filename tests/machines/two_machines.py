@@ -64,18 +64,23 @@ async def program(*command: str, folder: Path) -> AsyncIterator[Process]:
 
 
 @asynccontextmanager
-async def two_machines(folder: Path, places: Places) -> AsyncIterator[Conversation]:
-    """Run the ears in the first namespace, NATS and the mind in the second; the engine is reached from both."""
+async def nats_beside_the_mind(folder: Path, places: Places) -> AsyncIterator[None]:
+    """Run NATS in the second namespace, reached from both."""
     settings, server = folder / "nats.conf", nats_program()
     assert server is not None
     always = ", sync_interval: always" if knows_sync(server) else ""
     settings.write_text(f'listen: "0.0.0.0:{PORT}"\njetstream {{ store_dir: "{folder / "store"}"{always} }}\n')
+    async with program(*places.inside(1, server, "--config", str(settings)), folder=folder):
+        yield
+
+
+@asynccontextmanager
+async def two_machines(folder: Path, places: Places) -> AsyncIterator[Conversation]:
+    """Run the ears in the first namespace, NATS and the mind in the second."""
     async with AsyncExitStack() as stack:
-        for place, command in (
-            (1, [server, "--config", str(settings)]),
-            (1, _places(MIND, f"nats://127.0.0.1:{PORT}", str(folder))),
-        ):
-            await stack.enter_async_context(program(*places.inside(place, *command), folder=folder))
+        await stack.enter_async_context(nats_beside_the_mind(folder, places))
+        command = _places(MIND, f"nats://127.0.0.1:{PORT}", str(folder))
+        await stack.enter_async_context(program(*places.inside(1, *command), folder=folder))
         command = _places(EARS, f"nats://{places.addresses[1]}:{PORT}")
         hearing = await stack.enter_async_context(program(*places.inside(0, *command), folder=folder))
         stack.enter_context(places.wire.carrying())

@@ -72,9 +72,11 @@ class Household:
         )
 
     @contextmanager
-    def running(self, *arguments: str, environment: Mapping[str, str] | None = None) -> Iterator["Running"]:
-        """Run a command in the background; it is killed at the end of the block if it still runs."""
-        command = [*NAKARI, "--config", str(self.write()), *arguments]
+    def running(
+        self, *arguments: str, environment: Mapping[str, str] | None = None, by: Sequence[str] = ()
+    ) -> Iterator["Running"]:
+        """Run a command in the background, `by` another one; it is killed at the end of the block if it still runs."""
+        command = [*by, *NAKARI, "--config", str(self.write()), *arguments]
         given = {**clean_environment(HOME=str(self.folder)), **(environment or {})}
         with subprocess.Popen(
             command, env=given, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.turns.waterfall import Turn
-from appliance.cli.demo import stages_of
+from appliance.cli.demo import Demo, report, stages_of
 from memory.json_value import Json
 
 
@@ -17,3 +17,11 @@ def test_each_stage_since_the_end_of_speech_and_since_the_one_before() -> None:
         ["0.700", "s", "committed", "(+0.300)"],
         ["1.500", "s", "first", "sound", "(+0.800)"],
     ]
+
+
+@pytest.mark.shows("V25")
+def test_a_demo_that_takes_too_long_says_so_and_what_it_had_until_then() -> None:
+    lines = report(Demo("what day is it today", "pocketsphinx", is_given_up=True), None)
+    assert "heard     what day is it today   [pocketsphinx]" in lines
+    assert "answered  (nothing)" in lines
+    assert lines[-1] == "given up after 300 s: this machine is too busy, or too slow for pocketsphinx"

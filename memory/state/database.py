@@ -282,7 +282,8 @@ class Database(Kept[Change, object, object]):
     def _bring_to_date(self, connection: sqlite3.Connection, schemas: Sequence[str]) -> None:
         if position.is_copy(connection):
             what = "is a copy of what a household keeps on its engine, and would not be one any more"
-            raise StateUnusable(f"the state database {self.path} {what}; set [machines] url, or another [state] folder")
+            mend = "start nakari with its [machines] url and ask that, or take it for yourself: `nakari machines leave`"
+            raise StateUnusable(f"the state database {self.path} {what}; {mend}")
         connection.executescript("\n;\n".join(("BEGIN IMMEDIATE", self._script(connection, schemas), "COMMIT")))
 
     def _script(self, connection: sqlite3.Connection, schemas: Sequence[str]) -> str:

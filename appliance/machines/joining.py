@@ -177,7 +177,7 @@ async def _connected(url: str, login: Login, inbox: str = "") -> "Client":
         except (OSError, TimeoutError, Error) as error:
             is_refused = "authorization" in f"{type(error).__name__} {error}".lower()
             # Over TLS a server that refuses may be gone before its word is read.
-            is_cut = isinstance(error, (ConnectionResetError, UnexpectedEOF))
+            is_cut = isinstance(error, (ConnectionResetError, BrokenPipeError, UnexpectedEOF))
             if is_cut and asyncio.get_running_loop().time() < until:
                 await asyncio.sleep(0.2)
                 continue

@@ -1,10 +1,11 @@
 """A story whose state is in an engine's log: where it is, and the database that dies at each step around an append."""
 
+import asyncio
 import os
 import shutil
 import signal
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TypeVar, cast
@@ -13,6 +14,7 @@ from uuid import uuid4
 from memory.engine.access import Login
 from memory.engine.interface import READ_LIMIT, Engine, Log, LogRecord
 from memory.engine.open import engine_at
+from memory.errors import EngineUnreachable, OutcomeUnknown
 from memory.state.database import Database
 from memory.state.replicated import ReplicatedDatabase
 from tests.crash.deaths import DyingDatabase, Steps
@@ -22,6 +24,9 @@ T = TypeVar("T")
 
 NOTE: Final = "engine"
 """Name of the file that says where a story's state is; without one it is in the folder alone."""
+
+PATIENCE: Final = 60.0
+"""Seconds within which a server has to answer once."""
 
 VERDICT: Final = 1_000_000
 """The epoch of who reads what a story has left."""
@@ -100,6 +105,16 @@ class DyingReplica(ReplicatedDatabase):
         return value
 
 
+async def patiently(asks: Callable[[], Awaitable[None]]) -> None:
+    """Ask an engine as the service does: again and again while it does not answer, on a machine that does much else."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                return await asks()
+            except (EngineUnreachable, OutcomeUnknown):
+                await asyncio.sleep(0.1)
+
+
 @asynccontextmanager
 async def database_in(folder: Path, steps: Steps, life: int, *schemas: str) -> AsyncIterator[Database]:
     """Open the database of a story's nth life."""
@@ -114,11 +129,11 @@ async def database_in(folder: Path, steps: Steps, life: int, *schemas: str) -> A
         return
     url, household, _ = (folder / NOTE).read_text().split()
     engine = engine_at(url, household, Login())
-    await engine.open()
+    await patiently(engine.open)
     database = DyingReplica(path, engine, household, f"life-{life}", steps)
     await database.open(*schemas)
     try:
-        await database.lead(life)
+        await patiently(lambda: database.lead(life))
         yield database
     finally:
         await database.close()
@@ -138,12 +153,12 @@ async def left_in(folder: Path, *schemas: str) -> AsyncIterator[Database]:
         return
     url, household, _ = (folder / NOTE).read_text().split()
     engine = engine_at(url, household, Login())
-    await engine.open()
+    await patiently(engine.open)
     shutil.rmtree(folder / "verdict", ignore_errors=True)
     copy = ReplicatedDatabase(folder / "verdict" / "nakari.db", engine, household=household, machine="verdict")
     await copy.open()
     try:
-        await copy.lead(VERDICT)
+        await patiently(lambda: copy.lead(VERDICT))
         yield copy
     finally:
         await copy.close()

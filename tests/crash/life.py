@@ -62,7 +62,7 @@ LIMITS: Final = ContextLimits(history_messages=8, history_tokens=400, compress_a
 ENDS: Final = ("end-one", "end-two", "end-three")
 """What a night finds."""
 
-PATIENCE: Final = 30.0
+PATIENCE: Final = 120.0
 """Seconds after which a life that comes to no end has failed."""
 
 CLOSINGS: Final = """

@@ -56,8 +56,11 @@ class Growing:
         return await self.occasions.look()
 
     async def silence(self, seconds: float = 121.0) -> datetime | None:
-        """Let so much time pass without a word, and look as the loop would then."""
-        self.clock.advance(seconds)
+        """Let so much time pass without a word, and look as the loop would then.
+
+        The journal's times are the machine's: where that was slow, the clock comes up to it first.
+        """
+        self.clock.advance(max(0.0, (datetime.now(UTC) - self.clock()).total_seconds()) + seconds)
         return await self.occasions.look()
 
     async def waiting(self, kind: str = "reflection") -> list[Event]:

@@ -217,9 +217,37 @@ async def test_ears_hear_their_own_answers_and_no_others(server: Server, tmp_pat
         speaking = await connected(mind, server)
         await speaking.publish(f"{own}.here", b"an answer")
         await speaking.flush(5)
+        async with asyncio.timeout(30):
+            while not heard:
+                await hearing.flush(5)
         await hearing.flush(5)
         assert heard == [f"{own}.here"]
         await speaking.close()
+    finally:
+        await thinking.close()
+        await hearing.close()
+
+
+async def test_who_serves_is_found_while_the_server_reads_its_configuration_anew(
+    server: Server, tmp_path: Path
+) -> None:
+    mind, ears = await joined(server, tmp_path)
+    thinking, hearing = mind.engine(), ears.engine()
+    command = reload_command(server.folder)
+
+    async def reload() -> None:
+        while True:
+            await asyncio.to_thread(subprocess.run, command, shell=True, check=True)
+
+    try:
+        await thinking.open()
+        await hearing.open()
+        reloading = asyncio.create_task(reload())
+        for _ in range(400):
+            async with hearing.topics.serve("ears.kitchen"), thinking.topics.ask("ears.kitchen", b"sentence"):
+                pass
+        reloading.cancel()
+        await asyncio.gather(reloading, return_exceptions=True)
     finally:
         await thinking.close()
         await hearing.close()

@@ -19,6 +19,7 @@ from memory.state.database import Database
 from memory.state.replicated import ReplicatedDatabase
 from tests.crash.deaths import DyingDatabase, Steps
 from tests.engine_servers import Server
+from tests.room.virtual_time import passed
 
 T = TypeVar("T")
 
@@ -112,7 +113,7 @@ async def patiently(asks: Callable[[], Awaitable[None]]) -> None:
             try:
                 return await asks()
             except (EngineUnreachable, OutcomeUnknown):
-                await asyncio.sleep(0.1)
+                await passed(0.1)
 
 
 @asynccontextmanager

@@ -242,12 +242,12 @@ async def test_who_serves_is_found_while_the_server_reads_its_configuration_anew
     try:
         await thinking.open()
         await hearing.open()
-        reloading = asyncio.create_task(reload())
-        for _ in range(400):
-            async with hearing.topics.serve("ears.kitchen"), thinking.topics.ask("ears.kitchen", b"sentence"):
-                pass
-        reloading.cancel()
-        await asyncio.gather(reloading, return_exceptions=True)
+        async with asyncio.TaskGroup() as group:
+            reloading = group.create_task(reload())
+            for _ in range(400):
+                async with hearing.topics.serve("ears.kitchen"), thinking.topics.ask("ears.kitchen", b"sentence"):
+                    pass
+            reloading.cancel()
     finally:
         await thinking.close()
         await hearing.close()

@@ -148,6 +148,8 @@ class Story:
             found += [f"sentence {number} of {words} was not said" for number in sorted(missing)]
         written = Counter(str(words) for _, words in rows)
         found += [f"{words} was written {n} times" for words, n in written.items() if n > 1]
+        every = self.leads.home.rows(f"SELECT {WORDS} FROM mailbox WHERE type = 'timer'")
+        found += [f"{words} was set {n} times" for words, n in Counter(str(each) for (each,) in every).items() if n > 1]
         rang = self.leads.home.rows("SELECT event_id, count(*) FROM journal WHERE topic = 'timer.rang' GROUP BY 1")
         if [int(str(n)) for _, n in rang] != [1] * self.timers:
             found.append(f"{self.timers} timers rang {[n for _, n in rang]} times")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, WebSocketRoute, expect
 
 from tests.agent.openai_script import Gate, call, calls, reply
 from tests.console.conftest import FLAGS
@@ -67,6 +67,32 @@ def test_an_answer_grows_and_a_reload_in_the_middle_loses_nothing(page: Page, ho
     expect(page.get_by_test_id("question")).to_have_text("How far is the moon?")
 
 
+def test_what_is_asked_before_the_past_is_told_stands_below_it(context: BrowserContext, house: House) -> None:
+    sockets: list[WebSocketRoute] = []
+    past: list[str | bytes] = []
+    is_told = False
+
+    def hold(page_side: WebSocketRoute) -> None:
+        sockets.append(page_side)
+        page_side.connect_to_server().on_message(
+            lambda message: page_side.send(message) if is_told else past.append(message)
+        )
+
+    page = context.new_page()
+    page.route_web_socket("**/ws?*", hold)
+    page.goto(house.address)
+    house.answer(reply("It is seven.", also=[DONE]))
+    ask(page, "How late is it?")
+    expect(page.get_by_test_id("question")).to_have_text(["How late is it?"])
+    while not any('"snapshot"' in str(each) for each in past):
+        page.wait_for_timeout(50)
+    is_told = True
+    for message in past:
+        sockets[0].send(message)
+    answered(page, "It is seven.")
+    expect(page.get_by_test_id("question")).to_have_text(["How far is the moon?", "How late is it?"])
+
+
 def test_a_tool_s_card_and_a_timer_that_rings(page: Page, house: House) -> None:
     set_timer = calls(call("set_timer", {"seconds": 2, "label": "tea"}))
     house.answer(set_timer, reply("Two seconds.", also=[DONE]), reply("Your tea.", also=[DONE]))
@@ -95,7 +121,7 @@ def test_an_answer_that_was_stopped_says_so(page: Page, house: House) -> None:
     house.answer(reply("Once there was a fox. ", gate, "It lived in a wood."))
     ask(page, "Tell me a story")
     expect(page.get_by_test_id("answer").last).to_have_text("Once there was a fox.")
-    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Stop", exact=True).click()
     stopped = page.get_by_test_id("turn").last
     expect(stopped.get_by_text("Interrupted")).to_be_visible()
     expect(stopped.get_by_test_id("answer")).to_have_text("Once there was a fox.")

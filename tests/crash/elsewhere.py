@@ -26,6 +26,9 @@ T = TypeVar("T")
 NOTE: Final = "engine"
 """Name of the file that says where a story's state is; without one it is in the folder alone."""
 
+KILLED: Final = "server-killed"
+"""Name of the file that says that a death took the server along: its process may not be gone yet."""
+
 PATIENCE: Final = 60.0
 """Seconds within which a server has to answer once."""
 
@@ -37,10 +40,11 @@ def settle(folder: Path, server: Server | None) -> None:
     """Say where the story in a folder has its state, with the server started if it was killed."""
     if server is None:
         return
-    if not server.is_running:
-        server.kill()  # it is dead, and is let go of
+    note, killed = folder / NOTE, folder / KILLED
+    if killed.exists() or not server.is_running:
+        server.kill()  # it is dead, or about to be: it is waited for, and let go of
         server.start()
-    note = folder / NOTE
+        killed.unlink(missing_ok=True)
     household = note.read_text().split()[1] if note.exists() else f"h{uuid4().hex}"
     note.write_text(f"{server.url} {household} {server.pid}")
 
@@ -51,6 +55,7 @@ def kills_server(folder: Path, dies_at: int) -> Callable[[], None]:
 
     def kill() -> None:
         if note.exists() and dies_at % 3 == 0:
+            (folder / KILLED).touch()
             os.kill(int(note.read_text().split()[2]), signal.SIGKILL)
 
     return kill

@@ -96,6 +96,14 @@ export function doubted(items: Item[], keys: readonly string[]): Item[] {
   )
 }
 
+/** Something that came, or is told of the past: a question that stands here and was not begun is younger. */
+function added(items: readonly Item[], item: Item): Item[] {
+  const begun = items.findLastIndex((each) => each.kind !== 'turn' || !isAhead(each.status))
+  return limited([...items.slice(0, begun + 1), item, ...items.slice(begun + 1)])
+}
+
+const isAhead = (status: Status): boolean => status === 'sending' || status === 'doubtful' || status === 'waiting'
+
 /** A sentence between the turns. */
 export function noticed(items: readonly Item[], text: string, isProblem: boolean, at: string): Item[] {
   return limited([...items, { kind: 'notice', key: madeKey(), text, isProblem, at }])
@@ -167,7 +175,7 @@ function started(items: Item[], runId: string | null, run: RunStarted, at: strin
       (turn) => turn === here,
       (turn) => ({ ...turn, ...known }),
     )
-  return limited([...items, { ...emptyTurn(run.event_id, at), ...known, content: run.content }])
+  return added(items, { ...emptyTurn(run.event_id, at), ...known, content: run.content })
 }
 
 function isFor(turn: Turn, run: { event_id: string; content: string }): boolean {
@@ -260,7 +268,7 @@ function refused(items: Item[], { id, payload, at }: ErrorMessage): Item[] {
 
 function heard(items: Item[], payload: Heard, at: string): Item[] {
   const { text: content, held_back: reason, event_id: eventId } = payload
-  if (reason) return limited([...items, { kind: 'held_back', key: madeKey(), text: content, reason, at }])
+  if (reason) return added(items, { kind: 'held_back', key: madeKey(), text: content, reason, at })
   if (!eventId) return items
   const here = items.find((item): item is Turn => item.kind === 'turn' && isFor(item, { event_id: eventId, content }))
   if (here?.eventId) return items

@@ -8,8 +8,10 @@ import { Icon } from '../Icon'
 export function Ringing() {
   const words = useWords()
   const ringing = useAura((aura) => aura.ringing)
+  // What is told of the past rang at its time; whether it rings still is known at the end of it.
+  const isCaughtUp = useAura((aura) => aura.isCaughtUp)
   const { act } = useAct()
-  if (ringing.length === 0) return null
+  if (ringing.length === 0 || !isCaughtUp) return null
   const end = (what: 'stop' | 'snooze') => {
     for (const timer of ringing) auraStore.getState().silence(timer.id)
     void act('hush', { what })

@@ -6,12 +6,14 @@ import itertools
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from appliance.version import commit
 from tests.architecture.source import PACKAGES, ROOT, imports, sources
 
 CARD = {
@@ -72,7 +74,21 @@ def test_the_wheel_holds_the_four_packages_and_nothing_else(tmp_path: Path) -> N
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     with zipfile.ZipFile(next(tmp_path.glob("nakari-*.whl"))) as wheel:
         tops = {name.split("/")[0] for name in wheel.namelist()}
+        note = wheel.read("appliance/commit.txt").decode("ascii").strip()
     assert {top for top in tops if not top.endswith(".dist-info")} == set(PACKAGES)
+    assert note == commit()
+
+
+@pytest.mark.shows("H11")
+def test_a_wheel_made_of_the_source_distribution_names_its_commit(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "--directory", str(tmp_path), "--target"]
+    subprocess.run([*build, "sdist"], cwd=ROOT, check=True, capture_output=True)
+    with tarfile.open(next(tmp_path.glob("nakari-*.tar.gz"))) as archive:
+        archive.extractall(tmp_path / "source", filter="data")
+    [source] = (tmp_path / "source").iterdir()
+    subprocess.run([*build, "wheel"], cwd=source, check=True, capture_output=True)
+    with zipfile.ZipFile(next(tmp_path.glob("nakari-*.whl"))) as wheel:
+        assert wheel.read("appliance/commit.txt").decode("ascii").strip() == commit()
 
 
 def test_what_is_imported_is_a_dependency() -> None:

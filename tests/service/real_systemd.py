@@ -275,6 +275,6 @@ def _furnish(tree: Path) -> None:
     home = tree / "opt/nakari"
     for name in ("appliance", "agent", "audio", "memory", "requirements", "scripts"):
         shutil.copytree(ROOT / name, home / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
         shutil.copy2(ROOT / name, home)
     debian.must("/opt/nakari/scripts/setup")

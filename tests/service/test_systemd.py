@@ -240,7 +240,7 @@ def test_code_in_the_unit_gets_nowhere_and_is_ended(box: Box) -> None:
 
 
 def copy_of_the_source(box: Box, folder: str) -> None:
-    parts = "appliance agent audio memory requirements scripts systemd pyproject.toml README.md LICENSE"
+    parts = "appliance agent audio memory requirements scripts systemd pyproject.toml hatch_build.py README.md LICENSE"
     box.must("sh", "-euc", f"mkdir {folder} && cd /srv/nakari && cp -r {parts} {folder}")
 
 

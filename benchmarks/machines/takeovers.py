@@ -149,7 +149,10 @@ class Story:
         written = Counter(str(words) for _, words in rows)
         found += [f"{words} was written {n} times" for words, n in written.items() if n > 1]
         every = self.leads.home.rows(f"SELECT {WORDS} FROM mailbox WHERE type = 'timer'")
-        found += [f"{words} was set {n} times" for words, n in Counter(str(each) for (each,) in every).items() if n > 1]
+        due = Counter(str(each) for (each,) in every)
+        wanted = {f"Timer '{each}' (4 seconds) is due." for each in self.accepted if each.startswith("Timer")}
+        found += [f"{words} was set {n} times" for words, n in due.items() if n > 1]
+        found += [f"{words} was set, which nobody asked for" for words in sorted(due.keys() - wanted)]
         rang = self.leads.home.rows("SELECT event_id, count(*) FROM journal WHERE topic = 'timer.rang' GROUP BY 1")
         if [int(str(n)) for _, n in rang] != [1] * self.timers:
             found.append(f"{self.timers} timers rang {[n for _, n in rang]} times")

@@ -2,7 +2,7 @@
 
 import subprocess
 from pathlib import Path
-from tempfile import mkstemp
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -14,6 +14,8 @@ NOTE = "appliance/commit.txt"
 class CommitNote(BuildHookInterface):  # type: ignore[type-arg]
     """Puts the note into wheel and source distribution; what is made of one that has it keeps that."""
 
+    made: Path | None = None
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the note; nothing where neither it nor git tells, or where a clone is only pointed at."""
         if version == "editable":
@@ -22,10 +24,15 @@ class CommitNote(BuildHookInterface):  # type: ignore[type-arg]
         if kept.is_file():
             build_data["force_include"][str(kept)] = NOTE
         elif commit := self._commit():
-            _, note = mkstemp(prefix="nakari-commit")
-            Path(note).write_text(f"{commit}\n", encoding="ascii")
-            Path(note).chmod(0o644)
-            build_data["force_include"][note] = NOTE
+            with NamedTemporaryFile("w", prefix="nakari-commit", encoding="ascii", delete=False) as note:
+                note.write(f"{commit}\n")
+            self.made = Path(note.name)
+            build_data["force_include"][note.name] = NOTE
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Take the note away."""
+        if self.made is not None:
+            self.made.unlink(missing_ok=True)
 
     def _commit(self) -> str:
         if not Path(self.root, ".git").exists():

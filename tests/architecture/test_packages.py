@@ -80,6 +80,16 @@ def test_the_wheel_holds_the_four_packages_and_nothing_else(tmp_path: Path) -> N
 
 
 @pytest.mark.shows("H11")
+def test_a_wheel_that_is_made_twice_is_the_same_byte_for_byte(tmp_path: Path) -> None:
+    made = []
+    for name in ("first", "second"):
+        build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path / name)]
+        subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+        made.append(next((tmp_path / name).glob("nakari-*.whl")).read_bytes())
+    assert made[0] == made[1]
+
+
+@pytest.mark.shows("H11")
 def test_a_wheel_made_of_the_source_distribution_names_its_commit(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "--directory", str(tmp_path), "--target"]
     subprocess.run([*build, "sdist"], cwd=ROOT, check=True, capture_output=True)

@@ -66,7 +66,7 @@ def milliseconds(browser: Browser, address: str) -> float:
         page.add_init_script(USABLE)
         context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
         page.goto(address)
-        page.wait_for_function("window.usableAfter")
+        page.wait_for_function("() => window.usableAfter")  # an expression is evaluated again, which the page forbids
         return float(page.evaluate("window.usableAfter"))
 
 

@@ -31,6 +31,10 @@ class Notifier:
         """Say in one line what the service is doing; `systemctl status` shows it."""
         self._send(_status(text))
 
+    def extend(self, seconds: float, text: str) -> None:
+        """Ask for that much more time to start or stop, from now on, and say what it is for."""
+        self._send(f"EXTEND_TIMEOUT_USEC={int(seconds * 1_000_000)}", _status(text))
+
     def alive(self) -> None:
         """Feed the watchdog."""
         self._send("WATCHDOG=1")

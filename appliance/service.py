@@ -39,6 +39,9 @@ STOP_SECONDS: Final = 4.6
 """How long a stop takes altogether: the farewell, and what the parts take to end (the store 1.2 s at most). What hangs
 then, such as a call into a driver, is left behind as a kill leaves it, which loses nothing that was written."""
 
+UPGRADE_SECONDS: Final = 300.0
+"""How long one step of bringing an older state to this version may take: copying its largest file."""
+
 CONVERSATION_SECONDS: Final = 120.0
 """A conversation is a stretch without so much silence."""
 
@@ -59,6 +62,7 @@ LOOPS: Final = (
     "memory: sees that a run is over",
     "memory: the sentence model, once",
     "memory: what is too old, while nobody speaks",
+    "memory: what an upgrade put aside, for a fortnight",
     "memory: owners who are to be forgotten, and are not yet",
     "memory: images that no event refers to",
     "mind: one event after the other",
@@ -159,7 +163,11 @@ def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Ex
 
 async def _run(config: Config, options: RunOptions, source: "AudioSource | None", watch: "Watch | None" = None) -> bool:
     """Serve; return whether a signal ended it."""
+    from appliance.admin.progress import in_hundredths
+    from appliance.admin.upgrade import bring_to_date
+
     serving = Serving(config, options, Notifier(config.supervisor.notify_socket), watch)
+    await asyncio.to_thread(bring_to_date, config.state_folder, in_hundredths(serving.upgrading))
     if takes_turns(config, options):
         from appliance.machines.turns import take_turns
 
@@ -189,6 +197,11 @@ class Serving:
         self.stop = asyncio.Event()
         """Set by a signal, from the first `serve` or `heed_signals` on."""
         self._watch = watch
+
+    def upgrading(self, done: int, of: int) -> None:
+        """Tell systemd how far the state is brought to this version, and that it takes its time; in any thread."""
+        share = done * 100 // max(of, 1)
+        self.notifier.extend(UPGRADE_SECONDS, f"bringing what it knows to this version: {share} %")
 
     def heed_signals(self) -> None:
         """Have a signal that asks for an orderly end set `stop`; on the event loop."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from memory.durable import sync_folder
 from memory.errors import StateUnusable
+from memory.state.database import locked
 
 DATABASE: Final = "nakari.db"
 MANIFEST: Final = "manifest.json"
@@ -28,13 +29,17 @@ ARRIVING: Final = "arriving-"
 ASIDE: Final = "before-"
 
 
-def begin(state: Path, new: Path) -> Path:
+STAMP: Final = "%Y%m%dT%H%M%S%fZ"
+"""What follows in each name: the moment at which it was begun, in UTC."""
+
+
+def begin(state: Path, new: Path, mark: str = "") -> Path:
     """Decide for the state in the folder `new`, inside of `state`; return where the old one will be kept.
 
-    Until this returns the old one is the state, afterwards the new one: `finish` does what is left. Whoever calls holds
-    the state's lock. Raises OSError.
+    `mark` ends that name. Until this returns the old one is the state, afterwards the new one: `finish` does what is
+    left. Whoever calls holds the state's lock. Raises OSError.
     """
-    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+    stamp = f"{datetime.now(UTC):{STAMP}}{mark}"
     os.sync()  # what was unpacked is whole on the disk before anything depends on it
     new.rename(state / f"{COMING}{stamp}")
     sync_folder(state)
@@ -63,6 +68,37 @@ def finish(state: Path) -> None:
         ) from error
 
 
+@contextmanager
+def alone(state: Path) -> Iterator[None]:
+    """Hold a state folder for this process alone, whatever is in it; what was begun is finished before.
+
+    Raises `StateInUse` when another nakari has it, `StateUnusable` when it cannot be written.
+    """
+    finish(state)
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = locked(state / DATABASE)
+    except OSError as error:
+        raise StateUnusable(
+            f"the state folder {state} cannot be used ({error.strerror}); make it and its folder writable for this "
+            "user, or set another [state] folder"
+        ) from error
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def moment_of(name: str) -> datetime:
+    """Return when a state was put aside, by its folder's name without a mark, aware. Raises ValueError."""
+    return datetime.strptime(name, f"{ASIDE}{STAMP}").replace(tzinfo=UTC)
+
+
+def is_state(item: Path) -> bool:
+    """Whether an exchange takes a file or folder of a state folder away with the state."""
+    return not (_stays(item) or item.name.startswith((COMING, ARRIVING, ASIDE)))
+
+
 def _begun(state: Path) -> bool:
     return any(next(state.glob(f"{name}*"), None) for name in (COMING, ARRIVING))
 
@@ -81,7 +117,7 @@ def _locked(state: Path) -> Iterator[None]:
 def _put_aside(state: Path, before: Path) -> None:
     before.mkdir(mode=0o700, exist_ok=True)
     for item in state.iterdir():
-        if not (_stays(item) or item.name.startswith((COMING, ARRIVING, ASIDE))):
+        if is_state(item):
             item.rename(before / item.name)
     sync_folder(before)
 

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 from typing import Final
 
-from appliance.admin import exchange
+from appliance.admin import exchange, upgrade
 from appliance.admin.archive import CONFIGURATION, Manifest, unpack
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import local_admin
@@ -18,7 +18,7 @@ from appliance.config.load import Config
 from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
 from appliance.exits import Exit
 from appliance.wiring.graph import server_of
-from appliance.wiring.state import open_state
+from memory.errors import StateUnusable
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
@@ -37,13 +37,16 @@ async def restore_archive(config: Config, path: Path, told: Progress) -> Json:
 
     The store of the box makes the graph from the snapshot in the archive; a server's graph is emptied and filled, a
     snapshot of what was in it before stays among the snapshots. Cut off at any moment, the box is what it was, or
-    becomes what the backup holds at its next start. Raises `Problem` or `GraphUnavailable`, before anything is changed,
-    for an archive that is torn, changed or foreign, while a nakari is running, and where a server does not answer.
+    becomes what the backup holds at its next start. `path` may also be a folder that was put aside here: it becomes the
+    state again, as it is. Raises `Problem` or `GraphUnavailable`, before anything is changed, for an archive that is
+    torn, changed, foreign or of a newer nakari, while a nakari is running, and where a server does not answer.
     """
     await asyncio.to_thread(_refuse_running, config.sockets)
     state = config.state_folder
+    if await asyncio.to_thread(path.is_dir):
+        return await asyncio.to_thread(_take_back, state, path)
     place = state / "restoring"
-    async with open_state(config.state_folder):  # for its lock, and that the folder can be written
+    with exchange.alone(state):
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
         try:
             manifest = await asyncio.to_thread(_checked, path, place)
@@ -61,6 +64,18 @@ async def restore_archive(config: Config, path: Path, told: Progress) -> Json:
     return found
 
 
+def _take_back(state: Path, aside: Path) -> Json:
+    """Make a state what was put aside of it. Raises `Problem`, `StateUnusable`; nothing is changed then."""
+    with exchange.alone(state):
+        is_ours = aside.parent.resolve() == state.resolve() and aside.name.startswith(exchange.ASIDE)
+        if not (is_ours and (aside / exchange.DATABASE).exists()):
+            raise Problem(f"{aside} is no backup, nor a state that was put aside in {state}", Exit.NO_INPUT)
+        upgrade.check(aside)
+        kept = exchange.begin(state, aside)
+    exchange.finish(state)
+    return {"kept_aside": str(kept)}
+
+
 def _refuse_running(sockets: Sequence[Path]) -> None:
     try:
         path = find_service(sockets)
@@ -72,6 +87,11 @@ def _refuse_running(sockets: Sequence[Path]) -> None:
 def _checked(path: Path, place: Path) -> Manifest:
     """Unpack and look at what matters most. Raises `Problem`."""
     manifest = unpack(path, place)
+    try:
+        upgrade.check(place)
+    except StateUnusable as error:
+        what = f"{path} was made by a newer nakari ({manifest.version}); nothing was changed. Upgrade this one first"
+        raise Problem(what, Exit.NO_INPUT) from error
     database = place / exchange.DATABASE
     if database.exists():
         with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:

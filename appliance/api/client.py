@@ -26,8 +26,10 @@ ANSWER_BYTES = 16_000_000
 """The longest line a service may answer; `status` grows with what it has lived."""
 MOST_BYTES: Final = 20_000_000
 """Of a file; the service says whether it takes so much of its kind."""
-PATIENCE = 5.0
-"""Seconds within which a living service connects and tells its status."""
+CONNECT_SECONDS: Final = 5.0
+"""Within which a living service is connected to: the kernel does that."""
+PATIENCE: Final = 30.0
+"""Seconds within which a living service answers: a small box takes some to load the server when one first comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def find_service(sockets: Iterable[Path]) -> Path:
     for path in sockets:
         tried.append(str(path))
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
-            caller.settimeout(PATIENCE)
+            caller.settimeout(CONNECT_SECONDS)
             try:
                 caller.connect(str(path))
             except PermissionError as error:

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from appliance.admin import upgrade
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.keeping import bytes_below
@@ -48,6 +49,11 @@ def database(config: Config) -> Line:
     file = config.state_folder / "nakari.db"
     if not file.exists():
         return Line("database", Verdict.OK, "not begun")
+    try:
+        upgrade.check(config.state_folder)
+    except StateUnusable as error:
+        what, _, mend = str(error).partition("; ")
+        return Line("database", Verdict.FAULT, what, mend)
     line = read_through(file, READ_SECONDS)
     if line.verdict is not Verdict.OK:
         return line

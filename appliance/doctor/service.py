@@ -4,11 +4,15 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.errors import Problem, ServiceNotRunning
 from memory.json_value import Json
+
+PART_SECONDS: Final = 5.0
+"""Within which the service tells of a part; several checks ask, and the line service says whether it answers at all."""
 
 
 def service(config: Config) -> Line:
@@ -29,7 +33,7 @@ def told_by_service(sockets: Sequence[Path], part: str) -> Mapping[str, Json]:
     from appliance.api.client import find_service, status_of
 
     try:
-        told = asyncio.run(status_of(find_service(sockets))).get(part)
+        told = asyncio.run(status_of(find_service(sockets), PART_SECONDS)).get(part)
     except Problem:
         return {}
     return told if isinstance(told, dict) else {}

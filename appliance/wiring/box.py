@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent.context.remembered import Remembered
 from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
+from appliance.admin.upgrade import forget_in_time
 from appliance.api.attaching import Attaching
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household, Part, Told
@@ -101,6 +102,7 @@ class Box:
             **self.graph.loops(),
             **self.memory.loops(),
             "memory: what is too old, while nobody speaks": self.retention.run,
+            "memory: what an upgrade put aside, for a fortnight": partial(forget_in_time, self.config.state_folder),
             "memory: owners who are to be forgotten, and are not yet": self.erasure.run,
             "memory: images that no event refers to": partial(self.household.attaching.images.run, self.retention.days),
             **self.output.loops(),

@@ -16,7 +16,7 @@ from agent.event import utc_now
 from agent.growth import cursor as growth_module
 from agent.mailbox import Allowance, Mailbox
 from agent.record import Recorder
-from appliance.admin import exchange
+from appliance.admin import exchange, upgrade
 from appliance.config.own_work import EconomySettings
 from appliance.logs.steps import logged
 from memory.graph import name_usage as asked_module
@@ -69,7 +69,7 @@ async def open_state(
     now: Callable[[], datetime] = utc_now,
     transport: Transport | None = None,
 ) -> AsyncIterator[State]:
-    """Open the state folder for this process alone; a restore that was cut off is finished first.
+    """Open the state folder for this process alone; a restore that was cut off is finished first, an old one upgraded.
 
     `allowance` is what the agent's own work may take; None is the usual one, for who does not let it think. `now` is
     the mailbox's clock, aware; `transport` leads the bus to other machines.
@@ -83,7 +83,7 @@ async def open_state(
 @asynccontextmanager
 async def opened(database: DatabaseT) -> AsyncIterator[DatabaseT]:
     """Open a state database with all schemas for this process alone. Raises as `open_state` does."""
-    await asyncio.to_thread(exchange.finish, database.path.parent)
+    await asyncio.to_thread(upgrade.bring_to_date, database.path.parent)
     await database.open(*SCHEMAS)
     try:
         yield database

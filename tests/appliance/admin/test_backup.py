@@ -20,6 +20,7 @@ from appliance.api.memory_requests import Backup
 from appliance.doctor.keeping import audit
 from appliance.errors import Problem
 from appliance.wiring.state import open_state
+from memory.errors import StateUnusable
 from memory.graph.fingerprint import fingerprint
 from memory.state.journal import Entry
 from tests.appliance.admin.boxes import KeptBox, silent
@@ -77,6 +78,20 @@ async def test_restored_on_another_box_she_is_who_she_was(tmp_path: Path) -> Non
         assert timer is not None
         assert timer.event.content == "tea"
         assert timer.event.not_before is not None
+
+
+@pytest.mark.shows("H7")
+async def test_a_damaged_database_is_no_hindrance(tmp_path: Path) -> None:
+    one, file = KeptBox(tmp_path / "one"), tmp_path / "all.nakari"
+    graph = await saved(one, file)
+    with (one.state / "nakari.db").open("r+b") as database:
+        database.write(os.urandom(5_000))
+    with pytest.raises(StateUnusable, match="restore it from a backup"):
+        async with open_state(one.state):
+            pass
+    await restore_archive(one.config(), file, silent)
+    async with local_admin(one.config()) as admin:
+        assert await asyncio.to_thread(fingerprint, (await admin.writer.take_snapshot("to look")).path) == graph
 
 
 def _cut(archive: bytes) -> bytes:

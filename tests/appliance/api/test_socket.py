@@ -19,7 +19,9 @@ from appliance.api.outcome import Outcome, Status
 from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
 from appliance.exits import Exit
 from appliance.http.socket import is_shared, listener_at
+from memory.json_value import Json
 from tests.appliance.door_fakes import ScriptedHandler, doors_of, serving
+from tests.room.virtual_time import run_virtually, until
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLDER = """
@@ -257,6 +259,20 @@ async def test_a_service_that_is_stuck_is_not_waited_for(path: Path) -> None:
             await status_of(path, patience=0.05)
         over.set()
     assert caught.value.code is Exit.UNAVAILABLE
+
+
+def test_a_service_that_takes_its_time_on_a_slow_box_is_waited_for(path: Path) -> None:
+    async def answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await until(asyncio.get_running_loop().time() + 20.0)
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"up": 1}')
+        writer.close()
+
+    async def asked() -> dict[str, Json]:
+        async with await asyncio.start_unix_server(answer_late, path):
+            return await status_of(path)
+
+    assert run_virtually(asked()) == {"up": 1}
 
 
 async def test_a_door_that_closes_ends_the_answers_under_way(path: Path) -> None:

@@ -1,0 +1,19 @@
+"""Upgrades a state by a step that says so, and dies by kill -9 just before the nth step on the disk; 0 is never."""
+
+import sys
+from pathlib import Path
+
+from appliance.admin import upgrade
+from tests.appliance.admin.exchange_program import die_before
+
+
+def renamed(state: Path) -> None:
+    """Lead from layout 1 to 2: the switches have another name, and the audit log says it."""
+    (state / "switches.json").rename(state / "buttons.json")
+    with (state / "audit" / "1").open("a") as file:
+        file.write(", upgraded")
+
+
+if __name__ == "__main__":
+    die_before(int(sys.argv[2]))
+    upgrade.bring_to_date(Path(sys.argv[1]), steps=(renamed,))

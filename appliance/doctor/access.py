@@ -12,7 +12,7 @@ from typing import Final
 
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
-from appliance.doctor.service import told_by_service
+from appliance.doctor.service import PART_SECONDS, told_by_service
 from appliance.logs.configure import Redaction, redaction_of
 
 SOUND_DEVICES: Final = Path("/dev/snd")
@@ -61,8 +61,8 @@ def ports(config: Config) -> Line:
     return _judged("ports", Verdict.FAULT, taken, f"the door {config.socket}{store}")
 
 
-def taken_socket(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield who has the path of the door and is no nakari, with the fix."""
+def taken_socket(path: Path, seconds: float = PART_SECONDS) -> Iterator[tuple[str, str]]:
+    """Yield who has the path of the door and is no nakari, which answers within so many seconds, with the fix."""
     if not path.exists():
         return
     if not path.is_socket():
@@ -75,7 +75,7 @@ def taken_socket(path: Path) -> Iterator[tuple[str, str]]:
         caller.settimeout(SECONDS)
         caller.connect(str(path))
         process, *_ = PEER.unpack(caller.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, PEER.size))
-        if not told_by_service([path], "state"):
+        if not told_by_service([path], "state", seconds):
             yield (
                 f"{path} is served by {named(process)}, which does not answer as nakari",
                 "stop it, or set [door] socket",

@@ -11,8 +11,8 @@ from appliance.doctor.examine import Check, Line, Verdict
 from appliance.errors import Problem, ServiceNotRunning
 from memory.json_value import Json
 
-PART_SECONDS: Final = 5.0
-"""Within which the service tells of a part; several checks ask, and the line service says whether it answers at all."""
+PART_SECONDS: Final = 20.0
+"""Within which the service tells of a part; one that stands still is ended by systemd about as soon."""
 
 
 def service(config: Config) -> Line:
@@ -28,12 +28,12 @@ def service(config: Config) -> Line:
     return Line("service", Verdict.OK, f"running, answers at {path} in {time.monotonic() - began:.3f} s")
 
 
-def told_by_service(sockets: Sequence[Path], part: str) -> Mapping[str, Json]:
+def told_by_service(sockets: Sequence[Path], part: str, seconds: float = PART_SECONDS) -> Mapping[str, Json]:
     """Return what the running service says of one of its parts; nothing where none is running."""
     from appliance.api.client import find_service, status_of
 
     try:
-        told = asyncio.run(status_of(find_service(sockets), PART_SECONDS)).get(part)
+        told = asyncio.run(status_of(find_service(sockets), seconds)).get(part)
     except Problem:
         return {}
     return told if isinstance(told, dict) else {}

@@ -11,8 +11,8 @@ from appliance.doctor.examine import Check, Line, Verdict
 from appliance.errors import Problem, ServiceNotRunning
 from memory.json_value import Json
 
-PART_SECONDS: Final = 20.0
-"""Within which the service tells of a part; one that stands still is ended by systemd about as soon."""
+PART_SECONDS: Final = 12.0
+"""Within which the service tells of a part: less than all checks have, so that the other lines are still told."""
 
 
 def service(config: Config) -> Line:

@@ -45,6 +45,8 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "alarm_set_for": ("I will remind you at {clock}{day}: {label}.", "我会在{day}{clock}提醒你：{label}。"),
     "day_1": (" tomorrow", "明天"),
     "day_2": (" the day after tomorrow", "后天"),
+    "day": (" on {date}", "{date}"),
+    "no_such_day": ("There is no such day.", "没有这一天。"),
     "ask_when": (
         "Tell me when, all in one sentence: for example, in ten minutes, or at seven in the evening.",
         "请在一句话里告诉我时间，比如十分钟后，或者晚上七点。",

@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from agent.intents.days import days_ahead, names_day
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
 from agent.intents.spoken import (
     behind_for,
     clock,
+    date,
     is_length,
     length,
     length_timer,
@@ -63,6 +65,8 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
     if now is None:
         return phrase("no_clock", language)
     due, label = next_moment(intent, now), intent.text("label")[:LONGEST_LABEL]
+    if due is None:
+        return phrase("no_such_day", language)
     result = state.result("set_alarm")
     if result is None:
         return [state.action("set_alarm", at=f"{due:%Y-%m-%dT%H:%M}", label=label)]
@@ -188,23 +192,25 @@ def _time_left(state: DialogState, timer: dict[str, Json]) -> str:
 def _day(state: DialogState, due: datetime) -> str:
     """Return how the day of a moment at home is added to its time: nothing for today."""
     days = (due.date() - state.now.date()).days if state.now else 0
-    return phrase(f"day_{days}", state.language) if days in {1, 2} else ""
+    if days <= 0:
+        return ""
+    return phrase(f"day_{days}" if days < 3 else "day", state.language, date=date(due, state.language))
 
 
-def next_moment(intent: Intent, now: datetime) -> datetime:
+def next_moment(intent: Intent, now: datetime) -> datetime | None:
     """Return the next moment after `now` that the words can mean: seven is the next seven, of morning or evening.
 
-    Slots: hour (0-24), minute (may be negative: a quarter to), exact_hour, period, day (0 today, 1 tomorrow …), and
-    wakes for a wake-up call. A moment of a day that was named may be past.
+    Slots: hour (0-24), minute (may be negative: a quarter to), exact_hour, period, those of a day, and wakes for a
+    wake-up call. A moment of a day that was named may be past; None for a date that no year has.
     """
     minutes = intent.number("minute")
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     moments = [
         midnight + timedelta(days=day, hours=hour, minutes=minutes)
-        for day in ([intent.number("day")] if "day" in intent.slots else [0, 1])
+        for day in days_ahead(intent, now.date())
         for hour in _hours(intent)
     ]
-    return next((moment for moment in moments if moment > now), moments[-1])
+    return next((moment for moment in moments if moment > now), moments[-1] if moments else None)
 
 
 def moment_told(text: str) -> datetime | None:
@@ -225,6 +231,6 @@ def _hours(intent: Intent) -> list[int]:
         return [in_period(hour)]
     if intent.number("wakes"):
         return [hour]
-    if intent.number("day"):
+    if names_day(intent) and intent.slots.get("day") != 0:
         return [hour if hour > 5 else hour + 12]
     return [hour % 12, hour % 12 + 12]

@@ -125,6 +125,26 @@ async def test_a_timer_runs_from_when_it_was_said(talk: Talk) -> None:
         ("Set an alarm for tomorrow at three.", at(8), "2026-11-22T15:00", None),
         ("Wake me tomorrow at five.", at(8), "2026-11-22T05:00", None),
         ("Set an alarm for the day after tomorrow at nine.", at(8), "2026-11-23T09:00", None),
+        (
+            "Set an alarm for the first of January at eight.",
+            at(8),
+            "2027-01-01T08:00",
+            "The alarm is set for eight o'clock in the morning on Friday, the 1st of January 2027.",
+        ),
+        ("Set an alarm for January 5th at 9 pm.", at(8), "2027-01-05T21:00", None),
+        ("Set an alarm for the 29th of February at noon.", at(8), "2028-02-29T12:00", None),
+        ("Wake me on the 21st at seven.", at(8), "2026-12-21T07:00", None),
+        ("Wake me up on monday at six.", at(8), "2026-11-23T06:00", None),
+        ("Wake me up on saturday at nine.", at(7), "2026-11-21T09:00", None),
+        ("Wake me up on saturday at six.", at(8), "2026-11-28T06:00", None),
+        ("Set an alarm for in three days at six in the evening.", at(8), "2026-11-24T18:00", None),
+        ("Set an alarm for in two weeks at ten in the morning.", at(8), "2026-12-05T10:00", None),
+        ("1月5号早上九点叫我起床", at(8), "2027-01-05T09:00", "闹钟已设在2027年1月5日，星期二上午9点整。"),
+        ("星期五下午三点的闹钟", at(8), "2026-11-27T15:00", None),
+        ("下周六早上八点叫我起床", at(8), "2026-11-28T08:00", None),
+        ("下周三早上八点叫我起床", at(8), "2026-11-25T08:00", None),
+        ("三天后早上八点叫我起床", at(8), "2026-11-24T08:00", None),
+        ("两周后上午十点的闹钟", at(8), "2026-12-05T10:00", None),
         ("早上七点叫我起床", at(8), "2026-11-22T07:00", "闹钟已设在明天上午7点整。"),
         ("明天下午三点的闹钟", at(8), "2026-11-22T15:00", "闹钟已设在明天下午3点整。"),
         ("设一个中午十二点的闹钟", at(8), "2026-11-21T12:00", "闹钟已设在中午12点整。"),
@@ -146,7 +166,35 @@ async def test_a_reminder_speaks_to_the_person(talk: Talk) -> None:
     assert await talk.says() == "I will remind you at nine o'clock in the evening: take your medicine."
 
 
-@pytest.mark.parametrize("words", ["Remind me to call my mother.", "Set a timer.", "提醒我给妈妈打电话"])
+@pytest.mark.parametrize(
+    ("words", "when", "label"),
+    [
+        ("Remind me to feed Orestes on the first of January at eight.", "2027-01-01T08:00", "feed Orestes"),
+        ("Remind me next Tuesday at 7 pm to take the bins out.", "2026-11-24T19:00", "take the bins out"),
+        ("Remind me to read the second chapter at nine.", "2026-11-21T21:00", "read the second chapter"),
+        ("提醒我五号晚上八点交房租", "2026-12-05T20:00", "交房租"),
+    ],
+)
+async def test_a_reminder_has_its_day(talk: Talk, words: str, when: str, label: str) -> None:
+    talk.hear(words, at=at(9))
+    assert await talk.calls(a_timer("", "")) == [("set_alarm", {"at": when, "label": label})]
+
+
+@pytest.mark.parametrize("words", ["Remind me on the 30th of February at noon to laugh.", "2月30号中午十二点提醒我笑"])
+async def test_a_day_that_no_year_has_is_told(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert await talk.says() in {"There is no such day.", "没有这一天。"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Remind me to call my mother.",
+        "Remind me to pay the rent on the 5th of December.",
+        "Set a timer.",
+        "提醒我给妈妈打电话",
+    ],
+)
 async def test_a_reminder_without_a_time_is_asked_for_one(talk: Talk, words: str) -> None:
     talk.hear(words)
     assert (await talk.says()).startswith(("Tell me when", "请在一句话里告诉我时间"))

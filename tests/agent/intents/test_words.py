@@ -196,6 +196,7 @@ def test_a_date_is_said_with_its_weekday() -> None:
 )
 def test_a_time_of_day_is_its_next_coming(now: datetime, hour: int, minute: int, period: str, wakes: bool) -> None:
     moment = next_moment(Intent("alarm", {"hour": hour, "minute": minute, "period": period, "wakes": int(wakes)}), now)
+    assert moment is not None
     assert now < moment <= now + timedelta(days=2)
     assert moment.second == 0
     assert moment.minute == minute % 60
@@ -204,7 +205,18 @@ def test_a_time_of_day_is_its_next_coming(now: datetime, hour: int, minute: int,
 @given(st.integers(0, 23))
 def test_a_named_day_is_kept(hour: int) -> None:
     moment = next_moment(Intent("alarm", {"hour": hour, "day": 1}), NOON)
+    assert moment is not None
     assert moment.date() == NOON.date() + timedelta(days=1)
+
+
+@given(st.datetimes(datetime(2026, 1, 1), datetime(2099, 1, 1)), st.integers(1, 31), st.integers(0, 12))  # noqa: DTZ001
+def test_a_date_is_its_next_coming(now: datetime, number: int, month: int) -> None:
+    moment = next_moment(Intent("alarm", {"hour": 9, "date": number, "month": month}), now)
+    if moment is None:
+        assert (number, month) in {(30, 2), (31, 2), (31, 4), (31, 6), (31, 9), (31, 11)}
+    else:
+        assert now < moment
+        assert (moment.day, moment.month) == (number, month or moment.month)
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,10 @@ class Server:
         return self._process is not None and self._process.poll() is None
 
     def freeze(self) -> None:
-        """Stop it; the kernel goes on to take what is sent to it."""
+        """Stop all of its threads, which a busy machine takes a while for; the kernel still takes what is sent."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.pid, os.WSTOPPED)
 
     def thaw(self) -> None:
         """Let it go on."""

@@ -17,7 +17,8 @@ from agent.record import step
 from agent.replies import SENTENCE_STARTED
 from agent.tools.timers import label_of
 from appliance.machines.arriving import Arriving
-from appliance.machines.speech import MachineReplies, MachineSpeech
+from appliance.machines.replies import MachineReplies
+from appliance.machines.speech import MachineSpeech
 from appliance.machines.wire import (
     INBOX,
     PRESENCE,
@@ -254,7 +255,7 @@ class RemoteRooms:
     def _joined(self, presence: Presence) -> EarsRoom:
         around = self._around
         way = Way(presence.machine, self._engine, self._epoch, around.clock)
-        speech = MachineSpeech(way, around.file, around.clock)
+        speech = MachineSpeech(way, around.file, around.clock, around.mailbox.now)
         replies = MachineReplies(speech, VoiceReplySink(speech, around.bus, around.language))
         name = presence.room or presence.machine
         room = Room(name, speech, replies, lambda: way.is_there, presence.machine, rings_itself=True)

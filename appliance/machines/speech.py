@@ -13,11 +13,9 @@ from typing import Final, Protocol
 import structlog
 
 from agent.event import Event, new_id, utc_now, utc_text
-from agent.replies import Reply, ReplyStream
+from agent.replies import Reply
 from appliance.machines.wire import End, Report, Sentence, State, Stop
 from appliance.output.unasked import File
-from appliance.output.voice import VoiceReplySink
-from appliance.remote.mouth import FollowedDelivery
 from audio.errors import AudioError
 from audio.loops import Loop
 from audio.playback.speech_output import SpeechObserver, SpokenSentence
@@ -83,6 +81,8 @@ class Line:
     report: Report | None = None
     """Once it has ended."""
     asked_at: float = -math.inf
+    comes_later: bool = False
+    """Whether it is the rest of a reply that the ears have the beginning of, and were away for."""
 
     def give_up(self) -> None:
         """Take that nobody wants to hear it any more."""
@@ -120,6 +120,8 @@ class MachineSpeech:
         """What was committed and has not ended; a part of `_open`, in order."""
         self._is_to_stop = False
         """Whether the ears are to be silent, and do not know it yet."""
+        self._begun: deque[str] = deque(maxlen=MOST_REPLIES)
+        """Replies that the ears may have something of."""
         self._unsure: deque[Line] = deque(maxlen=MOST_UNSURE)
         self._changed = asyncio.Event()
         self._free = asyncio.Event()
@@ -191,20 +193,33 @@ class MachineSpeech:
     async def gone(self) -> None:
         """Take that the ears are away: what they have not told the end of ends here, as far as is known."""
         for line in [each for each in self._open if not each.is_end]:
+            line.comes_later = not line.is_given_up and self._is_rest(line)
             line.give_up()
-            if line in self._sent and line.report is None:
-                # What may be in their hands counts as said until they are back: it would be said twice.
-                if line.may_be_there:
-                    self._unsure.append(line)
-                heard = line.sentence.text if line.may_be_there else ""
-                line.report = self._report(line, "cut" if heard else "dropped", heard)
+            if line.report is None and (line in self._sent or line.comes_later):
+                self._leave_for_later(line)
         self._drop_ends()
         await self._end_first()
         self._free.set()
 
+    def _is_rest(self, line: Line) -> bool:
+        """Whether the ears have, or had, the beginning of its reply: of one they have nothing of the whole is kept."""
+        reply = self._replies.get(line.sentence.key)
+        return reply is not None and (line.sentence.key in self._begun or bool(reply.already)) and not line.is_sign
+
+    def _leave_for_later(self, line: Line) -> None:
+        """End a sentence at ears that are away: what may be in their hands counts as said, it would be said twice.
+
+        The rest of the reply counts so too, and is handed to `file` behind that, when they are back.
+        """
+        is_kept = line.may_be_there or line.comes_later
+        if is_kept:
+            self._unsure.append(line)
+        heard = line.sentence.text if is_kept else ""
+        line.report = self._report(line, "cut" if heard else "dropped", heard)
+
     def ask_about(self, sentence: SpokenSentence, event: Event, until: datetime) -> None:
         """Take that an earlier start committed a sentence, and nobody knows what became of it."""
-        self._unsure.append(Line(sentence, event, until=utc_text(until)))
+        self._unsure.append(Line(sentence, event, until=utc_text(until), may_be_there=True))
 
     async def back(self) -> None:
         """Ask the ears what became of the sentences that they had when they went away; keep what they never began.
@@ -213,11 +228,15 @@ class MachineSpeech:
         """
         while self._unsure:
             line = self._unsure[0]
-            report = await self._wire.ask(self._message(line))
-            if report is None or report.state not in ENDED:
-                return  # it is being said now: asked for again with the next look
+            if line.may_be_there:
+                report = await self._wire.ask(self._message(line))
+                if report is None or report.state not in ENDED:
+                    return  # it is being said now: asked for again with the next look
+                is_unsaid = report.state in {"late", "dropped"}
+            else:
+                is_unsaid = line.comes_later
             self._unsure.popleft()
-            if report.state in {"late", "dropped"} and line.event is not None and not line.is_sign:
+            if is_unsaid and line.event is not None and not line.is_sign:
                 log.info("sentence_kept_for_later", event_id=line.event.id, number=line.sentence.number)
                 await self._file(line.event, line.sentence.text)
 
@@ -255,9 +274,10 @@ class MachineSpeech:
         while not (line.is_given_up or (self._wire.is_known and self._in_hand < AHEAD)):
             self._free.clear()
             await self._free.wait()
-        if line not in self._open:
-            return
+        if line not in self._open or line.report is not None:
+            return  # it ended while it waited
         if not self._wire.is_there:
+            line.comes_later = not line.is_given_up and not line.is_end and self._is_rest(line)
             line.give_up()
         if not line.is_end and not line.is_given_up:
             try:
@@ -269,7 +289,7 @@ class MachineSpeech:
         line.until = utc_text(self._now() + BEGINS_WITHIN)
         self._sent.append(line)
         if line.is_given_up and not line.is_end:
-            line.report = self._report(line, "dropped")
+            self._leave_for_later(line)
             await self._end_first()
         self._changed.set()
 
@@ -303,6 +323,8 @@ class MachineSpeech:
             return True
         line.asked_at, before = self._clock(), line.may_be_there
         line.may_be_there = True  # from here on, whatever becomes of this
+        if line.sentence.key not in self._begun:
+            self._begun.append(line.sentence.key)
         try:
             report = await self._wire.ask(self._message(line))
         except NobodyServes:
@@ -355,33 +377,3 @@ class MachineSpeech:
     def _tell_speaking(self, speaking: bool) -> None:
         for observer in self._observers:
             observer.speaking_changed(speaking)
-
-
-class MachineReplies:
-    """A `RoomReplies` into the sound at ears elsewhere."""
-
-    def __init__(self, speech: MachineSpeech, voice: VoiceReplySink) -> None:
-        """`voice` journals the sentences of `speech`."""
-        self._speech = speech
-        self._voice = voice
-
-    def open(self, reply: Reply) -> ReplyStream:
-        """Return a delivery that speaks the reply there."""
-        self._speech.answers(reply)
-        ended: list[str] = []
-
-        def closed(words: str) -> None:
-            if not ended:
-                ended.append(words)
-                self._speech.end(reply.call_id, words)
-
-        return FollowedDelivery(self._voice.open(reply), lambda: None, closed)
-
-    @property
-    def is_replying(self) -> bool:
-        """Whether a reply is under way."""
-        return self._voice.is_replying
-
-    def stop_speaking(self) -> str:
-        """Be silent at once; return the id of the event whose reply was under way first, "" when there was none."""
-        return self._voice.stop_speaking()

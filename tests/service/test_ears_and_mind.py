@@ -137,4 +137,5 @@ async def test_ears_that_are_killed_in_a_reply_lose_only_the_sentence_under_way(
                 assert await asyncio.to_thread(service.stop) == 0
             assert await asyncio.to_thread(thinks.stop) == 0
         assert sorted(each for each in ears.spoken() if each in STORY) == sorted(STORY)
-        assert mind.states() == ["completed"]
+        assert mind.states()[0] == "completed"
+        assert set(mind.states()[1:]) <= {"withdrawn"}, "what was kept for ears that came late, once said"

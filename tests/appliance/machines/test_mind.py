@@ -125,6 +125,38 @@ def test_ears_that_die_in_mid_reply_hear_the_rest_of_it_later_and_nothing_again(
 
 
 @pytest.mark.shows("H10")
+@pytest.mark.parametrize("dies", [True, False])
+def test_a_long_reply_goes_on_to_its_end_at_ears_that_were_away(tmp_path: Path, dies: bool) -> None:
+    """Longer than what is sent ahead: the rest was never sent, and comes behind what was."""
+    told = [
+        f"This is sentence number {word} of a long story."
+        for word in ["one", "two", "three", "four", "five", "six", "seven"]
+    ]
+
+    async def story(home: TwoBoxes) -> None:
+        await home.start()
+        event = await home.says("tell me a story")
+        await home.until(lambda: len(home.heard) == 1)
+        if dies:
+            await home.ears.die()
+        else:
+            home.ears.engine.link.cut()
+        assert await home.settled(event) == "completed"
+        await passed(20)
+        if dies:
+            await home.ears.start()
+        else:
+            home.ears.engine.link.mend()
+        await home.know()
+        await passed(120)
+        assert home.heard[-4:] == told[-4:]
+        assert sorted(home.heard) == sorted(set(home.heard)), "nothing twice"
+        assert set(told) - set(home.heard) <= ({told[1]} if dies else set()), "but for the sentence under way"
+
+    live(tmp_path, story, ScriptedModel(answer(" ".join(told)), answer("Yes.")))
+
+
+@pytest.mark.shows("H10")
 def test_silence_that_is_wanted_at_the_ears_ends_the_run_and_tells_what_was_heard(tmp_path: Path) -> None:
     model = ScriptedModel(answer(THREE), answer("All right then, what else do you want?"))
 

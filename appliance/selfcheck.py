@@ -1,4 +1,4 @@
-"""What an installation asks of a new release before it takes over: every module loads, the configuration is understood.
+"""What an installation asks of a release before it takes over: it loads, and understands configuration and state.
 
 usage: python -m appliance.selfcheck      one sentence on stderr and an exit code when something is wrong
 """
@@ -41,13 +41,18 @@ def main() -> int:
     if failed := failed_imports():
         sys.stderr.write("".join(f"nakari: {sentence}\n" for sentence in failed))
         return int(Exit.FAULT)
+    from appliance.admin import upgrade
     from appliance.config.load import load
+    from memory.errors import StateUnusable
 
     try:
-        load()
+        upgrade.check(load().state_folder)
     except Problem as problem:
         sys.stderr.write(f"nakari: {problem}\n")
         return int(problem.code)
+    except StateUnusable as error:
+        sys.stderr.write(f"nakari: {error}\n")
+        return int(Exit.CANNOT_CREATE)
     return 0
 
 

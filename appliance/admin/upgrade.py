@@ -71,7 +71,7 @@ def bring_to_date(state: Path, told: Progress = unheard, steps: Sequence[Step] =
         return
     with exchange.alone(state):
         found = _checked(state, steps)  # somebody else may have been quicker
-        if not (state / exchange.DATABASE).exists() or found == _present(steps) or (found is None and not steps):
+        if found == _present(steps) or (found is None and not steps) or _is_new(state):
             _note(state, steps)
             return
         _upgrade(state, (found or 1, steps), told)
@@ -102,6 +102,10 @@ async def forget_in_time(state: Path, now: Callable[[], datetime] = utc_now) -> 
     while True:
         await asyncio.to_thread(remove_old, state, now())
         await asyncio.sleep(LOOK_SECONDS)
+
+
+def _is_new(state: Path) -> bool:
+    return not any(_is_copied(item, is_top=True) for item in state.iterdir() if item.name != FILE)
 
 
 def _present(steps: Sequence[Step]) -> int:

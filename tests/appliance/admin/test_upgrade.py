@@ -174,6 +174,25 @@ async def test_a_backup_of_a_newer_nakari_is_refused_and_changes_nothing(tmp_pat
     assert written(other.state) == before
 
 
+@pytest.mark.shows("H7")
+def test_an_installation_finds_out_before_the_running_one_is_stopped(tmp_path: Path) -> None:
+    (tmp_path / upgrade.FILE).write_text('{"layout": 2, "nakari": "9.0.0"}')
+    env = {**os.environ, "HOME": str(tmp_path), "STATE_DIRECTORY": str(tmp_path)}
+    command = [sys.executable, "-m", "appliance.selfcheck"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
+    assert ran.returncode == Exit.CANNOT_CREATE, ran.stderr
+    assert "was written by a newer nakari (9.0.0, with layout 2" in ran.stderr
+
+
+def test_a_database_that_was_moved_away_leaves_the_rest_to_be_upgraded(tmp_path: Path) -> None:
+    an_old_one(tmp_path)
+    upgrade.bring_to_date(tmp_path)
+    (tmp_path / "nakari.db").unlink()
+    upgrade.bring_to_date(tmp_path, steps=STEPS)
+    assert (tmp_path / "audit" / "1").read_text() == "old, upgraded"
+    assert layout_of(tmp_path) == 2
+
+
 @pytest.mark.shows("C11", "H7")
 def test_what_an_upgrade_put_aside_stays_for_a_fortnight(tmp_path: Path) -> None:
     an_old_one(tmp_path)

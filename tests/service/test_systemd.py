@@ -268,50 +268,6 @@ def test_a_release_that_does_not_start_gives_way_to_the_one_before(box: Box) -> 
     assert re.search(r"It is .*(morning|noon|evening|night)", box.must("nakari", "ask", "what time is it"))
 
 
-SPOILS: Final = "STEPS = (lambda folder: (folder / 'nakari.db').write_text('of a later one') and None,)"
-FITS: Final = "STEPS = (lambda folder: (folder / 'later').write_text('of a later one') and None,)"
-ASIDES: Final = "echo /var/lib/nakari/before-*-upgrade"
-
-
-def release_with(box: Box, folder: str, steps: str) -> str:
-    """Make a release whose state has another layout; return the command that installs it."""
-    copy_of_the_source(box, folder)
-    box.must("sed", "-i", f"s|^STEPS: Final.*|{steps}|", f"{folder}/appliance/admin/upgrade.py")
-    return f"{folder}/scripts/install"
-
-
-@pytest.mark.shows("H7", "F32")
-def test_a_release_that_spoils_the_state_gives_it_back_with_the_way_it_was(box: Box) -> None:
-    box.must("nakari", "ask", "remember that my oar is green")
-    refused = box.run(release_with(box, "/root/spoils", SPOILS))
-    assert refused.returncode == Exit.FAULT
-    assert "nakari: what it knows is again as it was before\n" in refused.stderr
-    assert box.show("ActiveState") == "active"
-    assert "green" in box.must("nakari", "ask", "what colour is my oar")
-    assert json.loads(box.must("cat", "/var/lib/nakari/layout.json"))["layout"] == 1
-    aside = box.must("sh", "-c", ASIDES).split()[-1]
-    assert box.must("cat", f"{aside}/nakari.db") == "of a later one"
-
-
-@pytest.mark.shows("H7", "F32")
-def test_after_an_upgrade_of_the_state_the_release_before_is_refused_until_it_is_given_its_own(box: Box) -> None:
-    box.must(release_with(box, "/root/later", FITS))
-    assert "green" in box.must("nakari", "ask", "what colour is my oar")
-    box.must("nakari", "ask", "remember that my sail is blue")
-    pid = box.show("MainPID")
-    refused = box.run("/srv/nakari/scripts/install")
-    assert refused.returncode == Exit.CANNOT_CREATE, "the release before would not understand what it finds"
-    assert "was written by a newer nakari" in refused.stderr
-    assert box.show("MainPID") == pid
-    assert "blue" in box.must("nakari", "ask", "what colour is my sail")
-    aside = box.must("sh", "-c", ASIDES).split()[-1]
-    box.must("systemctl", "stop", "nakari.service")
-    box.must("nakari", "restore", aside)
-    box.must("/srv/nakari/scripts/install")
-    assert "green" in box.must("nakari", "ask", "what colour is my oar")
-    assert "blue" not in box.must("nakari", "ask", "what colour is my sail")
-
-
 @pytest.mark.shows("H7")
 def test_it_is_backed_up_while_it_runs_and_brought_back(box: Box) -> None:
     box.must("nakari", "memory", "write", "CREATE (:Port {name: 'Iolkos'})")
@@ -523,6 +479,50 @@ def test_it_stops_in_time_and_root_looks_after_it_meanwhile(box: Box) -> None:
     written = ("nakari", "memory", "write", "MERGE (:Star {name: 'Mira'})")
     box.until("its memory has started", lambda: box.run(*written).returncode == 0, UP_SECONDS)
     assert "Vega" in box.must("nakari", "memory", "query", "MATCH (s:Star) RETURN s.name"), "what root wrote is its own"
+
+
+SPOILS: Final = "STEPS = (lambda folder: (folder / 'nakari.db').write_text('of a later one') and None,)"
+FITS: Final = "STEPS = (lambda folder: (folder / 'later').write_text('of a later one') and None,)"
+ASIDES: Final = "echo /var/lib/nakari/before-*-upgrade"
+
+
+def release_with(box: Box, folder: str, steps: str) -> str:
+    """Make a release whose state has another layout; return the command that installs it."""
+    copy_of_the_source(box, folder)
+    box.must("sed", "-i", f"s|^STEPS: Final.*|{steps}|", f"{folder}/appliance/admin/upgrade.py")
+    return f"{folder}/scripts/install"
+
+
+@pytest.mark.shows("H7", "F32")
+def test_a_release_that_spoils_the_state_gives_it_back_with_the_way_it_was(box: Box) -> None:
+    box.must("nakari", "ask", "remember that my oar is green")
+    refused = box.run(release_with(box, "/root/spoils", SPOILS))
+    assert refused.returncode == Exit.FAULT
+    assert "nakari: what it knows is again as it was before\n" in refused.stderr
+    assert box.show("ActiveState") == "active"
+    assert "green" in box.must("nakari", "ask", "what colour is my oar")
+    assert json.loads(box.must("cat", "/var/lib/nakari/layout.json"))["layout"] == 1
+    aside = box.must("sh", "-c", ASIDES).split()[-1]
+    assert box.must("cat", f"{aside}/nakari.db") == "of a later one"
+
+
+@pytest.mark.shows("H7", "F32")
+def test_after_an_upgrade_of_the_state_the_release_before_is_refused_until_it_is_given_its_own(box: Box) -> None:
+    box.must(release_with(box, "/root/later", FITS))
+    assert "green" in box.must("nakari", "ask", "what colour is my oar")
+    box.must("nakari", "ask", "remember that my sail is blue")
+    pid = box.show("MainPID")
+    refused = box.run("/srv/nakari/scripts/install")
+    assert refused.returncode == Exit.CANNOT_CREATE, "the release before would not understand what it finds"
+    assert "was written by a newer nakari" in refused.stderr
+    assert box.show("MainPID") == pid
+    assert "blue" in box.must("nakari", "ask", "what colour is my sail")
+    aside = box.must("sh", "-c", ASIDES).split()[-1]
+    box.must("systemctl", "stop", "nakari.service")
+    box.must("nakari", "restore", aside)
+    box.must("/srv/nakari/scripts/install")
+    assert "green" in box.must("nakari", "ask", "what colour is my oar")
+    assert "blue" not in box.must("nakari", "ask", "what colour is my sail")
 
 
 @pytest.mark.shows("H8")

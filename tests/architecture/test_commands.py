@@ -68,6 +68,7 @@ OTHER_PROGRAMS = {
         "journalctl",
         "jq",
         "mkdir",
+        "podman",
         "python",
         "socat",
         "systemctl",

@@ -41,6 +41,7 @@ SYSTEMD = "needs a real systemd: tests/service/test_systemd.py"
 SUITE = "is the suite, the checks or a benchmark itself"
 SEVERAL = "wants two machines and an engine: tests/machines"
 NATS = "sets up a server as root, which was not tried, as the page says: tests/machines has a server of its own"
+CONTAINER = "needs podman and a registry, which no test has, as the page says"
 WAITS = "of an event that waits: tests/appliance/cli/test_events_command.py"
 SATELLITE = "wants a device of that name: tests/satellites"
 
@@ -55,6 +56,9 @@ NOT_TYPED: Mapping[str, str] = {
     "sudo apt install ./nakari_VERSION_ARCH.deb": PACKAGE,
     "sudo apt remove nakari": PACKAGE,
     "sudo apt purge nakari": PACKAGE,
+    "podman build --build-arg COMMIT=$(git rev-parse --short HEAD) -t nakari .": CONTAINER,
+    "podman run -d --init --name nakari --network host -v nakari:/var/lib/nakari nakari": CONTAINER,
+    'podman exec nakari nakari ask "what time is it"': CONTAINER,
     "sudo usermod -aG nakari NAME": ROOT_NEEDED,
     "sudo nakari logs -f": "follows the journal of systemd until it is stopped: tests/appliance/logs",
     "sudo nakari logs --since 2h --level warning": SYSTEMD,

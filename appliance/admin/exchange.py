@@ -11,7 +11,7 @@ from typing import Final
 
 from memory.durable import sync_folder
 from memory.errors import StateUnusable
-from memory.state.database import locked
+from memory.state.database import folder_unusable, locked
 
 DATABASE: Final = "nakari.db"
 MANIFEST: Final = "manifest.json"
@@ -79,10 +79,7 @@ def alone(state: Path) -> Iterator[None]:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = locked(state / DATABASE)
     except OSError as error:
-        raise StateUnusable(
-            f"the state folder {state} cannot be used ({error.strerror}); make it and its folder writable for this "
-            "user, or set another [state] folder"
-        ) from error
+        raise folder_unusable(state, error) from error
     try:
         yield
     finally:

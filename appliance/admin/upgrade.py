@@ -20,6 +20,7 @@ from appliance.version import version
 from memory.durable import replace_durably
 from memory.errors import StateUnusable
 from memory.json_value import Json
+from memory.state.database import folder_unusable
 
 log = structlog.get_logger()
 
@@ -138,7 +139,7 @@ def _note(folder: Path, steps: Sequence[Step]) -> None:
     try:
         replace_durably(folder / FILE, [json.dumps(said).encode()])
     except OSError as error:
-        raise StateUnusable(f"{folder / FILE} cannot be written ({error.strerror}); free some disk space") from error
+        raise folder_unusable(folder, error) from error
 
 
 def _upgrade(state: Path, way: tuple[int, Sequence[Step]], told: Progress) -> None:

@@ -246,9 +246,7 @@ class Database(Kept[Change, object, object]):
                 held.callback(connection.close)
                 self._prepare(connection, schemas)
             except OSError as error:
-                fix = _FIXES[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
-                what = f"the state folder {self.path.parent} cannot be used ({error.strerror})"
-                raise StateUnusable(f"{what}; {fix}") from error
+                raise folder_unusable(self.path.parent, error) from error
             except sqlite3.Error as error:
                 raise self._explained(error) from error
             self._connection = connection
@@ -328,6 +326,12 @@ class DatabaseView(Database):
             self._connection = held.enter_context(read_only(self.path))
             self._connection.execute("SELECT 1 FROM sqlite_master")
             self._held = held.pop_all()
+
+
+def folder_unusable(folder: Path, error: OSError) -> StateUnusable:
+    """Return what says that a state folder cannot be used, and the fix."""
+    fix = _FIXES[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
+    return StateUnusable(f"the state folder {folder} cannot be used ({error.strerror}); {fix}")
 
 
 def locked(path: Path) -> int:

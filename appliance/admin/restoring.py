@@ -69,7 +69,8 @@ def _take_back(state: Path, aside: Path) -> Json:
     with exchange.alone(state):
         is_ours = aside.parent.resolve() == state.resolve() and aside.name.startswith(exchange.ASIDE)
         if not (is_ours and (aside / exchange.DATABASE).exists()):
-            raise Problem(f"{aside} is no backup, nor a state that was put aside in {state}", Exit.NO_INPUT)
+            what = f"{aside} is no backup, nor a state that was put aside in {state}"
+            raise Problem(f"{what}; nothing was changed", Exit.NO_INPUT)
         upgrade.check(aside)
         kept = exchange.begin(state, aside)
     exchange.finish(state)

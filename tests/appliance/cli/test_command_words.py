@@ -100,7 +100,7 @@ def test_the_commands_limits_are_those_of_the_door() -> None:
         (("backup", "/nope/x"), Exit.CANNOT_CREATE, "/nope/x cannot be written: /nope is no folder that you may write"),
         (("identity", "create", "Ada", "--key", "file/x"), Exit.CANNOT_CREATE, "/file/x cannot be written: "),
         (("memory", "replay", "--to", "/nope/x"), Exit.CANNOT_CREATE, "/nope/x cannot be written: /nope is no folder"),
-        (("restore", "."), Exit.NO_INPUT, " is no whole backup of a nakari (Is a directory); nothing was changed"),
+        (("restore", "."), Exit.NO_INPUT, " is no backup, nor a state that was put aside in "),
         (("--config", "away.toml", "memory", "query", "RETURN 1"), Exit.UNAVAILABLE, "127.0.0.1:9 cannot be reached"),
     ],
 )

@@ -70,6 +70,21 @@ def test_tasks_start_in_a_group() -> None:
     assert loose == []
 
 
+def test_what_is_raised_is_raised_outside_of_except_star() -> None:
+    """Before 3.11.4 (CPython's gh-103590), and so on Debian 12, it would come in a group there."""
+    raised = [
+        f"{path}:{node.lineno}"
+        for path in sources() + suite()
+        if "except*" in text(path)
+        for star in ast.walk(tree(path))
+        if isinstance(star, ast.TryStar)
+        for handler in star.handlers
+        for node in ast.walk(handler)
+        if isinstance(node, ast.Raise) and node.exc is not None
+    ]
+    assert raised == []
+
+
 def test_tests_use_the_real_thing() -> None:
     mocks = [f"{path}:{line} {name}" for path in suite() for name, line in names_used(path) if name in MOCKS]
     mocks += [f"{path}:{line}" for path in suite() for name, line in names_used(path) if name == "unittest.mock"]

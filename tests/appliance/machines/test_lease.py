@@ -54,12 +54,15 @@ class Mind:
             await self.lease.keep()
             raise LeaseLost
 
+        is_lost = False
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(keep())
                 group.create_task(self._lead(epoch))
         except* (Superseded, LeaseLost):
-            raise LeaseLost from None
+            is_lost = True  # raised within here it would come in a group of its own, on Python 3.11.2
+        if is_lost:
+            raise LeaseLost
 
     async def _lead(self, epoch: int) -> None:
         await self._append({"epoch": epoch, "by": self.machine.name, "id": f"epoch-{epoch}-{self.machine.name}"}, epoch)

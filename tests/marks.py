@@ -10,7 +10,7 @@ from tests.workers import known_seconds, name_of
 
 TESTS: Final = Path(__file__).parent
 
-BY_FOLDER: Final = {"service": "process", "crash": "process", "room": "room"}
+BY_FOLDER: Final = {"service": "process", "crash": "process", "room": "room", "year": "room"}
 """Folders of this one whose tests all need the same."""
 
 BY_FIXTURE: Final = {

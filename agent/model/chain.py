@@ -180,11 +180,11 @@ class Chain(Sequence[ChatModel]):
     _wanted: str | None = None
 
     @classmethod
-    def of(cls, models: Sequence[ChatModel]) -> "Chain":
-        """Return a chain of plain models, all but the first behind it in their order."""
+    def of(cls, models: Sequence[ChatModel], clock: Callable[[], float] = monotonic) -> "Chain":
+        """Return a chain of plain models, all but the first behind it, in order; `clock` (s) is their breakers'."""
         if isinstance(models, Chain):
             return models
-        guarded = [Guarded(model.name, model) for model in models]
+        guarded = [Guarded(model.name, model, clock=clock) for model in models]
         return cls(guarded, frozenset(each.alias for each in guarded))
 
     def __post_init__(self) -> None:

@@ -192,7 +192,8 @@ async def open_agent(
     """Open the models and join the mind; `news` is told in its blocks."""
     config, state = world.config, world.state
     contexts, run_state, attention = sessions.contexts, sessions.run_state, sessions.attention
-    models = Chain.of(await world.environment.models(catalog_of(config), prefix_of_room(contexts)))
+    outside = world.environment
+    models = Chain.of(await outside.models(catalog_of(config), prefix_of_room(contexts)), outside.clock)
     calendars = calendars_of(config, state.mailbox, owners.shares_graph)
     try:
         choice = ModelChoice(models, state.journal, state.bus, config.zone)

@@ -39,6 +39,10 @@ class Notifier:
         """Feed the watchdog."""
         self._send("WATCHDOG=1")
 
+    def reloading(self) -> None:
+        """Say that the configuration is read again; `ready` says that this is over (sd_notify(3))."""
+        self._send("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+
     def stopping(self) -> None:
         """Say that the end has begun."""
         self._send("STOPPING=1")

@@ -1,4 +1,4 @@
-"""What may be asked of the box's health: whether it lives, and what the doctor finds."""
+"""What may be asked of the box's health: whether it lives, what the doctor finds, its configuration anew."""
 
 import asyncio
 import json
@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from appliance import program
+from appliance.admin.reload import Reload
 from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Entry, Tell
 from appliance.api.request_model import Asked
@@ -31,6 +32,19 @@ class Examine(Asked):
     do: Literal["doctor"] = "doctor"
 
 
+class ReloadConfig(Asked):
+    """Read the configuration again, and take over what can change while it runs."""
+
+    do: Literal["config.reload"] = "config.reload"
+
+
+class ReloadedConfig(TypedDict):
+    """Which keys hold from now on, and which from the next start on."""
+
+    now: list[str]
+    later: list[str]
+
+
 class Alive(TypedDict):
     """What has to go on, and how long ago it last did, in seconds."""
 
@@ -44,7 +58,7 @@ class Found(TypedDict):
     lines: list[dict[str, JsonValue]]
 
 
-def entries(beats: Sequence[HeartBeat], config_file: Path | None) -> list[AnyEntry]:
+def entries(beats: Sequence[HeartBeat], config_file: Path | None, reload: Reload) -> list[AnyEntry]:
     """Return what may be asked of the box's health; the doctor reads `config_file`, or the usual one."""
     one = asyncio.Lock()
 
@@ -62,9 +76,14 @@ def entries(beats: Sequence[HeartBeat], config_file: Path | None) -> list[AnyEnt
                 tell({"line": line})
         return {"lines": lines}
 
+    async def reload_config(request: ReloadConfig, caller: Caller, tell: Tell) -> Answer:
+        found = await reload()
+        return {"now": [*found.now], "later": [*found.later]}
+
     return [
         Entry(Health, Alive, health, "GET /health", is_for_all=True),
         Entry(Examine, Found, examine, "GET /doctor", is_streamed=True, only_tells=True),
+        Entry(ReloadConfig, ReloadedConfig, reload_config, is_command=True),
     ]
 
 

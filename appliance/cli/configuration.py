@@ -1,5 +1,7 @@
 """Commands about the configuration file."""
 
+from typing import cast
+
 import click
 
 from appliance.cli.root import NAME, TEXT, configured, loaded, nakari
@@ -56,14 +58,40 @@ def check(invocation: Invocation) -> Exit:
 def set_value(invocation: Invocation, key: str, value: str) -> Exit:
     """Set KEY (section.key) to VALUE in the file.
 
-    Comments stay. Nothing is written when the value would be wrong. It holds from the next start on.
+    Comments stay. Nothing is written when the value would be wrong. `nakari config reload` takes some values over;
+    the others hold from the next start on.
     """
     from appliance.config import edit
+    from appliance.config.changes import LIVE
     from appliance.config.load import where_to_write
 
     file = where_to_write(invocation.file)
     edit.set_value(file, key, value)
-    click.echo(f"{key} is set in {file}; it holds from the next start on")
+    until = "`nakari config reload`, or the next start," if key in LIVE else "the next start"
+    click.echo(f"{key} is set in {file}; it holds from {until} on")
+    return Exit.OK
+
+
+@config.command()
+@click.pass_obj
+def reload(invocation: Invocation) -> Exit:
+    """Have the service that runs read its configuration again.
+
+    Loudness, what is logged and how much is said unasked change at once, as with `systemctl reload nakari`; it names
+    what has to wait for the next start. A file with a mistake in it changes nothing.
+    """
+    import asyncio
+
+    from appliance.api.client import find_service, tell
+
+    told = asyncio.run(tell(find_service(loaded(invocation).sockets), {"do": "config.reload"}))
+    now, later = (cast("list[str]", told[name]) for name in ("now", "later"))
+    for key in now:
+        click.echo(f"{key} holds from now on")
+    for key in later:
+        click.echo(f"{key} holds from the next start on")
+    if not now and not later:
+        click.echo("nothing has changed in it")
     return Exit.OK
 
 

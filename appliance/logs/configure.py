@@ -5,6 +5,7 @@ import logging
 import math
 import os
 import re
+import sys
 import threading
 import traceback
 from collections.abc import Iterable
@@ -108,6 +109,12 @@ def configure(config: Config, stderr: TextIO, *, at_least: int = logging.DEBUG) 
     if config.log.file:
         handlers.append(_file_handler(Path(config.log.file).expanduser(), redaction))
     _install(handlers, level)
+
+
+def configure_again(config: Config) -> None:
+    """Go by another `[log]` from now on, on the stderr that `configure` was given. Raises what that raises."""
+    screens = [each for each in logging.getLogger().handlers if type(each) is logging.StreamHandler]
+    configure(config, screens[0].stream if screens else sys.stderr)
 
 
 def keep_crash(error: BaseException, redaction: Redaction, state_folder: Path) -> Path | None:

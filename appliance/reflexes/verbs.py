@@ -99,6 +99,11 @@ class Verbs:
         self.mouth.volume.louder()
         return "volume"
 
+    def configure_volume(self, percent: int) -> None:
+        """Be as loud as the configuration says by now, whatever people have changed since."""
+        self.configured_volume = percent
+        self.set_volume(percent)
+
     def set_volume(self, percent: int) -> str:
         """Set the volume, 0 to 100; what is beyond is taken as the nearer end."""
         self.mouth.volume.percent = percent

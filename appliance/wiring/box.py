@@ -47,6 +47,7 @@ from appliance.wiring.machine import Machine, machine_of
 from appliance.wiring.memory import MemorySide, memory_side, retention_of
 from appliance.wiring.output import Output, open_output
 from appliance.wiring.reflexes import open_acting
+from appliance.wiring.reload import reload_of
 from appliance.wiring.remote import house_of, remote_side
 from appliance.wiring.roles import joined, of_role, rooms_elsewhere
 from appliance.wiring.satellites import Places, places_of
@@ -203,7 +204,8 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         counts = Counts(state.bus, lambda: agent.registry.names)
         house = house_of(world, output, hears, agent, letters, side)
         remote, places = remote_side(world, output, house), places_of(config.satellites, output, house, paired)
-        inside = Inside(household, admin, agent, keys, acting.insight, counts, beats, config.file, remote, live, paired)
+        files = (config.file, reload_of(config, acting.verbs, unasked))
+        inside = Inside(household, admin, agent, keys, acting.insight, counts, beats, *files, remote, live, paired)
         doors = entrance_of(config, inside, addresses, options)
         described.update(doors.describe())  # which speak for the household, and so come after it
         parts.callback(doors.doors.close)

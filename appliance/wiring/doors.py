@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent.attachments import documents
 from appliance.admin.graph_admin import GraphAdmin
+from appliance.admin.reload import Reload
 from appliance.api import (
     command_requests,
     health_requests,
@@ -66,6 +67,7 @@ class Inside:
     """What has to go on for the box to count as alive."""
     config_file: Path | None
     """What the doctor reads; None is the usual one."""
+    reload: Reload
     remote: Remote
     live: Live
     satellites: Devices | None
@@ -82,7 +84,7 @@ class Inside:
                 *model_requests.entries(self.agent.choice),
                 *owner_requests.entries(self.owners),
                 *journal_requests.entries(self.insight.journal),
-                *health_requests.entries(self.beats, self.config_file),
+                *health_requests.entries(self.beats, self.config_file, self.reload),
                 *insight_requests.entries(self.insight),
                 *self._of_satellites(),
             ],

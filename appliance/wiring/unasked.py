@@ -7,6 +7,7 @@ from agent.unasked.decide import Rules
 from agent.unasked.wishes import UNWANTED, Wishes
 from appliance.commands.registry import Command
 from appliance.commands.unasked import about_unasked
+from appliance.config.announcements import AnnouncementSettings
 from appliance.output.announcer import Announcer
 from appliance.owners.owners import Owners
 from appliance.wiring.agent import Agent
@@ -32,12 +33,24 @@ class HouseholdRule:
         await self.settings.set(HOUSEHOLD, UNWANTED, lines)
 
 
+@dataclass(slots=True)
+class Said:
+    """How much is said; a reload replaces it."""
+
+    settings: AnnouncementSettings
+
+    def go_by(self, settings: AnnouncementSettings) -> None:
+        """Go by other settings from now on."""
+        self.settings = settings
+
+
 @dataclass(frozen=True, slots=True)
 class Unasked:
     """What says it, and what can be typed about it."""
 
     announcer: Announcer
     commands: list[Command]
+    said: Said
 
 
 def open_unasked(world: World, owners: Owners, output: Output, agent: Agent, hears: Input) -> Unasked:
@@ -45,10 +58,11 @@ def open_unasked(world: World, owners: Owners, output: Output, agent: Agent, hea
     config, state = world.config, world.state
     wishes = Wishes(HouseholdRule(owners.settings), output.announcements, state.bus, agent.contexts)
     agent.loop.answer_by(wishes)
-    quiet, told = config.quiet, config.announcements
+    quiet, said = config.quiet, Said(config.announcements)
 
     def rules() -> Rules:
-        return Rules(quiet, config.zone, told.per_day, told.urgent_wait, wishes.unwanted)
+        settings = said.settings
+        return Rules(quiet, config.zone, settings.per_day, settings.urgent_wait, wishes.unwanted)
 
     async def is_engaged() -> bool:
         run = agent.loop.run_in_hand
@@ -60,4 +74,4 @@ def open_unasked(world: World, owners: Owners, output: Output, agent: Agent, hea
         return output.rooms.named(room) is not None
 
     announcer = Announcer(output.announcements, output.voices, output.company, rules, is_engaged, is_there)
-    return Unasked(announcer, about_unasked(output.announcements, wishes))
+    return Unasked(announcer, about_unasked(output.announcements, wishes), said)

@@ -42,7 +42,9 @@ sudo systemctl restart nakari
 `nakari config show` prints every value that is used, with its meaning, `nakari config path` where the file is, and
 `nakari config check` says whether it is right: a wrong key or value is one sentence that names file, line and key,
 mostly with a suggestion, and exit code 78. `nakari config set voice.volume 60` changes one value and leaves the
-comments; it holds from the next start on. Nothing else in nakari reads the environment.
+comments. `sudo systemctl reload nakari`, or `nakari config reload`, has a running service take over `[log]`,
+`voice.volume`, `announcements.per_day` and `announcements.urgent_wait`; all else holds from the next start on, which it
+tells. Nothing else in nakari reads the environment.
 
 ## Keys and passwords
 

@@ -28,6 +28,16 @@ def test_an_hour_of_timers_passes_at_once_and_in_order() -> None:
     assert time.monotonic() - began < 5
 
 
+def test_timers_are_due_after_years_too() -> None:
+    async def wait() -> float:
+        await passed(3 * 366 * 86_400.0)
+        for _ in range(1000):
+            await passed(0.1)
+        return asyncio.get_running_loop().time()
+
+    assert run_virtually(wait()) == pytest.approx(EPOCH + 3 * 366 * 86_400.0 + 100)
+
+
 def test_a_deadline_is_on_virtual_time() -> None:
     async def wait() -> float:
         with pytest.raises(TimeoutError):

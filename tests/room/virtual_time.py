@@ -11,6 +11,9 @@ T = TypeVar("T")
 EPOCH: Final = 1000.0
 """Seconds on the virtual clock at the start: not 0, which says "never" in many places."""
 
+RESOLUTION: Final = 1e-6
+"""Seconds, the loop's own: a real clock's 1e-9 is lost in a float after half a year, and timers then never are due."""
+
 REAL_PATIENCE: Final = 20.0
 """Real seconds that a job, a program or a descriptor may take before the loop says what it waits for."""
 
@@ -34,6 +37,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         """In worker threads, not yet told."""
         self._children: list[asyncio.SubprocessTransport] = []
         super().__init__(self._selector_of_time)
+        self._clock_resolution = RESOLUTION
 
     def time(self) -> float:
         """Return seconds on the virtual clock."""

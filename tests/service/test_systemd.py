@@ -100,7 +100,8 @@ def lines_of(box: Box, *more: str) -> list[dict[str, str]]:
 
 def logged(box: Box, *more: str) -> list[str]:
     """What it logged, by the names of the events."""
-    return [json.loads(line["MESSAGE"])["event"] for line in lines_of(box, *more)]
+    told = [line["MESSAGE"] for line in lines_of(box, *more)]
+    return [json.loads(line)["event"] for line in told if line.startswith("{")]
 
 
 def events_of(box: Box, state: str) -> list[str]:
@@ -464,6 +465,25 @@ def test_a_wrong_configuration_is_one_sentence_and_no_loop(box: Box) -> None:
         assert said.endswith("did you mean model?")
     finally:
         box.write("/etc/nakari/nakari.toml", CONFIGURATION)
+
+
+@pytest.mark.shows("H2", "F32")
+def test_reloaded_it_takes_over_what_can_change_and_stays_the_same_process(box: Box) -> None:
+    before = box.show("MainPID")
+    box.write("/etc/nakari/nakari.toml", f'{CONFIGURATION}\n[voice]\nvolume = 35\nthinking_sign = "none"\n')
+    try:
+        box.must("systemctl", "reload", "nakari.service")
+        assert (box.show("ActiveState"), box.show("MainPID")) == ("active", before)
+        assert "35 percent" in box.must("nakari", "volume")
+        told = [line["MESSAGE"] for line in lines_of(box)]
+        assert any("voice.thinking_sign holds from the next start on" in line for line in told)
+        box.write("/etc/nakari/nakari.toml", "[voice]\nvolum = 90\n")
+        assert box.run("systemctl", "reload", "nakari.service").returncode != 0, "a mistake in it is told"
+        assert (box.show("ActiveState"), box.show("MainPID")) == ("active", before)
+    finally:
+        box.write("/etc/nakari/nakari.toml", CONFIGURATION)
+        box.must("systemctl", "reload", "nakari.service")
+    assert "100 percent" in box.must("nakari", "volume")
 
 
 @pytest.mark.shows("H2", "F32")

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 def unit(tmp_path: Path) -> Path:
     """The unit with a program that exists on every machine, which is all that verifying needs."""
     file = tmp_path / "nakari.service"
-    file.write_text(re.sub(r"(?m)^ExecStart=.*", "ExecStart=/bin/true", UNIT))
+    file.write_text(re.sub(r"(?m)^(Exec(?:Start|Reload))=.*", r"\1=/bin/true", UNIT))
     return file
 
 
@@ -51,7 +51,7 @@ def test_its_exposure_is_low(unit: Path) -> None:
 def test_the_unit_of_one_household_of_many_is_understood_and_as_closed(tmp_path: Path) -> None:
     text = (ROOT / "systemd/nakari@.service").read_text(encoding="utf-8")
     unit = tmp_path / "nakari@ada.service"
-    unit.write_text(re.sub(r"(?m)^ExecStart=.*", "ExecStart=/bin/true", text))
+    unit.write_text(re.sub(r"(?m)^(Exec(?:Start|Reload))=.*", r"\1=/bin/true", text))
     done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
     assert [line for line in done.stderr.splitlines() if "nakari" in line] == []
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)]

@@ -26,7 +26,8 @@ from tests.audio.mouth_fakes import ScriptedVoice
 from tests.service.process import Household
 from tests.year.mind import YearModel
 
-BEGINS: Final = datetime(2027, 1, 1, 5, 0, tzinfo=UTC)
+BEGINS: Final = datetime(2027, 1, 1, 13, 0, tzinfo=UTC)
+"""A day of the year is from one afternoon to the next: its alarm is far from where one ends."""
 ZONE: Final = "Europe/Berlin"
 """With its two changes of the clocks."""
 

@@ -22,6 +22,8 @@ from tests.year.box import ZONE, Home, Running, running
 from tests.year.mind import GET_UP, GOOD_MORNING, LABEL, name_of
 
 DAY_SECONDS: Final = 86_400.0
+EVENING_HOURS, NIGHT_HOURS = 7.5, 9.5
+"""From the beginning of a day until people sleep, and how long they do."""
 
 SPOKEN, TYPED = 10, 2
 """Things that people say and write on a day; every fifth of them asks for a timer, where it is said."""
@@ -171,8 +173,9 @@ class Life:
         self.ledger.due = {name: due for name, due in self.ledger.due.items() if due < end}
 
     def _sometime(self) -> float:
-        """Return seconds from the beginning of the day, at six in the morning, to some moment before half past ten."""
-        return self._random.uniform(1.5 * 3600, 16.5 * 3600)
+        """Return seconds from the beginning of the day, in the afternoon, to some moment at which people are awake."""
+        awake = self._random.uniform(0.5, 14.4)
+        return (awake if awake < EVENING_HOURS else awake + NIGHT_HOURS) * 3600
 
     async def _speaks(self, box: Running, at: float) -> None:
         await passed(at)

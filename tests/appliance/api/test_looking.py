@@ -1,9 +1,11 @@
 """Looking into the journal and at the box's health over HTTP, at a whole box in a scripted room."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from appliance.admin.reload import Reload
 from appliance.api.caller import Caller
 from appliance.api.health_requests import Health
 from appliance.api.health_requests import entries as health_entries
@@ -44,7 +46,7 @@ async def test_a_box_that_lives_says_so(tmp_path: Path) -> None:
 async def test_what_is_stuck_is_told_by_name() -> None:
     now = [0.0]
     beat = HeartBeat("the agent's loop", 5.0, lambda: now[0])
-    register = Register(health_entries([beat], None), ScriptedHandler().command)
+    register = Register(health_entries([beat], None, cast("Reload", None)), ScriptedHandler().command)
     beat.touch()
     now[0] = 6.0
     told = await register.answer(register.find("health"), Health(), Caller(), nobody)

@@ -90,7 +90,10 @@ def test_no_command_at_all_is_a_question_for_help(tmp_path: Path) -> None:
         (("say",), "nakari: Missing argument 'TEXT'."),
         (("ask", " "), "nakari: Invalid value for 'TEXT': there is nothing in it (see `nakari ask --help`)\n"),
         (("volume", "loud"), "nakari: Invalid value: loud is no volume; give 0 to 100, up or down"),
-        (("config",), "nakari: Missing command: check, default, path, set or show (see `nakari config --help`)\n"),
+        (
+            ("config",),
+            "nakari: Missing command: check, default, path, reload, set or show (see `nakari config --help`)\n",
+        ),
         (("model",), "nakari: Missing command: use (see `nakari model --help`)\n"),
         (("say", "x", "--output", ""), "nakari: Invalid value for '--output': there is nothing in it (see `nakari say"),
         (

@@ -66,6 +66,10 @@ class SynthesisFailed(AudioError):
     """A voice produced no sound, not all of it, or too late. Fix: the next voice of the chain."""
 
 
+class SynthesisLate(SynthesisFailed):
+    """A voice gave no sound in the time it had; it may with more. Fix: another voice, or patience."""
+
+
 class VoiceUnavailable(SynthesisFailed):
     """A voice cannot work on this machine or in this moment."""
 

@@ -17,7 +17,7 @@ from audio.playback.reopening import ReopeningPlayer
 from audio.playback.wav import WavPlayer
 from audio.speech import SpeechAudio
 from audio.tts import speakable
-from audio.tts.chain import VoiceChain
+from audio.tts.chain import PATIENCE_SECONDS, VoiceChain
 from audio.tts.edge import EdgeSynthesizer
 from audio.tts.programs import EspeakSynthesizer
 from audio.tts.tts_cache import KeepingVoice, KeptVoice, TtsCache
@@ -56,7 +56,7 @@ def _edge(settings: SpeechSettings, stall: float) -> Synthesizer:
     return EdgeSynthesizer(
         {"en": told.edge_voice_en, "zh": told.edge_voice_zh},
         url=told.edge_url,
-        first_audio_timeout=told.first_sound_deadline,
+        first_audio_timeout=stall,
     )
 
 
@@ -156,7 +156,7 @@ def choose_voice(
     """
     first = settings.voice.first_sound_deadline if silence is None else silence
     stall = max(first, STALLS_AFTER)
-    voices = voices_of(settings, stall)
+    voices = voices_of(settings, max(stall, PATIENCE_SECONDS))
     chain = partial(VoiceChain, clock=clock, first_audio_deadline=first, stall_deadline=stall)
     phrases = TtsCache(state_folder / "phrases")
     if not settings.voice.keep_phrases:

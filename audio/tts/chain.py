@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 
 import numpy as np
@@ -10,7 +10,7 @@ import structlog
 
 from audio.backoff import Backoff
 from audio.egress import SendsTo
-from audio.errors import SynthesisFailed
+from audio.errors import SynthesisFailed, SynthesisLate
 from audio.interfaces import Synthesizer, loops_of
 from audio.loops import Loop
 from audio.pcm import Samples, from_float
@@ -40,6 +40,9 @@ FIRST_PAUSE_SECONDS = 10.0
 LONGEST_PAUSE_SECONDS = 300.0
 """A voice's rest after one failure, doubled up to the longest: a person hears each, as a pause and another voice."""
 
+PATIENCE_SECONDS = 10.0
+"""For a voice that was late where no other could speak: a machine may be that busy, and a word late is not lost."""
+
 PAUSE_SECONDS = 0.3
 """Silence before a sentence is begun anew."""
 
@@ -53,7 +56,8 @@ class VoiceChain:
     the sentence anew after a pause: a word twice is better than none.
     A voice that failed is left out for a while in that language (`Backoff`), unless all are; each failure is logged.
     When every voice has failed, the `last_resort` is asked for the whole sentence, whether it could help before or not.
-    When it cannot, a tone is heard, and then `SynthesisFailed` tells of each why.
+    When it cannot, the last one that was merely late is asked once more, with `patience`; and if that fails too, a tone
+    is heard, and then `SynthesisFailed` tells of each why.
     """
 
     name = "voices"
@@ -65,6 +69,7 @@ class VoiceChain:
         *,
         first_audio_deadline: float = 1.5,
         stall_deadline: float = 3.0,
+        patience: float = PATIENCE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._voices = voices
@@ -73,7 +78,8 @@ class VoiceChain:
             lambda: Backoff(FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, clock=clock)
         )
         """By a voice's name and the language, because a voice may know one language and not another."""
-        self._patience = (first_audio_deadline, stall_deadline)
+        self._deadlines = (first_audio_deadline, stall_deadline)
+        self._patience = max(patience, *self._deadlines)
 
     @property
     def sends_to(self) -> tuple[SendsTo, ...]:
@@ -88,19 +94,19 @@ class VoiceChain:
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound; all of it has the sample rate of the first voice that was heard."""
         said = _Said(sentence)
-        reasons: list[str] = []
-        for voice in self._in_order(language):
+        order = _Order(self._in_order(language), self._deadlines, self._patience)
+        for voice, deadlines in order:
             breaker = self._breakers[voice.name, language]
             if voice is self._last_resort:
                 for piece in said.anew():
                     yield piece
             try:
-                async with aclosing(watched(voice, said.text, language, *self._patience)) as pieces:
+                async with aclosing(watched(voice, said.text, language, *deadlines)) as pieces:
                     async for piece in pieces:
                         yield said.take(piece)
             except SynthesisFailed as error:
                 log.warning("voice_failed", voice=voice.name, reason=str(error), rests=breaker.failed())
-                reasons.append(str(error))
+                order.failed(voice, error)
                 for piece in said.interrupted():
                     yield piece
                 if said.is_whole:
@@ -111,12 +117,39 @@ class VoiceChain:
                     yield piece
                 return
         yield said.take(SpeechAudio(failure_tone(), TONE_RATE))
-        raise SynthesisFailed(f"no voice could speak: {'; '.join(reasons) or 'there is none'}")
+        raise SynthesisFailed(f"no voice could speak: {order.reasons or 'there is none'}")
 
     def _in_order(self, language: str) -> list[Synthesizer]:
         """Return the voices to be tried."""
         ready = [voice for voice in self._voices if not self._breakers[voice.name, language].rest]
         return [*(ready or self._voices), *([self._last_resort] if self._last_resort else [])]
+
+
+class _Order:
+    """Who is asked for one sentence, each with its seconds to the first sound and between two pieces."""
+
+    def __init__(self, voices: Sequence[Synthesizer], deadlines: tuple[float, float], patience: float) -> None:
+        self._voices, self._deadlines, self._patience = voices, deadlines, patience
+        self._late: Synthesizer | None = None
+        self._reasons: list[str] = []
+
+    def __iter__(self) -> Iterator[tuple[Synthesizer, tuple[float, float]]]:
+        """Yield each voice, and at the end the last one that was merely late once more."""
+        for voice in self._voices:
+            yield voice, self._deadlines
+        if self._late is not None:
+            yield self._late, (self._patience, self._patience)
+
+    def failed(self, voice: Synthesizer, error: SynthesisFailed) -> None:
+        """Take note of why the voice that was asked failed."""
+        self._reasons.append(str(error))
+        if isinstance(error, SynthesisLate):
+            self._late = voice
+
+    @property
+    def reasons(self) -> str:
+        """Why each failed."""
+        return "; ".join(self._reasons)
 
 
 class _Said:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Final
 
-from audio.errors import SynthesisFailed
+from audio.errors import SynthesisFailed, SynthesisLate
 from audio.interfaces import Synthesizer, closing
 from audio.speech import SpeechAudio
 from audio.tts.words import estimated_seconds
@@ -22,8 +22,8 @@ async def watched(
 ) -> AsyncGenerator[SpeechAudio, None]:
     """Yield what a voice says of a text, from its first `HEAD_SECONDS` on; silence before its first sound is none.
 
-    Raises `SynthesisFailed` when they are not there within `first_deadline` seconds, when a further piece takes longer
-    than `stall_deadline`, when the sound does not end, or when all of it is digital silence.
+    Raises `SynthesisLate` when they are not there within `first_deadline` seconds or a further piece takes longer than
+    `stall_deadline`, `SynthesisFailed` when the sound does not end, or when all of it is digital silence.
     """
     head: list[SpeechAudio] = []
     sounding, total, most = 0.0, 0.0, MOST_TIMES * estimated_seconds(text) + MOST_BESIDE
@@ -37,7 +37,7 @@ async def watched(
             except TimeoutError as error:
                 late = f"no further sound within {stall_deadline:.1f} s"
                 late = f"no sound within {first_deadline:.1f} s" if sounding < HEAD_SECONDS else late
-                raise SynthesisFailed(f"{voice.name}: {late}") from error
+                raise SynthesisLate(f"{voice.name}: {late}") from error
             if piece is None:
                 break
             seconds = len(piece.samples) / piece.sample_rate

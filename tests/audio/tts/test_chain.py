@@ -1,6 +1,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
 
@@ -129,6 +130,32 @@ async def test_when_every_voice_has_failed_a_tone_is_heard_and_each_reason_told(
     half = len(outcome.samples) // 2
     assert is_tone(outcome.samples[:half], 24_000, TONE_HZ[0])
     assert is_tone(outcome.samples[half:], 24_000, TONE_HZ[1])
+
+
+@pytest.mark.shows("V19")
+async def test_a_voice_that_is_late_where_no_other_speaks_is_given_time(tmp_path: Path) -> None:
+    slow = tmp_path / "espeak-on-a-busy-machine"
+    slow.write_text('#!/bin/sh\nsleep 1\nexec espeak-ng "$@"\n')
+    slow.chmod(0o755)
+    unable = ScriptedVoice("unable", failures={-1: 0})
+    chain = VoiceChain([unable, EspeakSynthesizer(program=str(slow))], unable, first_audio_deadline=0.2)
+
+    outcome = await listen(chain.speak(TEXT, "en"))
+
+    assert outcome.failure == ""
+    assert outcome.seconds == pytest.approx(spoken(TEXT).seconds, rel=0.3)
+
+
+async def test_a_voice_that_never_sounds_is_asked_twice_and_no_more() -> None:
+    voice = ScriptedVoice("only", hold=asyncio.Event())
+
+    outcome = await listen(
+        VoiceChain([voice], first_audio_deadline=0.1, stall_deadline=0.1, patience=0.2).speak(TEXT, "en")
+    )
+
+    assert len(voice.asked) == voice.given_up == 2
+    assert outcome.failure == "no voice could speak: only: no sound within 0.1 s; only: no sound within 0.2 s"
+    assert outcome.seconds == pytest.approx(0.4), "a tone"
 
 
 async def test_without_any_voice_the_tone_is_heard_all_the_same() -> None:

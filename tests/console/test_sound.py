@@ -81,6 +81,17 @@ def test_while_it_is_held_the_microphone_is_sent(page: Page, door: ScriptedDoor)
     assert len(door.sound) == came
 
 
+def test_after_the_end_nothing_is_sent_however_long_the_browser_takes_to_close(page: Page, door: ScriptedDoor) -> None:
+    page.evaluate(
+        "AudioContext.prototype.close = () => new Promise(() => {}); MediaStreamTrack.prototype.stop = () => {}"
+    )
+    hold_until_half_a_second_came(page, door)
+    assert door.next_message() == {"type": "audio_end"}
+    came = len(door.sound)
+    page.evaluate("new Promise((over) => setTimeout(over, 300))")  # nine frames
+    assert len(door.sound) == came
+
+
 def test_a_held_space_bar_talks_too(page: Page, door: ScriptedDoor) -> None:
     page.get_by_role("button", name="Hold to talk").focus()
     page.keyboard.down(" ")

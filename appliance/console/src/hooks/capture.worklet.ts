@@ -1,4 +1,5 @@
-// On the audio thread: the microphone as int16 mono of 16 kHz, 512 samples a frame; null once it was told to end.
+// On the audio thread: the microphone as int16 mono of 16 kHz, 512 samples a frame; null once it was told to end, and
+// nothing after it, however long the microphone is still joined to it.
 
 declare const sampleRate: number // Hz, of the context
 declare function registerProcessor(name: string, processor: unknown): void
@@ -28,6 +29,7 @@ class Capture extends AudioWorkletProcessor {
 
   /** Average the samples that fall into one of 16 kHz: of a context at 16 kHz each one as it is. */
   process([input]: Float32Array[][]): boolean {
+    if (this.isOver) return false
     for (const sample of input?.[0] ?? []) {
       this.sum += sample
       this.count += 1
@@ -37,7 +39,7 @@ class Capture extends AudioWorkletProcessor {
       this.take(this.sum / this.count)
       this.sum = this.count = 0
     }
-    return !this.isOver
+    return true
   }
 
   private take(sample: number): void {

@@ -46,6 +46,8 @@ def main() -> int:
             return selfcheck()
         case ["backup", file]:
             shutil.copyfile(Path(os.environ["STATE_DIRECTORY"]) / "nakari.db", file)
+        case ["config", "reload"]:
+            (Path(os.environ["STATE_DIRECTORY"]) / "reloaded").touch()
         case ["version"]:
             sys.stdout.write(f"nakari {VERSION}\n")
     return 0

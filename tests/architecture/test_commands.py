@@ -74,7 +74,7 @@ OTHER_PROGRAMS = {
         "systemctl",
         "systemd-analyze",
     ),
-    *("apt", "chown", "install", "openssl", "sudoedit", "tee", "touch", "usermod"),
+    *("apt", "chown", "install", "loginctl", "openssl", "sudoedit", "tee", "touch", "usermod"),
 }
 """What else a block may start: a misspelt name of ours is none of these."""
 

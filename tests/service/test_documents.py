@@ -59,6 +59,17 @@ NOT_TYPED: Mapping[str, str] = {
     "podman build --build-arg COMMIT=$(git rev-parse --short HEAD) -t nakari .": CONTAINER,
     "podman run -d --init --name nakari --network host -v nakari:/var/lib/nakari nakari": CONTAINER,
     'podman exec nakari nakari ask "what time is it"': CONTAINER,
+    **dict.fromkeys(
+        (
+            "sudo install -D -m 644 systemd/asound.conf /etc/nakari/asound.conf",
+            "sudo install -D -m 644 systemd/desktop-sound.conf /etc/systemd/system/nakari.service.d/desktop-sound.conf",
+            "sudoedit /etc/systemd/system/nakari.service.d/desktop-sound.conf",
+            "sudo loginctl enable-linger ada",
+            "sudo systemctl daemon-reload",
+            "sudo systemctl restart nakari",
+        ),
+        ROOT_NEEDED,
+    ),
     "sudo usermod -aG nakari NAME": ROOT_NEEDED,
     "sudo nakari logs -f": "follows the journal of systemd until it is stopped: tests/appliance/logs",
     "sudo nakari logs --since 2h --level warning": SYSTEMD,

@@ -545,6 +545,55 @@ def test_after_an_upgrade_of_the_state_the_release_before_is_refused_until_it_is
     assert "blue" not in box.must("nakari", "ask", "what colour is my sail")
 
 
+ADAS_SOUND: Final = """
+useradd --create-home --uid 1000 ada
+install -d -o ada -m 700 /home/ada/.config/pulse
+cat >/root/session <<END
+install -d -o ada -m 700 /run/user/1000 /run/user/1000/pulse
+touch /run/user/1000/pulse/native
+mount --bind /srv/card/private/native /run/user/1000/pulse/native
+END
+cat >/etc/systemd/system/user@1000.service <<END
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/sh -eu /root/session
+END
+install -o ada -m 600 /srv/card/private/cookie /home/ada/.config/pulse/cookie
+install -D -m 644 /srv/nakari/systemd/asound.conf /etc/nakari/asound.conf
+install -D -m 644 /srv/nakari/systemd/desktop-sound.conf /etc/systemd/system/nakari.service.d/desktop-sound.conf
+systemctl daemon-reload
+mv /etc/asound.conf /root/asound.conf
+"""
+"""Ada's PulseAudio lets in whoever shows its cookie, and nobody else looks into her folders.
+
+Her session, which has the socket, is a stand-in: a box without PAM starts none. It is up when nakari has asked for it.
+"""
+
+
+@pytest.mark.shows("H2", "H3")
+def test_it_hears_and_speaks_by_the_sound_server_of_a_desktop(box: Box, card: VirtualSound, tmp_path: Path) -> None:
+    own = card.folder / "private"
+    own.mkdir()
+    (own / "cookie").write_bytes(bytes(range(256)))
+    card.load("module-native-protocol-unix", f"socket={own}/native", f"auth-cookie={own}/cookie", "auth-anonymous=0")
+    box.must("systemctl", "stop", "nakari.service")
+    try:
+        box.must("sh", "-euc", ADAS_SOUND)
+        box.must("systemctl", "start", "nakari.service")
+        box.until("a Whisper listens", lambda: "household" in str(status_of(box)["ears"]), UP_SECONDS)
+        question, before = speak("What time is it?", tmp_path / "question.wav"), logged(box).count("run_finished")
+        with card.recording(tmp_path / "answer.wav"):
+            card.say(question)
+            box.until("its answer", lambda: logged(box).count("run_finished") > before, UP_SECONDS)
+        assert loud_seconds(tmp_path / "answer.wav") > 0.3
+    finally:
+        box.run("rm", "/etc/systemd/system/nakari.service.d/desktop-sound.conf", "/etc/nakari/asound.conf")
+        box.run("mv", "/root/asound.conf", "/etc/asound.conf")
+        box.must("systemctl", "daemon-reload")
+        box.must("systemctl", "restart", "nakari.service")
+
+
 @pytest.mark.shows("H8")
 def test_uninstalled_it_leaves_what_it_is_until_that_is_asked_for_too(box: Box) -> None:
     box.must("/srv/nakari/scripts/uninstall")

@@ -1,10 +1,11 @@
 """Debian packages of what is committed here, each made in a bare Debian of its suite; run as a module, it makes one.
 
-usage: python -m tests.service.debian_package [--suite bookworm|trixie] [--output DIST] [--uncompressed]
+usage: python -m tests.service.debian_package [--suite bookworm|trixie] [--output DIST] [--uncompressed] [--sign KEY]
 Needs root, minutes and package registries.
 """
 
 import argparse
+import hashlib
 import shlex
 import subprocess
 import sys
@@ -39,6 +40,32 @@ def build(suite: str, output: Path, options: str = "") -> Path:
     return next(output / file.name for file in made if file.suffix == ".deb")
 
 
+SUMS = "SHA256SUMS"
+
+
+def sign(folder: Path, key: str) -> None:
+    """Write the sums of all files of a folder into its SHA256SUMS, and gpg's signature by `key` into SHA256SUMS.asc.
+
+    Raises RuntimeError where gpg does not sign with it.
+    """
+    files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith(SUMS))
+    lines = (f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
+    (folder / SUMS).write_text("".join(lines), encoding="utf-8")
+    (folder / f"{SUMS}.asc").unlink(missing_ok=True)  # of other sums
+    gpg("--local-user", key, "--armor", "--detach-sign", str(folder / SUMS))
+
+
+def gpg(*words: str) -> None:
+    """Have gpg do something. Raises RuntimeError with what it said where it does not."""
+    try:
+        done = subprocess.run(["gpg", "--batch", "--yes", *words], capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise RuntimeError("there is no gpg: install it with `sudo apt install gpg`") from error
+    if done.returncode:
+        said = done.stderr.strip().rpartition("\n")[2]
+        raise RuntimeError(f"nothing is signed ({said}): `gpg --list-secret-keys` names the keys that can sign")
+
+
 def _git(*words: str) -> str:
     return subprocess.run(
         ["git", "-C", ROOT, *words],
@@ -61,8 +88,16 @@ def main() -> int:
     parser.add_argument("--suite", choices=RELEASES, default=own_suite())
     parser.add_argument("--output", type=Path, default=ROOT / "dist")
     parser.add_argument("--uncompressed", action="store_const", const="-Znone", default="", help="quickly, to try it")
+    parser.add_argument("--sign", metavar="KEY", help="sign the sums of all files in the folder by this key of gpg")
     given = parser.parse_args()
-    file = build(given.suite, given.output, given.uncompressed)
+    try:
+        if given.sign:
+            gpg("--list-secret-keys", given.sign)  # before minutes are spent
+        file = build(given.suite, given.output, given.uncompressed)
+        if given.sign:
+            sign(given.output, given.sign)
+    except RuntimeError as error:
+        sys.exit(f"nakari: {error}")
     sys.stdout.write(f"{file}: {file.stat().st_size / 1e6:.0f} MB\n")
     return 0
 

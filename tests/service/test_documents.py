@@ -37,6 +37,8 @@ SUDO = '#!/bin/sh\n[ "$1" = nakari ] || { echo "only nakari is tried as root her
 
 ROOT_NEEDED = "changes the machine as root: tests/service/test_systemd.py"
 PACKAGE = "wants a package that is not published: tests/service/test_package.py"
+CHECK_RELEASE = "gpg --verify SHA256SUMS.asc SHA256SUMS && sha256sum --check --ignore-missing SHA256SUMS"
+RELEASE = "wants a release that is not published: tests/service/test_signing.py"
 SYSTEMD = "needs a real systemd: tests/service/test_systemd.py"
 SUITE = "is the suite, the checks or a benchmark itself"
 SEVERAL = "wants two machines and an engine: tests/machines"
@@ -54,6 +56,7 @@ NOT_TYPED: Mapping[str, str] = {
     "sudo scripts/uninstall": ROOT_NEEDED,
     "sudo scripts/uninstall --purge": ROOT_NEEDED,
     "sudo apt install ./nakari_VERSION_ARCH.deb": PACKAGE,
+    CHECK_RELEASE: RELEASE,
     "sudo apt remove nakari": PACKAGE,
     "sudo apt purge nakari": PACKAGE,
     "podman build --build-arg COMMIT=$(git rev-parse --short HEAD) -t nakari .": CONTAINER,

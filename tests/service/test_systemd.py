@@ -545,8 +545,29 @@ def test_after_an_upgrade_of_the_state_the_release_before_is_refused_until_it_is
     assert "blue" not in box.must("nakari", "ask", "what colour is my sail")
 
 
+ASKS_AGAIN: Final = 20.0
+"""Seconds after which somebody who was not answered asks again: between sound servers a busy machine loses sound."""
+
+
+def ask_until_answered(box: Box, card: VirtualSound, question: Path) -> None:
+    """Ask aloud, and again as a person would."""
+    before = logged(box).count("run_finished")
+    waits_until = 0.0
+
+    def is_answered() -> bool:
+        nonlocal waits_until
+        if logged(box).count("run_finished") > before:
+            return True
+        if time.monotonic() > waits_until:
+            card.say(question)
+            waits_until = time.monotonic() + ASKS_AGAIN
+        return False
+
+    box.until("its answer", is_answered, UP_SECONDS)
+
+
 ADAS_SOUND: Final = """
-useradd --create-home --uid 1000 ada
+id ada || useradd --create-home --uid 1000 ada
 install -d -o ada -m 700 /home/ada/.config/pulse
 cat >/root/session <<END
 install -d -o ada -m 700 /run/user/1000 /run/user/1000/pulse
@@ -580,12 +601,13 @@ def test_it_hears_and_speaks_by_the_sound_server_of_a_desktop(box: Box, card: Vi
     box.must("systemctl", "stop", "nakari.service")
     try:
         box.must("sh", "-euc", ADAS_SOUND)
+        measured = logged(box).count("echo_measured")
         box.must("systemctl", "start", "nakari.service")
         box.until("a Whisper listens", lambda: "household" in str(status_of(box)["ears"]), UP_SECONDS)
-        question, before = speak("What time is it?", tmp_path / "question.wav"), logged(box).count("run_finished")
+        box.until("its calibration", lambda: logged(box).count("echo_measured") > measured, UP_SECONDS)
+        question = speak("What time is it?", tmp_path / "question.wav")
         with card.recording(tmp_path / "answer.wav"):
-            card.say(question)
-            box.until("its answer", lambda: logged(box).count("run_finished") > before, UP_SECONDS)
+            ask_until_answered(box, card, question)
         assert loud_seconds(tmp_path / "answer.wav") > 0.3
     finally:
         box.run("rm", "/etc/systemd/system/nakari.service.d/desktop-sound.conf", "/etc/nakari/asound.conf")

@@ -50,7 +50,7 @@ def set_up(program: Path) -> str:
     script = _home(program) / "scripts" / "setup"
     if program.absolute().parent.name != "bin" or script.is_file():
         return SET_UP
-    return "install nakari again with its extra echo (README: as a wheel)"
+    return "install nakari again with that extra (docs/operation.md: as a wheel)"
 
 
 def _is_service(program: Path) -> bool:

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from copy import deepcopy
+from importlib.util import find_spec
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -56,6 +57,11 @@ async def can_connect(url: str, seconds: float) -> bool:
         return False
     writer.close()
     return True
+
+
+def is_installed() -> bool:
+    """Say whether litellm can be asked: it is an extra. Imports nothing."""
+    return find_spec("litellm") is not None
 
 
 class LiteLlmModel:
@@ -185,7 +191,7 @@ class LiteLlmModel:
             await self._thread.start()
         except ImportError as error:
             raise ModelRefused(
-                f"litellm, which {self.name} needs, cannot be loaded ({error}): run scripts/setup again"
+                f"litellm, the extra cloud, which {self.name} needs, cannot be loaded ({error}): run scripts/setup"
             ) from error
 
     async def _chunks(self, request: Mapping[str, Any], accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:

@@ -9,6 +9,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -53,12 +54,14 @@ def program(config: Config) -> Line:
     del config
     python = f"Python {platform.python_version()} on {platform.machine()}"
     try:
-        missing = missing_of(metadata.requires("nakari") or [])
+        required = metadata.requires("nakari") or []
     except metadata.PackageNotFoundError:
         return Line("program", Verdict.WARNING, f"{python}; nakari itself is not installed", "run scripts/setup")
-    if missing:
+    if missing := missing_of(required):
         return Line("program", Verdict.FAULT, f"not installed: {', '.join(missing)}", "run scripts/setup again")
-    return Line("program", Verdict.OK, f"{python}, nakari {metadata.version('nakari')}, all packages")
+    extras = ", ".join(sorted(name for name, is_here in extras_of(required).items() if is_here)) or "none"
+    what = f"{python}, nakari {metadata.version('nakari')}, all packages; extras: {extras}"
+    return Line("program", Verdict.OK, what)
 
 
 def settings(config: Config) -> Line:
@@ -152,6 +155,15 @@ def missing_of(requirements: Iterable[str]) -> list[str]:
     names = [re.split(r"[^\w.-]", line.strip())[0] for line in requirements if "extra ==" not in line]
     installed = {_normal(found.name) for found in metadata.distributions()}
     return [name for name in names if _normal(name) not in installed]
+
+
+def extras_of(requirements: Iterable[str]) -> dict[str, bool]:
+    """Return the extras, each with whether all that it brings is here."""
+    brought: defaultdict[str, list[str]] = defaultdict(list)
+    for line in requirements:
+        if named := re.search(r"""extra == ['"]([\w.-]+)['"]""", line):
+            brought[named[1]].append(line.partition(";")[0])
+    return {name: not missing_of(lines) for name, lines in brought.items()}
 
 
 def judge_space(free: int) -> Line:

@@ -127,9 +127,12 @@ async def _model(catalog: ModelCatalog, state_folder: Path) -> Line:
 
 
 async def _try(catalog: ModelCatalog, chosen: Guarded) -> Line:
-    from agent.model.litellm import LiteLlmModel
+    from agent.model.litellm import LiteLlmModel, is_installed
 
     settings = catalog.models.get(chosen.alias, catalog.model)
+    if isinstance(chosen.model, LiteLlmModel) and not is_installed():
+        what = f"litellm, the extra cloud, by which {chosen.name} is asked, is not installed"
+        return Line("model", Verdict.FAULT, what, "run scripts/setup")
     if isinstance(chosen.model, LiteLlmModel):
         return await _try_key(catalog, chosen.name, settings)
     if not settings.base_url:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -259,6 +260,11 @@ class _Loaded:
 
     def _tokens_of(self, text: str) -> int:
         return len(self.model.hf_tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def is_installed() -> bool:
+    """Say whether Whisper can run on this machine: it is an extra. Imports nothing."""
+    return find_spec("faster_whisper") is not None
 
 
 def _load(folder: Path, threads: int, language: str | None) -> "WhisperModel":

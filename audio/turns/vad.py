@@ -2,7 +2,7 @@
 
 import importlib.util
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf, log10, sqrt
 from pathlib import Path
@@ -258,13 +258,16 @@ class LateDetector:
             detector.recall(state)
 
 
+def has_silero() -> bool:
+    """Say whether an installed package has the model. Loads nothing."""
+    return any(True for _ in _files())
+
+
 def load_silero() -> "SileroDetector":
     """Load the model from an installed package. Blocking (30 ms). Raises `ModelNotFound` when neither has it."""
-    for package, inside in _PACKAGED:
-        file = _folder_of(package) / inside
-        if file.is_file():
-            return SileroDetector(file)
-    raise ModelNotFound("the voice detector's model is missing; install nakari again with scripts/setup")
+    for file in _files():
+        return SileroDetector(file)
+    raise ModelNotFound("the voice detector's model, of the extra local-whisper, is missing; run scripts/setup")
 
 
 class SileroDetector:
@@ -307,6 +310,14 @@ class SileroDetector:
             self._inputs |= {"state": np.zeros((2, 1, 128), np.float32), "sr": np.array(SAMPLE_RATE, np.int64)}
         else:
             self._inputs |= {name: np.zeros((1, 1, 128), np.float32) for name in self._states}
+
+
+def _files() -> Iterator[Path]:
+    """Yield where the model is, the one to be taken first."""
+    for package, inside in _PACKAGED:
+        file = _folder_of(package) / inside
+        if file.is_file():
+            yield file
 
 
 def _folder_of(package: str) -> Path:

@@ -148,6 +148,6 @@ def test_the_installed_versions_are_the_locked_ones() -> None:
 
 
 def test_the_malicious_releases_are_shut_out() -> None:
-    assert [line for line in PROJECT["project"]["dependencies"] if line.startswith("litellm")] == [
-        "litellm>=1.90,!=1.82.7,!=1.82.8"
-    ]
+    extras = PROJECT["project"]["optional-dependencies"]
+    asked_for = [*PROJECT["project"]["dependencies"], *(line for lines in extras.values() for line in lines)]
+    assert [line for line in asked_for if line.startswith("litellm")] == ["litellm>=1.90,!=1.82.7,!=1.82.8"]

@@ -7,11 +7,13 @@ from appliance.config.load import Config
 from appliance.doctor.child import Broken, Culprit, printed
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.input.whisper.choice import pick
-from appliance.input.whisper.recognizers import choose_whisper
+from appliance.input.whisper.recognizers import INSTALL, NOT_INSTALLED, choose_whisper
 from appliance.input.whisper.settings import whisper_settings
 from appliance.input.whisper.short_window import described, is_short, recall
 from appliance.input.whisper.speed import RecognizerSpeed, arguments
 from audio.recognizer.compare import Comparison
+from audio.recognizer.faster_whisper import is_installed
+from audio.turns.vad import has_silero
 
 _RECOGNIZER: Final = Culprit(
     "the recognizer",
@@ -24,8 +26,13 @@ def recognizer(config: Config) -> Line:
     """Find out which Whisper would listen, without loading its model."""
     if "whisper" not in config.ears.engines:
         return _unused("recognizer")
+    if not has_silero():
+        what = "the voice detector's model, of the extra local-whisper, is missing: nothing can be heard"
+        return Line("recognizer", Verdict.FAULT, what, "run scripts/setup")
     hearing = choose_whisper(whisper_settings(config))
     name = hearing.recognizer.name
+    if not is_installed():
+        return Line("recognizer", Verdict.WARNING, f"{NOT_INSTALLED}; {name} understands set phrases only", INSTALL)
     if hearing.is_last_resort:
         coming = "wait until it is fetched" if config.ears.download else "set [ears] download, or model = a folder"
         return Line(

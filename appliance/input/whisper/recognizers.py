@@ -21,7 +21,14 @@ from appliance.input.whisper.settings import AUTO, WhisperSettings
 from appliance.input.whisper.short_window import is_short
 from audio.errors import AudioError, ModelDamaged, RecognizerAbsent
 from audio.interfaces import Recognizer
-from audio.recognizer.faster_whisper import FasterWhisperRecognizer, Hotwords, WhisperOptions, listed, no_hotwords
+from audio.recognizer.faster_whisper import (
+    FasterWhisperRecognizer,
+    Hotwords,
+    WhisperOptions,
+    is_installed,
+    listed,
+    no_hotwords,
+)
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
 from audio.recognizer.speed import BOUND
 from audio.recognizer.wrapped import WrappedRecognizer
@@ -33,6 +40,10 @@ TRY_AGAIN_SECONDS: Final = 3600.0
 
 SETTLE_SECONDS: Final = 20.0
 """After the start, before the box is measured: until then it does much else."""
+
+
+NOT_INSTALLED: Final = "faster-whisper, the extra local-whisper, is not installed"
+INSTALL: Final = "run scripts/setup, or name a server in [ears] engines"
 
 
 def last_resort() -> Recognizer:
@@ -127,6 +138,8 @@ class WhisperHearing:
 
         In a process of its own: it can be ended at any moment, and a model too large for the box takes only it along.
         """
+        if not is_installed():
+            return
         if is_to_be_measured(self.settings):
             await asyncio.sleep(self.settle)
         while True:
@@ -169,12 +182,15 @@ def choose_whisper(
     where the box may fetch it, and a damaged one does not end the service. `instead` listens without one. Raises
     `ModelNotFound` when a folder is configured that holds no model, or a name that nobody knows.
     """
-    picked = pick(settings)
+    picked = _usable(settings)
     if picked is not None:
         _tell_choice(settings)
         is_fatal = instead is LAST_RESORT and not fetches
         recognizer = CurrentRecognizer(_whisper(settings, picked, names), None if is_fatal else instead)
         return WhisperHearing(recognizer, settings, picked, is_short(settings, picked), names)
+    if not is_installed():
+        log.warning("no_faster_whisper", reason=f"{NOT_INSTALLED}, so {instead.listens}; {INSTALL}")
+        return WhisperHearing(CurrentRecognizer(instead.make()), settings, None, names=names)
     name = USUAL_MODEL if settings.model == AUTO else settings.model
     fix = f"{name} is being fetched" if fetches and settings.download else f"`nakari models pull {name}` fetches one"
     log.warning(
@@ -188,8 +204,13 @@ def whisper_of(
     settings: WhisperSettings, names: Hotwords = no_hotwords, *, instead: StandIn = LAST_RESORT
 ) -> Recognizer:
     """Return the recognizer that would listen now, as `choose_whisper` does, without a word about it."""
-    picked = pick(settings)
+    picked = _usable(settings)
     return _whisper(settings, picked, names) if picked is not None else instead.make()
+
+
+def _usable(settings: WhisperSettings) -> Pick | None:
+    """Return the model that can listen; None without one, and without what runs it. Raises as `pick` does."""
+    return pick(settings) if is_installed() else None
 
 
 def model_in_use(settings: WhisperSettings) -> str:

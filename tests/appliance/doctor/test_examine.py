@@ -20,6 +20,7 @@ from appliance.doctor.examine import Line, Verdict, examine, summary
 from appliance.doctor.machine import (
     BUILT,
     JUMP_SECONDS,
+    extras_of,
     has_default_route,
     judge_clock,
     judge_space,
@@ -95,6 +96,11 @@ def test_the_packages_are_looked_for(config: Config) -> None:
     assert missing_of(project["dependencies"]) == []
     assert missing_of(["no-such.thing>=1,<2", "pytest!=3", "absent ; extra == 'x'"]) == ["no-such.thing"]
     assert checks_machine.program(config).verdict is not Verdict.FAULT
+
+
+def test_an_extra_is_here_when_all_that_it_brings_is() -> None:
+    lines = ["numpy>=1", "pytest>=3; extra == 'x'", 'absent; extra == "y-z"', "pytest; extra == 'y-z'"]
+    assert extras_of(lines) == {"x": True, "y-z": False}
 
 
 def test_a_key_that_is_named_and_missing_is_a_fault(config: Config) -> None:

@@ -6,12 +6,11 @@ from datetime import timedelta
 from typing import Final, TypeAlias
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
-from agent.intents import agenda, recall, status, tasks, timers, voices, weather
+from agent.intents import agenda, almanac, chance, recall, status, tasks, timers, voices, weather
 from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState, Turn
 from agent.intents.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
-from agent.intents.spoken import clock, date
 from agent.intents.sums import answer_sum
 from agent.tools.tool import unmarked
 
@@ -61,6 +60,9 @@ _WITHOUT_EFFECT: Final = frozenset(
 
 _WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember"}
 """Intents that are asked back when they were hard to hear."""
+
+_TIMED: Final = frozenset({"timer_start", "alarm"})
+"""What wants a time."""
 
 _FOR_GOOD: Final = frozenset({"timer_cancel", "timer_cancel_all", "task_cancel", "mute_microphone", "forget_last"})
 """Of these, those that no word takes back: a yes that was hard to hear is asked once more."""
@@ -156,7 +158,7 @@ def _without_person(state: DialogState) -> list[Action]:
 
 def _meant(state: DialogState, understand: Understand) -> Intent:
     """Return what the words mean after what was said before: a yes means what was asked back."""
-    intent = understand(state.words)
+    intent = _with_time(state, understand)
     asked, is_sure = _asked_back(state)
     if asked and intent.name == "yes":
         wanted = understand(asked)
@@ -170,6 +172,23 @@ def _meant(state: DialogState, understand: Understand) -> Intent:
         return _unsure_at_home(state, asked)
     is_said_twice = bool(asked) and understand(asked) == intent
     return Intent("doubtful") if intent.name in _WITH_EFFECT and not is_said_twice else intent
+
+
+def _with_time(state: DialogState, understand: Understand) -> Intent:
+    """Return what the words mean; a time said after "tell me when" belongs to what was wanted before it."""
+    intent = understand(state.words)
+    before = next((turn for turn in reversed(state.earlier) if turn.block.is_human), None)
+    asked = {phrase("ask_when", language) for language in ("en", "zh")}
+    if (
+        before is None
+        or intent.name in _SKILLS
+        or not asked & set(before.replies)
+        or not _is_recent(before, state.turn)
+    ):
+        return intent
+    wanted, when = _bare(before.words), _bare(state.words)
+    sentences = [f"{wanted} {joined}{when}" for joined in ("", "at ", "in ")] + [f"{when}{wanted}"]
+    return next((each for each in map(understand, sentences) if each.name in _TIMED), intent)
 
 
 def _unsure_at_home(state: DialogState, asked: str) -> Intent:
@@ -219,20 +238,6 @@ def _told_first(state: DialogState) -> str:
 def _is_beginning(part: str, whole: str) -> bool:
     """Say whether a text is the beginning of another, whatever its white space."""
     return "".join(whole.split()).startswith("".join(part.split()))
-
-
-def _time(state: DialogState, _: Intent) -> str:
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    return phrase("time", state.language, clock=clock(state.now, state.language))
-
-
-def _date(state: DialogState, intent: Intent) -> str:
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    days = intent.number("day")
-    told = date(state.now + timedelta(days=days), state.language)
-    return phrase(f"date_{days}" if days else "date", state.language, date=told)
 
 
 def _volume_set(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -335,8 +340,13 @@ def _saying(name: str) -> Skill:
 
 
 _SKILLS: Final[Mapping[str, Skill]] = {
-    "time": _time,
-    "date": _date,
+    "time": almanac.time_here,
+    "time_there": lambda state, intent: almanac.time_there(state, intent) or _unknown(state, intent),
+    "date": almanac.told_date,
+    "days_until": almanac.days_until,
+    "week": almanac.week,
+    "coin": chance.coin,
+    "draw": chance.number,
     "timer_start": timers.start,
     "timer_cancel": timers.cancel,
     "timer_cancel_all": timers.cancel_all,

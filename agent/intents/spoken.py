@@ -24,6 +24,13 @@ _MONTHS: Final = (
 )
 _WEEKDAYS_ZH: Final = "一二三四五六日"
 
+_BYDAY: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_EVERY: Final = {
+    "FREQ=DAILY": ("every day", "每天"),
+    "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR": ("every weekday", "每个工作日"),
+    "FREQ=WEEKLY;BYDAY=SA,SU": ("every weekend", "每个周末"),
+}
+
 _PARTS: Final = (
     (5, "at night"),
     (12, "in the morning"),
@@ -183,6 +190,14 @@ def date(at: datetime, language: Language) -> str:
         return f"{at.year}年{at.month}月{at.day}日，星期{_WEEKDAYS_ZH[at.weekday()]}"
     ending = "th" if at.day in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(at.day % 10, "th")
     return f"{_WEEKDAYS[at.weekday()]}, the {at.day}{ending} of {_MONTHS[at.month - 1]} {at.year}"
+
+
+def every(rule: str, language: Language) -> str:
+    """Return how a rule of the sentence files repeats: `every weekday`, `每周一`."""
+    if rule in _EVERY:
+        return _EVERY[rule][language == "zh"]
+    day = _BYDAY.index(rule.rpartition("=")[2])
+    return f"每周{_WEEKDAYS_ZH[day]}" if language == "zh" else f"every {_WEEKDAYS[day]}"
 
 
 def to_second_person(words: str, language: Language) -> str:

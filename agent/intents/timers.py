@@ -13,6 +13,7 @@ from agent.intents.spoken import (
     behind_for,
     clock,
     date,
+    every,
     is_length,
     length,
     length_timer,
@@ -67,15 +68,24 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
     due, label = next_moment(intent, now), intent.text("label")[:LONGEST_LABEL]
     if due is None:
         return phrase("no_such_day", language)
-    result = state.result("set_alarm")
+    result, repeat = state.result("set_alarm"), intent.text("repeat")
     if result is None:
-        return [state.action("set_alarm", at=f"{due:%Y-%m-%dT%H:%M}", label=label)]
+        again = {"repeat": repeat} if repeat else {}
+        return [state.action("set_alarm", at=f"{due:%Y-%m-%dT%H:%M}", label=label, **again)]
     if result.is_uncertain:
         return _look(state)
     if result.has_failed:
         return phrase("failed", language, reason=result.reason)
+    return _set(state, due, label, repeat)
+
+
+def _set(state: DialogState, due: datetime, label: str, repeat: str) -> str:
+    """Say for when an alarm is set, and how it repeats."""
+    language = state.language
     told = {"clock": clock(due, language), "day": _day(state, due), "label": to_second_person(label, language)}
-    return phrase("alarm_set_for" if label else "alarm_set", language, **told)
+    name = "alarm_repeats" if repeat else "alarm_set"
+    again = every(repeat, language) if repeat else ""
+    return phrase(f"{name}_for" if label else name, language, every=again, **told)
 
 
 def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -231,6 +241,6 @@ def _hours(intent: Intent) -> list[int]:
         return [in_period(hour)]
     if intent.number("wakes"):
         return [hour]
-    if names_day(intent) and intent.slots.get("day") != 0:
+    if (names_day(intent) or intent.text("repeat")) and intent.slots.get("day") != 0:
         return [hour if hour > 5 else hour + 12]
     return [hour % 12, hour % 12 + 12]

@@ -76,6 +76,16 @@ async def test_a_timer_without_a_name_is_labelled_by_its_length(talk: Talk) -> N
         ),
         ("二十分钟后提醒我关火", {"seconds": 1200, "label": "关火"}, "20分钟后我会提醒你：关火。"),
         ("Set a timer for an hour and a half.", {"seconds": 5400, "label": "1 hour 30 minutes"}, None),
+        (
+            "Set a timer for an egg, six minutes.",
+            {"seconds": 360, "label": "an egg"},
+            "I will tell you in six minutes: an egg.",
+        ),
+        (
+            "Set another timer for pasta for nine and a half minutes.",
+            {"seconds": 570, "label": "pasta"},
+            "I will tell you in nine minutes and 30 seconds: pasta.",
+        ),
     ],
 )
 async def test_a_timer_may_be_asked_for_in_many_words(
@@ -197,7 +207,79 @@ async def test_a_day_that_no_year_has_is_told(talk: Talk, words: str) -> None:
 )
 async def test_a_reminder_without_a_time_is_asked_for_one(talk: Talk, words: str) -> None:
     talk.hear(words)
-    assert (await talk.says()).startswith(("Tell me when", "请在一句话里告诉我时间"))
+    assert (await talk.says()).startswith(("When?", "什么时候？"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "when", "call"),
+    [
+        (
+            "Remind me to call my mother.",
+            "At six in the evening.",
+            {"at": "2026-11-21T18:00", "label": "call my mother"},
+        ),
+        ("Remind me to call the bank.", "Tomorrow at nine.", {"at": "2026-11-22T09:00", "label": "call the bank"}),
+        ("Remind me to call my father.", "In ten minutes.", {"seconds": 600, "label": "call my father"}),
+        ("Set a timer for an egg.", "Six minutes.", {"seconds": 360, "label": "an egg"}),
+        ("提醒我给妈妈打电话", "晚上八点", {"at": "2026-11-21T20:00", "label": "给妈妈打电话"}),
+    ],
+)
+async def test_a_time_said_afterwards_belongs_to_what_was_wanted(
+    talk: Talk, wanted: str, when: str, call: dict[str, object]
+) -> None:
+    talk.hear(wanted)
+    assert (await talk.says()).startswith(("When?", "什么时候？"))
+    talk.hear(when)
+    assert [arguments for _, arguments in await talk.calls(a_timer("", ""))] == [call]
+
+
+async def test_something_else_said_afterwards_is_heard_as_that(talk: Talk) -> None:
+    talk.hear("Remind me to call my mother.")
+    await talk.says()
+    talk.hear("What time is it?", at=at(8))
+    assert await talk.says() == "It is nine o'clock in the morning."
+
+
+@pytest.mark.shows("V23", "G13")
+@pytest.mark.parametrize(
+    ("words", "call", "said"),
+    [
+        (
+            "Remind me every weekday at 7:15 to take my pills.",
+            {"at": "2026-11-22T07:15", "label": "take my pills", "repeat": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"},
+            "I will remind you every weekday at a quarter past seven in the morning: take your pills.",
+        ),
+        (
+            "Remind me to water the plants every Sunday at ten.",
+            {"at": "2026-11-21T10:00", "label": "water the plants", "repeat": "FREQ=WEEKLY;BYDAY=SU"},
+            "I will remind you every Sunday at ten o'clock in the morning: water the plants.",
+        ),
+        (
+            "Wake me up every day at six.",
+            {"at": "2026-11-22T06:00", "label": "", "repeat": "FREQ=DAILY"},
+            "The alarm is set for six o'clock in the morning, every day.",
+        ),
+        (
+            "Set an alarm for 7 am every Monday.",
+            {"at": "2026-11-22T07:00", "label": "", "repeat": "FREQ=WEEKLY;BYDAY=MO"},
+            "The alarm is set for seven o'clock in the morning, every Monday.",
+        ),
+        (
+            "每周一晚上八点提醒我倒垃圾",
+            {"at": "2026-11-21T20:00", "label": "倒垃圾", "repeat": "FREQ=WEEKLY;BYDAY=MO"},
+            "我会在每周一晚上8点整提醒你：倒垃圾。",
+        ),
+        (
+            "每天早上七点叫我起床",
+            {"at": "2026-11-22T07:00", "label": "", "repeat": "FREQ=DAILY"},
+            "闹钟已设在每天上午7点整。",
+        ),
+    ],
+)
+async def test_what_repeats_is_set_by_its_rule(talk: Talk, words: str, call: dict[str, object], said: str) -> None:
+    talk.hear(words, at=at(8))
+    assert await talk.calls(a_timer("", "")) == [("set_alarm", call)]
+    assert await talk.says() == said
 
 
 @pytest.mark.parametrize(

@@ -403,7 +403,8 @@ def test_what_the_household_says_is_understood_where_no_model_is_needed(understa
     assert understood["forget_last"] == 1
     assert (understood["agenda"], understood["agenda_next"]) == (2, 1)
     assert understood["weather"] == 5
-    assert understood["unknown"] == 90  # lights, music, heating, shopping, messages, general knowledge
+    assert (understood["coin"], understood["draw"]) == (1, 1)
+    assert understood["unknown"] == 88  # lights, music, heating, shopping, messages, general knowledge
     assert understood["timer_start"] == 8
     assert understood["alarm"] == 7
     assert understood["remember"] == 8

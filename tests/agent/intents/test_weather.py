@@ -86,6 +86,6 @@ async def test_a_box_without_a_model_asks_its_forecaster_and_tells(tmp_path: Pat
     async with WebServer({**open_meteo.PAGES}) as server, a_house(tmp_path, now=now) as house:
         service = OpenMeteo("nakari/test", Place("here", 49.4, 8.69), "metric", server.url, server.url)
         house.mind.registry.join("weather", [weather_tool(service, RunState())])
-        assert await hear(house, "What is the weather like tomorrow?", at=now) == (
-            "Tomorrow: rain, 3 °C to 8 °C; the chance of rain or snow is 90 %."
-        )
+        # A machine too busy to answer at once says "One moment." before it.
+        answer = await hear(house, "What is the weather like tomorrow?", at=now)
+        assert answer.endswith("Tomorrow: rain, 3 °C to 8 °C; the chance of rain or snow is 90 %.")

@@ -11,6 +11,7 @@ from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState, Turn
 from agent.intents.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
+from agent.intents.questions import is_statement
 from agent.intents.sums import answer_sum
 from agent.tools.tool import unmarked
 
@@ -130,7 +131,7 @@ def _say(state: DialogState, words: str, summary: str) -> list[Action]:
 
 def _needs_model(state: DialogState, words: str) -> bool:
     """Say whether the words only tell that a model is needed."""
-    told = ("not_found", "needs_model_still", "lost_thread", "home_away")
+    told = ("not_found", "told_only", "needs_model_still", "lost_thread", "home_away")
     return words == _told_first(state) or words in {phrase(name, state.language) for name in told}
 
 
@@ -227,6 +228,8 @@ def _unknown(state: DialogState, _: Intent) -> str:
     told = _told_first(state)
     if not _is_beginning("".join(state.turn.replies[-1:]), told):  # a model began another answer, and broke off
         return phrase("lost_thread", state.language)
+    if state.has("recall") and is_statement(state.words):
+        return phrase("told_only", state.language)
     said_before = any(told in turn.replies for turn in state.earlier)
     return phrase("needs_model_still", state.language) if said_before else told
 
@@ -370,6 +373,7 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "snooze": _device("snooze"),
     "mute_microphone": _device("mute"),
     "forget_last": _device("forget"),
+    "forget_other": _saying("forget_other"),
     "repeat": _again,
     "say_in": _say_in,
     "status": status.told,

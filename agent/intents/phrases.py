@@ -155,6 +155,14 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "I find nothing about that in what was said here; to know more I need a model, and none can be reached.",
         "这里说过的话里没有找到；要知道更多需要模型，现在连不上。",
     ),
+    "told_only": (
+        "I need a model to think about that. Your words are kept; ask me, and I will find them again.",
+        "这个需要模型才能想。你的话我留着，问起来我能找到。",
+    ),
+    "forget_other": (
+        "Without a model I can only erase what was said last: say forget that, right after it.",
+        "没有模型的时候，我只能删掉刚才说的话：说完马上说“忘掉刚才说的”。",
+    ),
     # voices
     "voice_learnt": ("I know {who} by voice now.", "现在我听得出{who}的声音了。"),
     "voice_is": ("By your voice you are {who}.", "听声音你是{who}。"),

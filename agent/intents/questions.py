@@ -104,6 +104,15 @@ _OF_MEMORY_ZH: Final = re.compile(
     r"你.*(记得|记着|知道|记住|记了)|[我咱].*(让|叫|要|请)你.*记|我.*(告诉|跟你说|对你说|和你说|说过)|列出"
 )
 
+_STATES: Final = re.compile(
+    r"^(?:(?:my|our|his|her|their|the) \S+|i|we|he|she|they|\S+'s|\w+) (?:\S+ ){0,6}?"
+    r"(?:is|are|am|was|were|has|have|had|comes?|came|puts?|lent|left|gave|likes?|loves?|hates?|lives?|moved|bought|parked|"
+    r"keeps?|kept|needs?|wears?|works?|plays?|drives?|turns?|starts?|ends?)\b"
+)
+"""What tells rather than asks or orders: somebody, or something of somebody's, and a verb that says so."""
+
+_STATES_ZH: Final = re.compile("^(?:我|我们|咱们|他|她|.{1,6}的).{0,8}(?:是|在|有|放|借|给|喜欢|住|叫|停|买|讨厌)")
+
 _EMPTY_ZH: Final = re.compile(
     "什么时候|什么地方|什么名字|什么颜色|什么|星期几|周几|几点钟?|几号|几|哪里|哪儿|哪天|哪个|哪种|哪些|哪|多少|多大|多远|"
     "谁|名字|关于|颜色|时候|告诉过?你?|说[过了]|讲过|提过|记不?得|记[住着了下]?|知不?道|来着|我们|我|你|您|那个|这个|请问|所有|"
@@ -130,6 +139,13 @@ def is_question(words: str) -> bool:
         or _REQUEST.search(text) is not None
         or words.rstrip().endswith("?")
     )
+
+
+def is_statement(words: str) -> bool:
+    """Say whether a sentence tells something of a person, or of what is theirs, that somebody may ask for."""
+    if is_question(words):
+        return False
+    return (_STATES_ZH if language_of(words) == "zh" else _STATES).search(_plain(words)) is not None
 
 
 def read_question(words: str) -> Question:

@@ -60,12 +60,13 @@ def recall(state: DialogState, understand: Understand) -> list[Action] | str:
     question = read_question(state.words)
     searched = state.results(TOOL)
     read = [done for done in searched if not done.is_uncertain]
-    wordings = _SEARCHES[question.language]
+    wordings, about = _SEARCHES[question.language], _searched(question)
     if not question.words:  # all that was to be kept, in whatever words: none of them must be with another one
         wordings = tuple(" ".join(wordings).split())
+    elif about:  # and what was only told, which much that is said of remembering would go before
+        wordings = (*wordings, "")
     if len(read) < len(wordings) and len(searched) <= len(wordings):
-        about = _searched(question)
-        return [state.action(TOOL, words=" ".join([wording, *about]), limit=LOOKED_AT) for wording in wordings]
+        return [state.action(TOOL, words=" ".join([wording, *about]).strip(), limit=LOOKED_AT) for wording in wordings]
     if read and all(done.has_failed for done in read):
         return phrase("failed", state.language, reason=read[0].reason)
     facts = sorted(_facts(read, question, understand), key=lambda fact: fact.age, reverse=True)

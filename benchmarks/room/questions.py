@@ -96,7 +96,7 @@ async def ask_all(card: VirtualSound, folder: Path, whisper: Path, bed: Samples,
     async with OpenAiServer() as server:
         for _ in range(3 * count):
             server.enqueue(reply("That is done."))
-        model = {"provider": "openai", "base_url": server.url, "name": "m"}
+        model: dict[str, object] = {"provider": "openai", "base_url": server.url, "name": "m"}
         home = Household(folder, {"model": model, "ears": {"model": str(whisper)}})
         with home.running("run", environment={**os.environ, **card.environment}) as service, played(card, folder, bed):
             await asyncio.to_thread(service.until, "recognizer_ready")

@@ -101,9 +101,9 @@ async def test_a_question_is_answered_with_what_the_person_said_or_not_at_all(
     talk: Talk, question: str, searched: str, journal: object, said: str | None
 ) -> None:
     talk.hear(question)
-    both = await talk.calls(journal, NOTHING_SAID)
-    assert both[0] == ("recall", {"words": searched, "limit": 50})
-    assert [name for name, _ in both] == ["recall", "recall"]
+    searches = await talk.calls(journal, NOTHING_SAID, NOTHING_SAID)
+    assert searches[0] == ("recall", {"words": searched, "limit": 50})
+    assert [name for name, _ in searches] == ["recall"] * 3
     answer = await talk.says()
     assert answer == said if said else answer.startswith(("I find nothing about that", "这里说过的话里没有找到"))
 
@@ -113,21 +113,49 @@ async def test_the_newest_of_what_was_to_be_remembered_counts(talk: Talk) -> Non
     drawer = a_hit("Remember that my keys are in the drawer.", when="2026-11-03 10:00:00 UTC")
     hall = a_hit("Remember that my keys are in the hall.", when="2026-11-20 10:00:00 UTC")
     said = a_hit("my keys are lost", when="2026-11-21 10:00:00 UTC")
-    await talk.calls({"sureness": "sure", "hits": [drawer, hall, said]}, NOTHING_SAID)
+    await talk.calls({"sureness": "sure", "hits": [drawer, hall, said]}, NOTHING_SAID, NOTHING_SAID)
     assert await talk.says() == "You told me: your keys are in the hall."
 
 
 async def test_a_search_that_a_crash_interrupted_is_made_again(talk: Talk) -> None:
     talk.hear("Where are my keys?")
-    first = await talk.calls(INTERRUPTED, INTERRUPTED)
-    assert await talk.calls(found("Remember that my keys are here"), NOTHING_SAID) == first
+    first = await talk.calls(INTERRUPTED, INTERRUPTED, INTERRUPTED)
+    assert await talk.calls(found("Remember that my keys are here"), NOTHING_SAID, NOTHING_SAID) == first
     assert await talk.says() == "You told me: your keys are here."
+
+
+async def test_what_was_only_told_is_searched_for_by_its_own_words(talk: Talk) -> None:
+    """Where remembering is much talked about, that would fill the other two searches."""
+    talk.hear("What's Ben's number?")
+    searches = await talk.calls(NOTHING_SAID, NOTHING_SAID, found("Ben's phone number is 0171 555 123"))
+    assert searches[2] == ("recall", {"words": "ben", "limit": 50})
+    assert await talk.says() == "You told me: Ben's phone number is 0171 555 123."
+
+
+@pytest.mark.parametrize(
+    "words", ["My car is on level two.", "Ada likes strawberries.", "I lent my drill to Karl.", "我的车在二楼。"]
+)
+async def test_what_is_only_told_is_said_to_be_found_again(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert (await talk.says()).endswith(("ask me, and I will find them again.", "问起来我能找到。"))
+
+
+@pytest.mark.parametrize("words", ["Play the next song.", "The sofa.", "Order a pizza.", "Tell me a story."])
+async def test_an_order_is_no_statement(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert "find them again" not in await talk.says()
+
+
+@pytest.mark.parametrize("words", ["Forget the gate code.", "Delete what I said about Karl.", "忘掉我的自行车"])
+async def test_forgetting_by_words_is_told_to_need_a_model(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert (await talk.says()).startswith(("Without a model I can only erase", "没有模型的时候，我只能删掉"))
 
 
 async def test_a_search_that_failed_is_told(talk: Talk) -> None:
     talk.hear("Where are my keys?")
     failed = "error: recall took longer than 20 s and was stopped"
-    await talk.calls(failed, failed)
+    await talk.calls(failed, failed, failed)
     assert await talk.says() == "That did not work: recall took longer than 20 s and was stopped."
 
 
@@ -162,5 +190,5 @@ async def test_without_a_note_for_later_it_still_keeps_the_words() -> None:
 )
 async def test_a_question_reaches_what_answers_it_and_no_more(talk: Talk, question: str, told: str, said: str) -> None:
     talk.hear(question)
-    await talk.calls(found(f"Remember that {told}."), NOTHING_SAID)
+    await talk.calls(found(f"Remember that {told}."), NOTHING_SAID, NOTHING_SAID)
     assert (await talk.says()).startswith(said)

@@ -98,7 +98,9 @@ async def test_what_it_writes_any_provider_takes_back(talk: Talk) -> None:
     await talk.says()
     talk.hear("我的钥匙在哪？")
     await talk.calls(
-        [{"when": "2026-11-20 10:00:00 UTC", "who": "mic", "words": "记住我的钥匙在“抽屉”里\\"}], "nothing"
+        [{"when": "2026-11-20 10:00:00 UTC", "who": "mic", "words": "记住我的钥匙在“抽屉”里\\"}],
+        "nothing",
+        "nothing",
     )
     await talk.says()
     talk.hear("Thank you.")

@@ -10,8 +10,7 @@ from agent.calendars.household import Calendars
 from agent.confirmation.gate import amended
 from agent.context.epochs import Contexts
 from agent.context.limits import ContextLimits, Limits
-from agent.context.recalled import Recalled
-from agent.context.recent import SHARE, Recent
+from agent.context.recollection import SHARE, Recalled, Recent
 from agent.context.situation import AtOpening, SituationProvider, client_zone, mood, place_in_time, rang, waited
 from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, NIGHT, REFLECTION, SELF_CREATED, SYSTEM, TIMER, USER_TEXT, utc_now

@@ -13,8 +13,7 @@ from agent.bus import Bus
 from agent.context.epoch import Epoch
 from agent.context.epochs import Contexts
 from agent.context.limits import ContextLimits
-from agent.context.recalled import Recalled
-from agent.context.recent import Recent
+from agent.context.recollection import Recalled, Recent
 from agent.context.situation import AtOpening, SituationProvider, place_in_time
 from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event

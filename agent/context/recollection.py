@@ -7,8 +7,7 @@ from typing import Final
 
 import structlog
 
-from agent.context.block import format_time
-from agent.context.mapping import message_of
+from agent.context.block import format_time, message_of
 from agent.context.tokens import TokenCounter
 from agent.event import Event
 from agent.model.messages import Message

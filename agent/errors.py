@@ -65,7 +65,7 @@ class StreamBroken(ModelError):
 
 
 class Stopped(AgentError):
-    """Somebody ended the run; its text is the reason, one of `agent.run.stopping.Why`. Never reaches a person."""
+    """Somebody ended the run; its text is the reason, one of `agent.run.run.Why`. Never reaches a person."""
 
 
 class IllegalMessages(AgentError):

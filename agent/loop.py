@@ -24,12 +24,10 @@ from agent.run.act import Actor
 from agent.run.attention import Attention
 from agent.run.budget import Budget, RunLimits
 from agent.run.closing import Closing
-from agent.run.opening import Opening
+from agent.run.opening import Opening, Resuming
 from agent.run.questions import Questions
-from agent.run.resuming import Resuming
-from agent.run.run import Run
+from agent.run.run import Run, Stop
 from agent.run.run_state import Completion, Ending, GivenUp, RunState, Suspension
-from agent.run.stopping import Stop
 from agent.run.summarizer import Summarizer
 from agent.run.think import Thinker
 from agent.tools.registry.registry import ToolRegistry

@@ -28,7 +28,6 @@ from memory.engine.interface import (
     Subscription,
 )
 from memory.engine.names import (
-    matches,
     require_dotted,
     require_message,
     require_pattern,
@@ -67,6 +66,11 @@ class Bell:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._event.wait()
+
+
+def matches(pattern: str, topic: str) -> bool:
+    """Whether messages of this topic are meant: `*` is all, `node.*` a prefix, else the exact topic."""
+    return topic.startswith(pattern[:-1]) if pattern.endswith("*") else topic == pattern
 
 
 @dataclass(eq=False)
@@ -365,8 +369,7 @@ class FakeKeys:
 
     async def get(self, key: str) -> KeyEntry | None:
         require_dotted(key)
-        found = await self._engine.call(lambda: self._server.keys.get(key), changes=False)
-        return found if found is not None and found.value is not None else None
+        return await self._engine.call(lambda: self._server.keys.get(key), changes=False)
 
     async def create(self, key: str, value: bytes) -> int:
         return await self._engine.call(lambda: self._set(require_dotted(key), require_message(value), None))
@@ -374,43 +377,16 @@ class FakeKeys:
     async def update(self, key: str, value: bytes, *, revision: int) -> int:
         return await self._engine.call(lambda: self._set(require_dotted(key), require_message(value), revision))
 
-    async def delete(self, key: str, *, revision: int) -> None:
-        await self._engine.call(lambda: self._set(require_dotted(key), None, revision))
-
-    def _set(self, key: str, value: bytes | None, revision: int | None) -> int:
+    def _set(self, key: str, value: bytes, revision: int | None) -> int:
         present = self._server.keys.get(key)
-        there = present.revision if present is not None and present.value is not None else None
+        there = present.revision if present is not None else None
         if there != revision:
             raise KeyMoved(f"the key {key} is at {there}, not at {revision}; get it and decide anew")
-        if value is not None:
-            self._server.require_room()
+        self._server.require_room()
         entry = KeyEntry(key, value, next(self._server.revisions))
         self._server.keys[key] = entry
         self._server.bell.ring()
         return entry.revision
-
-    async def entries(self, prefix: str = "") -> Sequence[KeyEntry]:
-        def look() -> Sequence[KeyEntry]:
-            found = (self._server.keys[key] for key in sorted(self._server.keys) if key.startswith(prefix))
-            return tuple(entry for entry in found if entry.value is not None)
-
-        return await self._engine.call(look, changes=False)
-
-    async def watch(self, prefix: str = "") -> AsyncIterator[KeyEntry]:
-        seen = 0
-        is_first = True
-        while True:
-            while not self._engine.is_served:
-                await self._engine.until_changed()
-            entries = sorted(self._server.keys.values(), key=lambda entry: entry.revision)
-            news = [each for each in entries if each.revision > seen and each.key.startswith(prefix)]
-            seen = max([seen, *(each.revision for each in entries)])
-            for entry in news:
-                if entry.value is not None or not is_first:
-                    yield entry
-            is_first = False
-            if seen == max([seen, *(each.revision for each in self._server.keys.values())]):
-                await self._engine.until_changed()
 
 
 class FakeInbox:
@@ -468,22 +444,16 @@ class FakeDelivery:
 
         await self._engine.call(ack)
 
-    async def renew(self) -> None:
-        await self._hold(self._engine.take_seconds)
-
     async def release(self) -> None:
-        await self._hold(0.0)
-
-    async def _hold(self, seconds: float) -> None:
         now = asyncio.get_running_loop().time()
 
-        def hold() -> None:
+        def release() -> None:
             if self._put.tries == self.tries:  # not handed out again meanwhile
-                self._put.until = now + seconds
+                self._put.until = now
                 self._engine.server.bell.ring()
 
         with suppress(OutcomeUnknown):
-            await self._engine.call(hold)
+            await self._engine.call(release)
 
 
 class FakeTopics:

@@ -8,8 +8,8 @@ from typing import TypeAlias
 from agent.errors import ModelError, StreamBroken
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage
+from agent.model.wire.openai import validate_tools
 from agent.model.wire.profile import PROFILES
-from agent.model.wire.validate import validate_tools
 from agent.replies import Delivered, Reply, ReplyStream
 from audio.tts.sentences import SentenceSplitter
 from tests.agent.wire_form import wire_form

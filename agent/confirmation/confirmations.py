@@ -17,8 +17,7 @@ from agent.event import Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.messages import Message, ToolCall
 from agent.record import step
-from agent.run.run import Run
-from agent.run.stopping import Why
+from agent.run.run import Run, Why
 from agent.run.system_replies import SystemReplies, phrase
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import REPLY

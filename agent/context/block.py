@@ -1,11 +1,15 @@
-"""The event block: time, place, evidence and words as XML, in the last user message."""
+"""The event block: time, place, evidence and words as XML, in the last user message; and the message a task becomes."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import MAXYEAR, UTC, datetime
+from typing import Final
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr
+
+from agent.model.messages import Message, Role
+from memory.state.tiers import TASK
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 """A UTC time a person can read, e.g. 2025-09-17 01:16:03 UTC."""
@@ -143,3 +147,23 @@ def _attributes(values: Mapping[str, str]) -> str:
 
 def _legible(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
+
+
+RESULT: Final = "tools.results"
+
+ROLES: Final[Mapping[str, Role]] = {
+    TASK: "user",
+    "execute": "user",
+    "node.message": "user",
+    "thinking": "assistant",
+    "node.thinking": "assistant",
+    "llm.results": "assistant",
+    RESULT: "tool",
+}
+"""Action -> role: what is to be done and what others say, what the agent thought, what a tool gave."""
+
+
+def message_of(action: str, content: str) -> Message | None:
+    """Return the message that a task becomes, None for an action that is unknown: a context leaves it out."""
+    role = ROLES.get(action)
+    return None if role is None else Message(role, content)

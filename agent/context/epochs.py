@@ -11,9 +11,8 @@ import structlog
 
 from agent.bus import Bus
 from agent.context import history, summary
-from agent.context.carried import Beginning, Carried, Shares, Weighed
+from agent.context.carried import Beginning, Carried, Limits, Shares, Weighed
 from agent.context.epoch import Epoch, Prefix
-from agent.context.limits import Limits
 from agent.context.opened import body_of, front_of, opened_of
 from agent.context.summary import Compression, Front
 from agent.context.tokens import TokenCounter

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from agent.context import block
-from agent.context.recalled import RECALLED
-from agent.context.recent import RECENT
+from agent.context.recollection import RECALLED, RECENT
 from agent.context.remembered import REMEMBERED
 from agent.model.messages import Message
 

@@ -43,6 +43,8 @@ class Remembered:
     `SECONDS`, holds up no conversation. Who may keep no settings, a visitor, has none.
     """
 
+    name = REMEMBERED
+
     def __init__(
         self, settings: OwnerSettings, read: Read, tokens: TokenCounter, most_tokens: int, seconds: float = SECONDS
     ) -> None:
@@ -51,11 +53,6 @@ class Remembered:
         self._settings = settings
         self._read = read
         self._tokens = tokens
-
-    @property
-    def name(self) -> str:
-        """Of the part of a block."""
-        return REMEMBERED
 
     async def set(self, event: Event, statement: Statement, params: Mapping[str, object]) -> str:
         """Keep the query for the owner of the event in hand, and return what it tells now.

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from agent.errors import ToolFailed
-from agent.home.danger import Danger
 from agent.home.guard import is_harmless, is_unclear, opened, opened_among, opens_by, question, unclear
 from agent.home.home import Home
-from agent.home.house import Entity, House, folded
+from agent.home.house import Danger, Entity, House, folded
 from agent.intents.intent import Language
 from agent.tools.mcp.server import Offered
 from memory.json_value import Json

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from agent.home.danger import ACTING, OPENING, Danger, sounds_like_opening
-from agent.home.house import Entity, House, folded
+from agent.home.house import ACTING, OPENING, Danger, Entity, House, folded, sounds_like_opening
 from agent.intents.intent import Language
 from agent.tools.mcp.schema import plain
 from memory.json_value import Json

@@ -9,8 +9,8 @@ from typing import Final
 
 from agent.bus import Bus
 from agent.confirmation.confirmations import Confirmations
+from agent.context.block import RESULT, ROLES
 from agent.context.epochs import Contexts
-from agent.context.mapping import RESULT, ROLES
 from agent.errors import Stopped
 from agent.event import OUTSIDE, Event
 from agent.mailbox import Mailbox

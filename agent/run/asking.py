@@ -10,7 +10,7 @@ import structlog
 from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, StreamBroken
 from agent.model.chain import Chain, Guarded
 from agent.model.interface import OFFLINE, ChatModel
-from agent.run.patience import SIGN_AFTER, ThoughtLimits
+from agent.run.budget import SIGN_AFTER, ThoughtLimits
 from memory.backoff import Backoff
 
 log = structlog.get_logger()

@@ -16,10 +16,8 @@ from agent.mailbox.mail import QUIET, speaker_in
 from agent.record import COMMAND, COMMAND_RESULT, step
 from agent.replies import INTERRUPTED, Delivered, unsaid
 from agent.run.budget import MAX_GRANTS
-from agent.run.run import Run
+from agent.run.run import Run, Status, Why
 from agent.run.run_state import Completion, Ending, GivenUp, RunState, Superseded, Suspension
-from agent.run.states import Status
-from agent.run.stopping import Why
 from agent.run.system_replies import SystemReplies
 from agent.turns.stages import TURN_ENDED
 from memory.json_value import Json

@@ -1,24 +1,133 @@
-"""A run: the life of one event in the loop, from its hand-over to its completion or suspension."""
+"""A run: the life of one event in the loop, from its hand-over to its end; the states it goes through, and its stop."""
 
+import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal
 
 from agent.context.epoch import Epoch
-from agent.event import Event, new_id
+from agent.errors import Stopped
+from agent.event import Event, new_id, utc_now
 from agent.mailbox import Lease
 from agent.model.messages import Message, ToolCall
 from agent.run.budget import Budget
-from agent.run.states import ENDS, Status, checked
-from agent.run.stopping import Stop
 from agent.turns.stages import Stages
 from memory.json_value import Json
 
 if TYPE_CHECKING:
     from agent.confirmation.confirmations import Answered
 
+
+Why = Literal["interrupted", "superseded", "preempted", "timed_out"]
+
+
+Status = Literal[
+    "PENDING",
+    "BUILDING_CONTEXT",
+    "AWAITING_LLM_DECISION",
+    "AWAITING_TOOL_RESULT",
+    "COMPLETED",
+    "FAILED",
+    "TIMED_OUT",
+    "SUSPENDED",
+]
+
+ENDS: Final[frozenset[Status]] = frozenset({"COMPLETED", "FAILED", "TIMED_OUT", "SUSPENDED"})
+"""One of these ends every run; nothing follows it."""
+
+_AT_WORK: Final[frozenset[Status]] = ENDS | {"AWAITING_LLM_DECISION", "AWAITING_TOOL_RESULT"}
+
+LEGAL: Final[Mapping[Status, frozenset[Status]]] = {
+    "PENDING": frozenset({"BUILDING_CONTEXT", "FAILED", "SUSPENDED"}),
+    "BUILDING_CONTEXT": _AT_WORK,
+    "AWAITING_LLM_DECISION": _AT_WORK,
+    "AWAITING_TOOL_RESULT": _AT_WORK - {"AWAITING_TOOL_RESULT"},
+    **dict.fromkeys(ENDS, frozenset[Status]()),
+}
+"""What may follow. A thought also follows one that broke off; a round that was under way when the process died is
+finished without asking the model anew."""
+
 UNANSWERED: Final = "Waits for a model: none could be reached, and this is not answered yet."
 """How the note of a question begins that no model could answer."""
+
+
+class Stop:
+    """Ends the waits of one run: what stands inside `waits` is cancelled, everything else runs to its end.
+
+    So a journal write and what follows from it are never torn apart, and take milliseconds. Used on one event loop;
+    several tasks of the run may wait at a time. The first reason stays.
+    """
+
+    def __init__(self, deadline: float | None = None) -> None:
+        """`deadline` is on the event loop's clock, in seconds: past it the reason is `timed_out`. None is never."""
+        self.reason: Why | None = None
+        self.given_at: datetime | None = None
+        """When the reason was given; aware UTC."""
+        self._deadline = deadline
+        self._scopes: list[asyncio.Timeout] = []
+
+    def give(self, reason: Why) -> bool:
+        """End all waits now, and all that would begin; False when they have been ended before."""
+        if self.reason is not None:
+            return False
+        self.reason, self.given_at = reason, utc_now()
+        for scope in self._scopes:
+            if not scope.expired():
+                scope.reschedule(asyncio.get_running_loop().time())
+        return True
+
+    def allow(self, seconds: float) -> None:
+        """Put the deadline off by the time that was spent waiting for the mouth: a long story is no hanging run."""
+        if self._deadline is None or self.reason is not None:
+            return
+        self._deadline += seconds
+        for scope in self._scopes:
+            if not scope.expired():
+                scope.reschedule(self._deadline)
+
+    def check(self) -> None:
+        """Raise `Stopped` when a reason was given, or the deadline has passed."""
+        if self.reason is None and self._deadline is not None:
+            self._expire(is_over=asyncio.get_running_loop().time() >= self._deadline)
+        if self.reason is not None:
+            raise Stopped(self.reason)
+
+    def _expire(self, *, is_over: bool) -> None:
+        """Take note that the time is over, where it is and nothing else ended the waits before."""
+        if is_over and self.reason is None:
+            self.reason, self.given_at = "timed_out", utc_now()
+
+    @asynccontextmanager
+    async def waits(self) -> AsyncIterator[None]:
+        """Cancel what is awaited in here when the run is stopped. Raises `Stopped` then, also on entering."""
+        self.check()
+        # Cancelling a part of a task from outside needs a scope; a deadline that `give` sets to now is one.
+        scope = asyncio.timeout_at(self._deadline)
+        try:
+            async with scope:
+                self._scopes.append(scope)
+                try:
+                    yield
+                finally:
+                    self._scopes.remove(scope)
+        except Exception:
+            self._expire(is_over=scope.expired())
+            self.check()
+            raise
+
+
+class IllegalTransition(Exception):
+    """A run was to go where none may go from where it is: a bug of ours."""
+
+
+def checked(before: Status, after: Status) -> Status:
+    """Return `after`. Raises `IllegalTransition` when it may not follow `before`."""
+    if after not in LEGAL[before]:
+        raise IllegalTransition(f"a run that is {before} cannot become {after}")
+    return after
 
 
 @dataclass(slots=True)

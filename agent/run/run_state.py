@@ -7,7 +7,7 @@ from agent.attachments.attachment import Image
 from agent.context.summary import Compression
 from agent.mailbox import Lease, Wake
 from agent.replies import ReplyStream, Sources
-from agent.run.states import Status
+from agent.run.run import Status
 from agent.turns.stages import Stages
 
 

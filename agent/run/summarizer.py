@@ -18,9 +18,8 @@ from agent.event import Event
 from agent.model.interface import OFFLINE, Answer, ChatModel
 from agent.record import step
 from agent.run.closing import last_calls
-from agent.run.run import Run
+from agent.run.run import Run, Stop
 from agent.run.run_state import RunState
-from agent.run.stopping import Stop
 from agent.run.think import Thinker
 from memory.json_value import Json
 

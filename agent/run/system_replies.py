@@ -11,7 +11,7 @@ from typing import Final
 from agent.event import ASR_TRANSCRIPT, Event, utc_now
 from agent.mailbox.mail import first_words
 from agent.replies import Reply, ReplySink
-from agent.run.patience import SIGN_AFTER
+from agent.run.budget import SIGN_AFTER
 from agent.run.run import Run
 from agent.run.run_state import RunState
 from memory.chinese import has_chinese

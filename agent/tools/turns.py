@@ -4,8 +4,7 @@ from agent.event import Event
 from agent.intents.intent import language_of
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
-from agent.turns.slow import why_slow
-from agent.turns.waterfall import turns_of
+from agent.turns.waterfall import turns_of, why_slow
 from memory.json_value import Json
 from memory.state.journal import Journal
 

@@ -7,8 +7,7 @@ from typing import Final
 
 from agent.time.quiet import QuietHours
 from agent.unasked.announcement import TERMS, Announcement
-from agent.unasked.likeness import SAME, Matter, likeness
-from agent.unasked.past import MOST_IGNORED, Fate, Outcome, said_today, times_ignored
+from agent.unasked.past import MOST_IGNORED, SAME, Fate, Matter, Outcome, likeness, said_today, times_ignored
 
 GAP: Final = 2.0
 """Seconds of silence, after people and after its own voice, that nobody takes for the middle of a talk."""

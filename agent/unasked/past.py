@@ -1,13 +1,29 @@
-"""What became of announcements: said and answered, ignored, dropped; read off the journal, and asked by decisions."""
+"""What became of announcements, read off the journal and asked by decisions; and whether two of them say the like."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
 from typing import Final, Literal, TypeAlias, get_args
 
 from agent.unasked.announcement import Announcement, Kind, kind_named
-from agent.unasked.likeness import Matter
+from memory.chinese import simplified
 from memory.json_value import Json
+from memory.state.words import pairs
+
+ALIKE: Final = 0.6
+"""Share of all their words that two texts have in common, from which they say the like (Jaccard's index)."""
+
+SAME: Final = 0.8
+"""The same, from which one may stand for the other: only a number or a small word differs."""
+
+_PIECE: Final = re.compile(r"[^\W_]+")
+_HAN: Final = re.compile("[\u3400-\u9fff]+")
+_EMPTY: Final = frozenset(
+    {"the", "and", "that", "this", "has", "have", "are", "was", "for", "you", "your", "with", "now", "its", "it", "is"}
+    | {"a", "an", "i", "of", "to", "in", "on", "at", "be", "s"}
+)
+
 
 Outcome: TypeAlias = Literal["said", "merged", "expired", "unwanted", "ignored"]
 """Said; left to a newer one of the same matter; of no use any more; against a rule of the household; twice ignored."""
@@ -25,6 +41,34 @@ REMEMBERED: Final = timedelta(days=30)
 
 MOST_IGNORED: Final = 2
 """Times that a matter is offered without an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """What words are about, as far as a program can tell."""
+
+    words: str
+    about: str = ""
+    """What they came of; "" where nobody knows."""
+
+    def is_like(self, words: str, about: str) -> bool:
+        """Whether other words are of the same matter: they came of the same, or say the like."""
+        return (bool(about) and about == self.about) or likeness(self.words, words) >= ALIKE
+
+
+def likeness(one: str, other: str) -> float:
+    """Return the share of words in common, 0 to 1; two texts without any are alike only where they are equal."""
+    ours, theirs = _terms(one), _terms(other)
+    if not ours or not theirs:
+        return float(one.strip() == other.strip())
+    return len(ours & theirs) / len(ours | theirs)
+
+
+def _terms(text: str) -> frozenset[str]:
+    """Return words in small letters, but for the emptiest; of Chinese every two characters that stand together."""
+    plain = simplified(text.casefold())
+    words = {word for word in _PIECE.findall(_HAN.sub(" ", plain)) if word not in _EMPTY}
+    return frozenset(words.union(*map(pairs, _HAN.findall(plain))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from agent.run.run import Run
 from agent.run.system_replies import phrase
 from agent.tools.reply import REPLY
 from agent.unasked.announcements import Announcements
-from agent.unasked.likeness import Matter
-from agent.unasked.past import Fate, last_breath
+from agent.unasked.past import Fate, Matter, last_breath
 from memory.chinese import simplified
 
 log = structlog.get_logger()

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agent.run.states import LEGAL
+from agent.run.run import LEGAL
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.http.caller import Asks

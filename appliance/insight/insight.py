@@ -9,8 +9,7 @@ from pathlib import Path
 from agent.event import HOUSEHOLD
 from agent.intents.intent import Language
 from agent.mailbox import Mailbox
-from agent.turns.slow import slowest, why_slow
-from agent.turns.waterfall import LAST, Turn, turns_of, usual
+from agent.turns.waterfall import LAST, Turn, slowest, turns_of, usual, why_slow
 from appliance.admin.exchange import DATABASE
 from appliance.errors import Problem
 from appliance.exits import Exit

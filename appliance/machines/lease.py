@@ -12,11 +12,11 @@ import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 import structlog
 
-from memory.engine.interface import KeyEntry
+from memory.engine.interface import KeyEntry, Keys
 from memory.errors import EngineFailure, EngineRefused, EngineUnreachable, KeyMoved, OutcomeUnknown
 
 log = structlog.get_logger()
@@ -41,19 +41,6 @@ AWAY_SECONDS: Final = 12.0
 """How long a machine that gave the lease away leaves it to another, before it takes it again itself."""
 
 VERSION: Final = 1
-
-
-class Cell(Protocol):
-    """What the lease needs of the engine's `Keys`, which has it."""
-
-    async def get(self, key: str) -> KeyEntry | None:
-        """As `Keys.get`."""
-
-    async def create(self, key: str, value: bytes) -> int:
-        """As `Keys.create`."""
-
-    async def update(self, key: str, value: bytes, *, revision: int) -> int:
-        """As `Keys.update`."""
 
 
 _AWAY: Final = (EngineUnreachable, OutcomeUnknown, KeyMoved)
@@ -118,7 +105,7 @@ class Lease:
 
     def __init__(
         self,
-        keys: Cell,
+        keys: Keys,
         machine: str,
         clock: Callable[[], float] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -199,7 +186,7 @@ class Lease:
 
     async def _look(self) -> KeyEntry | None:
         found = await self._keys.get(KEY)
-        self.seen = Holding.of(found.value) if found and found.value is not None else None
+        self.seen = Holding.of(found.value) if found else None
         self._revision = found.revision if found else 0
         return found
 

@@ -11,8 +11,7 @@ import structlog
 
 from agent.bus import Observer
 from agent.context.epochs import EPOCH, MESSAGE, Contexts
-from agent.context.recalled import RECALLED
-from agent.context.recent import RECENT
+from agent.context.recollection import RECALLED, RECENT
 from agent.context.remembered import REMEMBERED
 from agent.event import GROWTH, HOUSEHOLD, PERSON_TYPES, SELF_CREATED, SYSTEM, Event, utc_now
 from appliance.input.suppressed import EARS_SUPPRESSED

@@ -8,10 +8,9 @@ from typing import Final
 
 from agent.calendars.household import Calendars
 from agent.confirmation.gate import amended
+from agent.context.carried import ContextLimits, Limits
 from agent.context.epochs import Contexts
-from agent.context.limits import ContextLimits, Limits
-from agent.context.recalled import Recalled
-from agent.context.recent import SHARE, Recent
+from agent.context.recollection import SHARE, Recalled, Recent
 from agent.context.situation import AtOpening, SituationProvider, client_zone, mood, place_in_time, rang, waited
 from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, NIGHT, REFLECTION, SELF_CREATED, SYSTEM, TIMER, USER_TEXT, utc_now
@@ -22,9 +21,8 @@ from agent.model.window import Windows
 from agent.prompts import MeasuredPrompts, Prompts
 from agent.replies import ShownReplies
 from agent.run.attention import Attention
-from agent.run.budget import RunLimits
-from agent.run.outage import ModelWatch
-from agent.run.patience import SIGN_AFTER, ThoughtLimits
+from agent.run.budget import SIGN_AFTER, RunLimits, ThoughtLimits
+from agent.run.questions import ModelWatch
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker

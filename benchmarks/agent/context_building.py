@@ -8,9 +8,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
+from agent.context.carried import ContextLimits
 from agent.context.epoch import Prefix
 from agent.context.epochs import Contexts
-from agent.context.limits import ContextLimits
 from agent.context.tokens import TokenCounter
 from agent.model.interface import StreamItem
 from agent.model.messages import Message, ToolSpec

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH
-from agent.context.limits import ContextLimits
 from agent.event import ASR_TRANSCRIPT, SELF_CREATED, TIMER, USER_TEXT, Event
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.prompts import compose

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from agent.model.openai_compatible import EventStream as ModelStream
 from agent.model.stream.accumulate import Accumulator
-from agent.model.stream.sse import EventStream as ModelStream
 from appliance.satellites.errors import SatelliteFailure
 from appliance.satellites.esphome import EspHome
 from appliance.wyoming.wire import EventStream, Malformed, parsed

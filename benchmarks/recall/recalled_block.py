@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from agent.context.recalled import LINES, Recalled
+from agent.context.recollection import LINES, Recalled
 from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, Event
 from benchmarks.figure import Figure, Series, run

@@ -5,7 +5,7 @@ Everything runs on the event loop that called `Engine.open`; another thread goes
 `DEADLINE` seconds, by its result or an error of `memory.errors`: `EngineUnreachable` (nothing was kept, nor will be),
 `OutcomeUnknown` (only by what changes something: kept, not kept, or kept a moment later, for a frozen server goes on
 with what lies in its buffers), `EngineRefused` (wrong login, too large, not set up). What waits for ever instead
-(`Log.follow`, `Keys.watch`, `Inbox.take`, a `Subscription`) also waits while the engine is away and goes on afterwards.
+(`Log.follow`, `Inbox.take`, a `Subscription`) also waits while the engine is away and goes on afterwards.
 Cancelling is always safe: what was cancelled is as one whose outcome is unknown. A connection that was lost comes back
 by itself, for years; meanwhile calls fail at once or within `DEADLINE`.
 """
@@ -31,7 +31,7 @@ READ_LIMIT: Final = 256
 """Records that `Log.read` returns at a time where nothing else is said."""
 
 TAKE_SECONDS: Final = 30.0
-"""Seconds without `ack` or `renew` after which a message that was taken comes again."""
+"""Seconds without `ack` after which a message that was taken comes again."""
 
 SAME_ID_SECONDS: Final = 24 * 3600.0
 """Seconds for which an inbox knows the id of a message that it was given, also after it was acknowledged."""
@@ -105,8 +105,7 @@ class KeyEntry:
     """A key as it is at a revision."""
 
     key: str
-    value: bytes | None
-    """None when the key was deleted, which only `watch` tells."""
+    value: bytes
     revision: int
     """Rises with each change of this key, not by one; never the same twice."""
 
@@ -118,7 +117,7 @@ class Keys(Protocol):
         """Return the key's newest value; None where there is none. Raises `EngineUnreachable`."""
 
     async def create(self, key: str, value: bytes) -> int:
-        """Set a key that is not there (or was deleted); return its revision.
+        """Set a key that is not there; return its revision.
 
         Raises `KeyMoved` when it is there, `EngineUnreachable`, `EngineFull`, `OutcomeUnknown` (look with `get`; it may
         yet come, until the key has another value), `EngineRefused` (larger than `MESSAGE_LIMIT`).
@@ -126,19 +125,6 @@ class Keys(Protocol):
 
     async def update(self, key: str, value: bytes, *, revision: int) -> int:
         """Set a key that is at `revision`; return its new one. Raises as `create`, `KeyMoved` also where it is gone."""
-
-    async def delete(self, key: str, *, revision: int) -> None:
-        """Delete a key that is at `revision`. Raises as `update`, `KeyMoved` also when it is gone already."""
-
-    async def entries(self, prefix: str = "") -> Sequence[KeyEntry]:
-        """Return all keys that begin with `prefix`, by name. Raises `EngineUnreachable`."""
-
-    def watch(self, prefix: str = "") -> AsyncIterator[KeyEntry]:
-        """Yield the keys that begin with `prefix`, then each that changes, for ever.
-
-        Order: of one key, by revision. Loss: a value that another one followed at once may be left out; the newest one
-        never is. The same revision may come again after the engine was away. Close it (`aclosing`) after use.
-        """
 
 
 class Delivery(Protocol):
@@ -162,9 +148,6 @@ class Delivery(Protocol):
         Raises `EngineUnreachable`, `OutcomeUnknown`: then, and when its time was over, it may come again, so do not ask
         again but take the next. A killed NATS server answers no acknowledgement of what it handed out before.
         """
-
-    async def renew(self) -> None:
-        """Keep it in hand for another `TAKE_SECONDS`. Raises `EngineUnreachable`; not sure to arrive otherwise."""
 
     async def release(self) -> None:
         """Hand it back: it comes again at once, before any other. Raises `EngineUnreachable`."""

@@ -31,11 +31,6 @@ def require_pattern(pattern: str) -> str:
     return pattern
 
 
-def matches(pattern: str, topic: str) -> bool:
-    """Whether messages of this topic are meant: `*` is all, `node.*` a prefix, else the exact topic."""
-    return topic.startswith(pattern[:-1]) if pattern.endswith("*") else topic == pattern
-
-
 def require_message(data: bytes) -> bytes:
     """Return a message or a key's value; raises `EngineRefused` for one over the limit."""
     if len(data) > MESSAGE_LIMIT:

@@ -12,9 +12,9 @@ from typing import Final, TypeVar
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
+from agent.context.carried import ContextLimits
 from agent.context.epochs import Contexts
-from agent.context.limits import ContextLimits
-from agent.context.recent import Recent
+from agent.context.recollection import Recent
 from agent.context.situation import place_in_time
 from agent.context.summary import REQUEST
 from agent.context.tokens import TokenCounter
@@ -26,8 +26,7 @@ from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta,
 from agent.model.messages import Message, ToolSpec, Usage
 from agent.record import Recorder
 from agent.run.attention import Attention
-from agent.run.budget import RunLimits
-from agent.run.patience import ThoughtLimits
+from agent.run.budget import RunLimits, ThoughtLimits
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker

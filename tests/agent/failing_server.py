@@ -15,9 +15,8 @@ from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
 from agent.intents import OfflineModel
 from agent.model.chain import Chain, Guarded, Prices
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from agent.run.budget import RunLimits
-from agent.run.outage import ModelWatch
-from agent.run.patience import SIGN_AFTER
+from agent.run.budget import SIGN_AFTER, RunLimits
+from agent.run.questions import ModelWatch
 from agent.time.quiet import QuietHours
 from tests.agent.mind import NOON, Start, TestMind, a_mind
 from tests.agent.openai_script import PIECE, Gate, Reset, Scripted, Stall, chunk, error, reply

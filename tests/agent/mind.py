@@ -10,11 +10,10 @@ from time import monotonic
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
+from agent.context.carried import ContextLimits
 from agent.context.epoch import Epoch
 from agent.context.epochs import Contexts
-from agent.context.limits import ContextLimits
-from agent.context.recalled import Recalled
-from agent.context.recent import Recent
+from agent.context.recollection import Recalled, Recent
 from agent.context.situation import AtOpening, SituationProvider, place_in_time
 from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
@@ -27,8 +26,7 @@ from agent.prompts import SystemPrompts
 from agent.record import Recorder, step
 from agent.replies import SENTENCE_STARTED, ShownReplies
 from agent.run.attention import Attention
-from agent.run.budget import RunLimits
-from agent.run.patience import ThoughtLimits
+from agent.run.budget import RunLimits, ThoughtLimits
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.context import block
-from agent.context.limits import ContextLimits
+from agent.context.carried import ContextLimits
 from agent.context.summary import REQUEST
 from agent.event import Event
 from agent.mailbox import Allowance, Mailbox

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH
-from agent.context.limits import ContextLimits
 from agent.event import Event
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.run.system_replies import phrase

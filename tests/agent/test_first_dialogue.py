@@ -11,9 +11,9 @@ import pytest
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
+from agent.context.carried import ContextLimits
 from agent.context.epochs import Contexts
-from agent.context.limits import ContextLimits
-from agent.context.recent import Recent
+from agent.context.recollection import Recent
 from agent.context.tokens import TokenCounter
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.context import block
-from agent.context.limits import ContextLimits
+from agent.context.carried import ContextLimits
 from agent.errors import ModelError
 from agent.mailbox import Lease
 from agent.model.messages import Message

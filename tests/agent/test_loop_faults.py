@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.context.limits import ContextLimits
+from agent.context.carried import ContextLimits
 from tests.agent.chaos import chaos
 from tests.agent.mind import EachStep, a_mind, spoken
 from tests.fakes import ScriptedModel, calls

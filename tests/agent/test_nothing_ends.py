@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH, MESSAGE
-from agent.context.limits import ContextLimits
 from agent.errors import IllegalMessages
 from agent.mailbox.mail import MAX_ATTEMPTS
 from agent.model.messages import Message

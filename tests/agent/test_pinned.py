@@ -13,8 +13,8 @@ import agent.context
 import agent.run
 from agent.bus import Observer
 from agent.context.block import parse
+from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH
-from agent.context.limits import ContextLimits
 from agent.context.tokens import TokenCounter
 from agent.event import DEFAULT_MAX_TOOL_CALLS, SELF_CREATED, TIMER, Event
 from agent.model.messages import Message

@@ -10,9 +10,9 @@ from typing import Final
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
+from agent.context.carried import ContextLimits
 from agent.context.epochs import Contexts
-from agent.context.limits import ContextLimits
-from agent.context.recent import Recent
+from agent.context.recollection import Recent
 from agent.context.situation import place_in_time
 from agent.context.tokens import TokenCounter
 from agent.event import GROWTH, HOUSEHOLD, NIGHT, REFLECTION, Event

@@ -14,7 +14,7 @@ from agent.context.summary import REQUEST
 from agent.mailbox import Mailbox, MailboxRecord
 from agent.model.messages import Message
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
-from agent.run.resuming import CRASHED
+from agent.run.opening import CRASHED
 from agent.tools.reply import DELIVERED, REPLY
 from memory.state import journal as journal_module
 from memory.state.journal import Journal, Stored

@@ -95,17 +95,11 @@ class NatsDelivery:
         """Take it out for good."""
         await self._link.ask(lambda connection: connection.client.request(self._reply, b"+ACK", timeout=DEADLINE))
 
-    async def renew(self) -> None:
-        """Keep it in hand for longer."""
-        await self._say(b"+WPI")
-
     async def release(self) -> None:
         """Hand it back."""
-        await self._say(b"-NAK")
 
-    async def _say(self, word: bytes) -> None:
         async def say(connection: Connection) -> None:
-            await connection.client.publish(self._reply, word)
+            await connection.client.publish(self._reply, b"-NAK")
             await connection.client.flush()
 
         await self._link.ask(say, changes=False)

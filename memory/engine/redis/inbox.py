@@ -35,7 +35,7 @@ if got then return {1, got[1][2][1][1], got[1][2][1][2], 1} end
 return {0, bell, 5000}
 """
 
-_HOLD: Final = """
+_RELEASE: Final = """
 local hand = redis.call('XPENDING', KEYS[1], 'takers', ARGV[2], ARGV[2], 1)
 if hand[1] and hand[1][2] == ARGV[1] and tostring(hand[1][4]) == ARGV[4] then
     redis.call('XCLAIM', KEYS[1], 'takers', ARGV[1], 0, ARGV[2], 'IDLE', ARGV[3], 'JUSTID')
@@ -108,14 +108,7 @@ class RedisDelivery:
         """Take it out for good."""
         await self._link.script(_ACK, self._keys, self._at)
 
-    async def renew(self) -> None:
-        """Keep it in hand for longer."""
-        await self._hold(0)
-
     async def release(self) -> None:
         """Hand it back."""
-        await self._hold(_LONG_IDLE)
-
-    async def _hold(self, idle: int) -> None:
-        held = (self._taker, self._at, idle, self.tries)
-        await self._link.script(_HOLD, self._keys, *held, changes=False)
+        held = (self._taker, self._at, _LONG_IDLE, self.tries)
+        await self._link.script(_RELEASE, self._keys, *held, changes=False)

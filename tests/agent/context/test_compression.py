@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.context.carried import ContextLimits
 from agent.context.epoch import Epoch
 from agent.context.epochs import EPOCH
-from agent.context.limits import ContextLimits
 from agent.errors import ModelError
 from agent.model.messages import Message
 from agent.tools.tool import Tool, tool

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH
 from agent.context.history import is_answered, turns
-from agent.context.limits import ContextLimits
 from agent.model.messages import Message
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agent.context import history
 from agent.context.block import Block, render
-from agent.context.recent import RECENT
+from agent.context.recollection import RECENT
 from agent.context.remembered import REMEMBERED
 from agent.model.messages import Message, ToolCall
 from tests.agent.mind import NOON

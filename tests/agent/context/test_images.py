@@ -8,8 +8,8 @@ import pytest
 
 from agent.attachments.attachment import MOST_IMAGE_BYTES, Document, Image, attachments_from, in_metadata
 from agent.context import block
+from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH, MESSAGE
-from agent.context.limits import ContextLimits
 from agent.context.tokens import MOST_OF_IMAGE, TokenCounter, of_image
 from agent.event import USER_TEXT, Event, from_json, to_json
 from agent.model.messages import Message

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.context.block import parse
+from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH
-from agent.context.limits import ContextLimits
 from agent.context.tokens import TokenCounter
 from agent.errors import ModelUnavailable
 from agent.event import Event

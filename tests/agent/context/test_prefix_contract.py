@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.context.limits import ContextLimits
+from agent.context.carried import ContextLimits
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.prompts import compose
 from tests.agent.mind import TestMind, a_mind, spoken

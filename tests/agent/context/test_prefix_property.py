@@ -12,7 +12,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from agent.context.limits import ContextLimits
+from agent.context.carried import ContextLimits
 from agent.event import SELF_CREATED, TIMER, Event
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.mind import a_mind, spoken, typed

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH
-from agent.context.limits import ContextLimits
 from agent.context.rebuild import Gone, rebuild
 from agent.errors import StreamBroken
 from agent.event import Event

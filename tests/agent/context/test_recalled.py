@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.context import block
-from agent.context.recalled import MOST_TOKENS, RECALLED, Recalled
+from agent.context.recollection import MOST_TOKENS, RECALLED, Recalled
 from agent.context.tokens import TokenCounter
 from agent.event import TIMER, Event
 from agent.model.messages import Message

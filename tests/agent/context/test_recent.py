@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.context.block import parse
-from agent.context.limits import ContextLimits
-from agent.context.mapping import ROLES, message_of
-from agent.context.recent import RECENT
+from agent.context.block import ROLES, message_of, parse
+from agent.context.carried import ContextLimits
+from agent.context.recollection import RECENT
 from agent.context.tokens import TokenCounter
 from agent.event import SELF_CREATED, Event
 from agent.model.messages import Message

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.context import block
+from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH
-from agent.context.limits import ContextLimits
 from agent.context.tokens import TokenCounter
 from agent.errors import ContextTooLong
 from agent.model.chain import Chain, Guarded

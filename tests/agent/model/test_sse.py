@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.stream.sse import MAX_EVENT, EventStream
+from agent.model.openai_compatible import MAX_EVENT, EventStream
 
 
 def events_of(*pieces: bytes) -> list[str]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from agent.errors import IllegalMessages, ModelRefused
-from agent.model.dialects.text_tools import describe_tools, told_in_text
+from agent.model.dialects.dialect import describe_tools, told_in_text
 from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
 from agent.model.litellm import LiteLlmModel
 from agent.model.messages import Message, ToolCall, ToolSpec

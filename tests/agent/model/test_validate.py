@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from agent.errors import IllegalMessages
 from agent.model.messages import Message, ToolCall, ToolSpec
-from agent.model.wire.openai import GrowingList, GrowingTools, encode, legal_arguments
-from agent.model.wire.validate import OpenAiRules, validate_tools
+from agent.model.wire.openai import GrowingList, GrowingTools, OpenAiRules, encode, legal_arguments, validate_tools
 from memory.json_value import Json
 from tests.agent.openai_rules import complaint
 from tests.agent.wire_form import wire_form

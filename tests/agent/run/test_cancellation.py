@@ -12,7 +12,7 @@ import pytest
 from agent.event import new_id
 from agent.loop import Loop
 from agent.model.messages import Message
-from agent.run.stopping import Why
+from agent.run.run import Why
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 from tests.agent.awaits import Counted, Points

@@ -4,8 +4,8 @@ import pytest
 
 from agent.mailbox import Wake
 from agent.run.closing import in_the_end
+from agent.run.run import Why
 from agent.run.run_state import Completion, Ending, GivenUp, Superseded, Suspension
-from agent.run.stopping import Why
 
 DONE = Completion("said the time", 0.7, "they asked")
 LATER = Suspension("half done", Wake("idle"))

@@ -14,8 +14,7 @@ from agent.event import SELF_CREATED, Event
 from agent.mailbox import Lease
 from agent.model.messages import Message
 from agent.run.budget import Budget, RunLimits
-from agent.run.run import Run
-from agent.run.states import ENDS, LEGAL, IllegalTransition, Status, checked
+from agent.run.run import ENDS, LEGAL, IllegalTransition, Run, Status, checked
 from agent.tools.tool import tool
 from memory.json_value import Json
 from memory.state.journal import Entry

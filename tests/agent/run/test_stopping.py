@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agent.errors import Stopped
-from agent.run.stopping import Stop
+from agent.run.run import Stop
 from tests.room.virtual_time import passed, run_virtually
 
 

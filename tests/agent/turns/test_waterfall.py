@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.turns.slow import slowest, why_slow
-from agent.turns.waterfall import STEPS, Turn, percentile, usual
+from agent.turns.waterfall import STEPS, Turn, percentile, slowest, usual, why_slow
 from memory.json_value import Json
 
 pytestmark = pytest.mark.shows("V25")

@@ -23,8 +23,7 @@ from agent.unasked.decide import (
     Rules,
     decide,
 )
-from agent.unasked.likeness import Matter
-from agent.unasked.past import Fate, Outcome, last_breath
+from agent.unasked.past import Fate, Matter, Outcome, last_breath
 
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.unasked.likeness import Matter
-from agent.unasked.past import Fate
+from agent.unasked.past import Fate, Matter
 from agent.unasked.wishes import is_unwanted, is_wanted_again, line_of, matters
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.context.limits import ContextLimits
+from agent.context.carried import ContextLimits
 from agent.event import ASR_TRANSCRIPT, REFLECTION, Event, utc_now
 from agent.model.messages import Message
 from agent.record import step

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.model.wire.openai import validate_tools
 from agent.model.wire.profile import NAME
-from agent.model.wire.validate import validate_tools
 from agent.tools.mcp.choosing import MOST_CHARACTERS, MOST_NAMED, chosen, name_of, share_of, spec_of
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.tool import Effect

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.model.messages import ToolSpec
-from agent.model.wire.validate import validate_tools
+from agent.model.wire.openai import validate_tools
 from agent.tools.mcp.schema import (
     MOST_CHARACTERS,
     MOST_DESCRIPTION,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.model.wire.validate import validate_tools
+from agent.model.wire.openai import validate_tools
 from agent.tools.tool import MAX_OBSERVATION
 from tests.agent.mcp_house import QUICK, a_house, a_tool, bare, gone, of_command, of_program, over_http, process_of
 from tests.processes import ROOT

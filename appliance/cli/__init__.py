@@ -1,11 +1,10 @@
 """What `nakari` can be told to do; each command imports what it needs when it is told, so that --help is instant."""
 
-from appliance.cli import (
+from appliance.cli import (  # noqa: F401  each registers its commands
     backup,
     bench,
     configuration,
     events,
-    handover,
     insight,
     listening,
     look,
@@ -21,24 +20,4 @@ from appliance.cli import (
 )
 from appliance.cli.root import EPILOG, nakari
 
-__all__ = [
-    "EPILOG",
-    "backup",
-    "bench",
-    "configuration",
-    "events",
-    "handover",
-    "insight",
-    "listening",
-    "look",
-    "machines",
-    "memory",
-    "models",
-    "nakari",
-    "owners",
-    "satellites",
-    "shell",
-    "talk",
-    "tokens",
-    "voices",
-]
+__all__ = ["EPILOG", "nakari"]

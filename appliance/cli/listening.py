@@ -115,7 +115,7 @@ def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
 def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
     """List what was heard last, and what became of it.
 
-    Turns that did not reach its have the reason. Read from the state folder; nakari need not run.
+    Turns that did not reach it have the reason. Read from the state folder; nakari need not run.
     """
     config = loaded(invocation)
     from appliance.input.heard_history import newest

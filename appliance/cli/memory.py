@@ -271,12 +271,12 @@ def forget(
 ) -> Exit:
     """Erase what it was told last, or everything of an owner.
 
-    What the household told its last is meant, aloud in the room or in writing, with what came of it: words, sounds,
+    What the household told it last is meant, aloud in the room or in writing, with what came of it: words, sounds,
     context, and what it wrote into the graph because of it. "Forget what you just heard", said aloud, means the room
     alone. What other owners said stays.
 
     With --owner, or --everything, an owner's words, events, timers, settings, membership and graph go, and what they
-    had its write into the household's graph. This works without the service too.
+    had it write into the household's graph. This works without the service too.
 
     It says which words go and asks first; a script says --yes.
 

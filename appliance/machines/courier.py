@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Protocol
@@ -16,6 +15,7 @@ from agent.run.run import UNANSWERED
 from agent.run.system_replies import FILLER
 from appliance.machines.outbox import Outbox, Owed
 from appliance.machines.presence import MindPresence
+from audio.loops import until_set
 from memory.engine.interface import Inbox
 from memory.errors import EngineUnreachable, MemoryFailure
 from memory.state.journal import Journal
@@ -121,9 +121,7 @@ class Courier:
             except MemoryFailure as error:
                 log.warning("not_handed_over", waiting=self._waiting, reason=str(error))
                 again = RETRY_SECONDS
-            with suppress(TimeoutError):
-                async with asyncio.timeout(again):
-                    await self._changed.wait()
+            await until_set(self._changed, again)
 
     async def _settle(self) -> None:
         while self.mind.is_there and (owed := await self.outbox.oldest()):

@@ -45,7 +45,7 @@ from appliance.output.voice import SENTENCE_ENDED, VoiceReplySink
 from appliance.rooms.rooms import DEVICE, SATELLITE, Room, Rooms, same_name
 from appliance.timers.due import RANG, STOPPED
 from audio.language import sentence_language
-from audio.loops import Loop, running
+from audio.loops import Loop, running, until_set
 from audio.playback.speech_output import SpokenSentence
 from audio.turns.activity import SpeechActivity
 from memory.engine.interface import Engine
@@ -309,9 +309,7 @@ class RemoteRooms:
                     await self._look(ears)
                 except MemoryFailure as error:
                     log.debug("ears_not_told", machine=ears.way.machine, reason=str(error))
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK_SECONDS):
-                        await ears.changed.wait()
+                await until_set(ears.changed, LOOK_SECONDS)
 
     async def _look(self, ears: EarsRoom) -> None:
         """See whether the ears came or went; tell them of their timers. Raises `MemoryFailure`."""

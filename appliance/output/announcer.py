@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -14,6 +13,7 @@ from agent.unasked.decide import Facts, Rules, decide
 from agent.unasked.past import said_today
 from appliance.output.company import Company
 from appliance.rooms.rooms import RoomReplies
+from audio.loops import until_set
 from memory.errors import MemoryFailure
 from memory.json_value import Json
 
@@ -125,6 +125,4 @@ class Announcer:
 
     async def _until_changed(self, seconds: float | None) -> None:
         """Wait until something is filed, somebody is heard, or so many seconds are over."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._announcements.changed.wait()
+        await until_set(self._announcements.changed, seconds)

@@ -12,10 +12,10 @@ from appliance.config.sections import EarsSettings
 from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard
 from appliance.recorder.recorder import decided_of
 from appliance.recorder.recording import Recording
-from audio.interfaces import Recognizer, VoiceDetector, always_awake
+from audio.interfaces import Recognizer, TurnObserver, VoiceDetector, always_awake
 from audio.pcm import CHUNK_SECONDS, AudioChunk
 from audio.recognizer.wrapped import WrappedRecognizer
-from audio.speech import RecognizedTurn, SpeechStarted, Transcript, Utterance
+from audio.speech import RecognizedTurn, Transcript, Utterance
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import REFUSED, evidence_guard
 from audio.turns.listener import NO_WORDS, Listener, Surroundings
@@ -112,7 +112,7 @@ class _Paced(WrappedRecognizer):
         self.held.set()
 
 
-class _Outcome:
+class _Outcome(TurnObserver):
     """The `TurnIntake` and `TurnObserver` of a replay: what is held back, and which turn is the recorded one."""
 
     def __init__(self, recording: Recording, language: str) -> None:
@@ -130,12 +130,6 @@ class _Outcome:
 
     async def accept(self, heard: RecognizedTurn) -> None:
         """Nobody is there."""
-
-    def speech_started(self, started: SpeechStarted) -> None:
-        """Nothing is over yet."""
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Only the whole turn counts."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Keep what was decided."""

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -15,7 +14,7 @@ from appliance.rooms.rooms import Room, Rooms
 from appliance.timers.due import DueTimer, DueTimers
 from appliance.timers.snooze import snooze_minutes
 from appliance.timers.words import is_stop, is_stop_for_today, told
-from audio.loops import Loop
+from audio.loops import Loop, until_set
 from audio.playback.earcons import bell
 
 log = structlog.get_logger()
@@ -53,9 +52,7 @@ class HeardIn(Protocol):
 
 async def wait_for(changed: asyncio.Event, seconds: float) -> None:
     """Return when the event is set or the seconds are over."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await changed.wait()
+    await until_set(changed, seconds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,11 +248,6 @@ class MachineSpeech:
         """How many sentences are committed and have not ended."""
         return sum(not each.is_end for each in self._sent)
 
-    @property
-    def is_unsure(self) -> bool:
-        """Whether there is something to ask the ears about."""
-        return bool(self._unsure)
-
     def loops(self) -> Mapping[str, Loop]:
         """Return what commits and sends, until cancelled."""
         return {"machine: sentences, committed": self._commit_all, "machine: sentences, sent": self._send_all}

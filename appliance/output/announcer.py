@@ -84,7 +84,7 @@ class Announcer:
         for each, outcome in decision.drop:
             await self._announcements.close(each, outcome)
         if not decision.say:
-            await self._until_changed(decision.look_in)
+            await until_set(self._announcements.changed, decision.look_in)
 
     async def _find_begun(self, waiting: list[Announcement]) -> None:
         self._begun = {
@@ -122,7 +122,3 @@ class Announcer:
             if account.interrupted and not begun:
                 continue  # somebody spoke before its first sample: it waits for the next gap
             await self._announcements.close(each, "said", account.heard if account.interrupted else None)
-
-    async def _until_changed(self, seconds: float | None) -> None:
-        """Wait until something is filed, somebody is heard, or so many seconds are over."""
-        await until_set(self._announcements.changed, seconds)

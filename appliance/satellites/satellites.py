@@ -17,7 +17,7 @@ from appliance.satellites.link import Link
 from appliance.satellites.paired import Paired, PairedList
 from appliance.satellites.session import NOBODY, About, Dial
 from appliance.satellites.sightings import Sighting, Sightings, mac_of, printable
-from appliance.satellites.trial import Trial, served, tone
+from appliance.satellites.trial import Trial, served
 from audio.loops import Loop
 from memory.json_value import Json
 
@@ -215,7 +215,7 @@ class Satellites:
             told = {**link.describe(), "features": words_of(link.features)}
             if link.features.announce:
                 try:
-                    async with served(tone(), link.local_address, self._limits.port) as url:
+                    async with served(link.local_address, self._limits.port) as url:
                         await link.announce(url, "", patience_seconds=PLAY_SECONDS)
                         await asyncio.sleep(self._limits.sounding_seconds)
                     told["played"] = "it says that it played a sound"

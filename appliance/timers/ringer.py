@@ -50,11 +50,6 @@ class HeardIn(Protocol):
         """The room in which a person was understood last, "" where that is long ago."""
 
 
-async def wait_for(changed: asyncio.Event, seconds: float) -> None:
-    """Return when the event is set or the seconds are over."""
-    await until_set(changed, seconds)
-
-
 @dataclass(frozen=True, slots=True)
 class Ringing:
     """A timer that rings."""
@@ -70,7 +65,7 @@ class Pace:
 
     now: Callable[[], float] = monotonic
     """Seconds."""
-    wait: Callable[[asyncio.Event, float], Awaitable[None]] = wait_for
+    wait: Callable[[asyncio.Event, float], Awaitable[None]] = until_set
     """Waits until the event is set or so many seconds are over; it may also return sooner."""
 
 

@@ -154,8 +154,7 @@ async def _alone(config: "Config", request: "SatelliteRequest") -> "dict[str, Js
     from appliance.api.satellite_requests import answer_of
     from appliance.satellites.satellites import open_satellites
 
-    allowed = config.satellites
-    satellites = open_satellites(config.state_folder, str(config.zone), allowed.most, allowed.reply_port)
+    satellites = open_satellites(config.state_folder, str(config.zone), config.satellites)
     return await answer_of(satellites, request)
 
 

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 import structlog
 
+from appliance.config.satellites import SatelliteSettings
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused, SatellitesDamaged
 from appliance.satellites.interfaces import DevicesObserver, Features
 from appliance.satellites.link import Link
@@ -323,9 +324,9 @@ def split_address(text: str) -> tuple[str, int]:
     return host, int(port) if port.isdecimal() and 0 < int(port) < 65536 else PORT
 
 
-def open_satellites(folder: Path, zone: str, most: int, port: int) -> Satellites:
+def open_satellites(folder: Path, zone: str, settings: SatelliteSettings) -> Satellites:
     """Return the devices that are paired in a state folder; nothing is loaded, nothing sent."""
     from appliance.satellites.esphome import EspHome
     from appliance.satellites.mdns import looking
 
-    return Satellites(PairedList(folder), EspHome(zone), looking, Limits(most, port))
+    return Satellites(PairedList(folder), EspHome(zone), looking, Limits(settings.most, port=settings.reply_port))

@@ -1,6 +1,7 @@
 """What `nakari` can be told to do; each command imports what it needs when it is told, so that --help is instant."""
+# ruff: noqa: F401  each module registers its commands
 
-from appliance.cli import (  # noqa: F401  each registers its commands
+from appliance.cli import (
     backup,
     bench,
     configuration,

@@ -152,7 +152,7 @@ async def _replayed(config: "Config", recording: "Recording", changes: "Sequence
 
 def _changed(recording: "Recording", changes: "Sequence[str]") -> "EarsSettings":
     """Return the recorded settings of the ears with the changes. Raises `Problem` for one that means nothing here."""
-    from appliance.recorder.settings import ears_with
+    from appliance.recorder.replay import ears_with
 
     for change in changes:
         if "=" not in change:

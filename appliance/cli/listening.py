@@ -97,7 +97,7 @@ def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
     from dataclasses import asdict
 
     config = configured(invocation, log="CRITICAL")  # its own lines tell it all
-    from appliance.doctor.try_devices import lines, tried
+    from appliance.doctor.sound import lines, tried
 
     told = tried(config, test=test)
     if as_json:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from appliance.config.announcements import AnnouncementSettings
 from appliance.config.calendar import CalendarSource
 from appliance.config.home import HomeSettings
 from appliance.config.http import HttpSettings
@@ -13,7 +12,7 @@ from appliance.config.machines import MachineSettings
 from appliance.config.mcp import McpServer
 from appliance.config.meaning import setting
 from appliance.config.models import ModelSettings, NamedModel
-from appliance.config.own_work import EconomySettings, GrowthSettings
+from appliance.config.own_work import AnnouncementSettings, EconomySettings, GrowthSettings
 from appliance.config.recognizers import (
     OpenAiRecognizerSettings,
     RecognizerName,

@@ -70,7 +70,6 @@ PARTS: Final = (
     "appliance.doctor.satellites",
     "appliance.machines.check",
     "appliance.doctor.tools",
-    "appliance.doctor.confined",
     "appliance.doctor.web",
     "appliance.model.check",
     "appliance.doctor.service",

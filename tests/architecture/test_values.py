@@ -27,7 +27,7 @@ ALLOWED: dict[str, str] = {
     "appliance/doctor/examine.py examine": "hands it to the checks",
     "appliance/doctor/machine.py _leaving": "asks for all that leaves",
     "appliance/machines/check.py _asked": "opens the engine as the wiring does",
-    "appliance/doctor/try_devices.py tried": "runs two checks",
+    "appliance/doctor/sound.py tried": "runs two checks",
     "appliance/input/hearing/settings.py hearing_settings": "makes a value of it",
     "appliance/input/whisper/settings.py whisper_settings": "makes a value of it",
     "appliance/logs/configure.py configure": "sets up the process",

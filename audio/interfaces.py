@@ -100,16 +100,18 @@ class TurnIntake(Protocol):
 
 
 class TurnObserver(Protocol):
-    """Follows the turns of people who speak. Called on the event loop; has to return at once."""
+    """Follows the turns of people who speak; a subclass overrides what is wanted. Called on the event loop, at once."""
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Speech began: nobody knows yet whether it will be words."""
+        return
 
     def words_so_far(self, heard: RecognizedTurn) -> None:
         """Take the words of a turn that is still open: recognized ahead at its soft end, or because of a peek.
 
         The text may be empty. Nothing is told of words that were asked for before speech went on.
         """
+        return
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Take the end of a turn: its words, None where it was never recognized.
@@ -117,6 +119,7 @@ class TurnObserver(Protocol):
         `suppressed` says why nobody gets them; `audio.turns.listener.REFLEX` when a reflex has done with them, ""
         when the mind gets them. Told before the mind does.
         """
+        return
 
 
 class Recognizer(Protocol):

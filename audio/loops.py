@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TypeAlias
 
 Loop: TypeAlias = Callable[[], Coroutine[None, None, None]]
@@ -22,3 +22,10 @@ async def running(loops: Mapping[str, Loop]) -> AsyncIterator[None]:
         finally:
             for task in tasks:
                 task.cancel()
+
+
+async def until_set(event: asyncio.Event, seconds: float | None) -> None:
+    """Wait for an event, so many seconds at most; None waits as long as it takes."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

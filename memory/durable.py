@@ -29,8 +29,7 @@ def replace_durably(file: Path, content: Iterable[bytes]) -> None:
     Blocking. Raises OSError.
     """
     new = file.with_suffix(".new")
-    with new.open("wb") as written:
-        new.chmod(0o600)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as written:
         written.writelines(content)
         written.flush()
         os.fsync(written.fileno())

@@ -88,7 +88,7 @@ class Hush(Asked):
 
 
 class Forget(Asked):
-    """Somebody wants forgotten what the household told its last, aloud or in writing."""
+    """Somebody wants forgotten what the household told it last, aloud or in writing."""
 
     do: Literal["forget"] = "forget"
     last: Annotated[int, Field(ge=1, le=1000)] = 1

@@ -1,6 +1,7 @@
 """Lives a life through the whole box, in time that leaps from one conversation to the next, and asks about it."""
 
 import asyncio
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
@@ -16,9 +17,7 @@ from appliance.admin.progress import Progress
 from appliance.api.caller import ROOM
 from appliance.api.outcome import outcome_of
 from appliance.api.requests import Forget
-from appliance.bench.leaping import Calendar, LeapingLoop
-from appliance.bench.life import FORGET, Life, Probe
-from appliance.bench.verdict import Verdict, judged
+from appliance.bench.life import FORGET, UNKNOWN, Life, Probe
 from appliance.config.load import Config, Supervisor
 from appliance.config.options import RunOptions
 from appliance.config.sections import Settings
@@ -59,6 +58,86 @@ KEPT: Final = frozenset({"model", "models", "memory", "mind", "economy", "growth
 
 
 _HELD: Final = "MATCH (n) WHERE any(k IN keys(n) WHERE toString(n[k]) CONTAINS $words) RETURN count(n) AS count"
+
+
+_UNKNOWN: Final = re.compile(
+    r"\b(?:do not|don['’]t|did not|didn['’]t|cannot|can['’]t|could not|couldn['’]t) (?:really |actually |yet )?"
+    r"(?:know|say|tell|find|have|recall|remember)\b"
+    r"|\b(?:no|without any) (?:idea|record|information|note|memory|mention)\b"
+    r"|\b(?:never|nobody|no one|not) (?:ever |has |have |was |been |were |yet )*(?:told|said|mentioned|noted)\b"
+    r"|\bnot (?:known|sure|aware)\b|\bunknown\b"
+    r"|不知道|不清楚|不记得|不确定|不了解|没(?:有)?(?:人|谁)?(?:跟我|对我)?(?:告诉|说过|提|听说|记录|找到|印象)",
+    re.IGNORECASE,
+)
+
+_EVENT: Final = re.compile(r"\b[0-9a-f]{32}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an answer is worth."""
+
+    probe: Probe
+    answer: str
+    is_right: bool
+    abstains: bool
+    """Whether it says that it does not know."""
+
+    @property
+    def cites(self) -> bool:
+        """Whether it names an event by its id."""
+        return _EVENT.search(self.answer) is not None
+
+
+def judged(probe: Probe, answer: str) -> Verdict:
+    """Judge an answer to a probe.
+
+    Where the answer is known, one of the expected words has to be in it; where it is not, it has to say so. Words and
+    numbers count whole: "March 4" is not in "March 14".
+    """
+    abstains = _UNKNOWN.search(answer) is not None
+    holds = any(_is_in(each, answer) for each in probe.expected)
+    is_right = abstains if probe.kind in UNKNOWN else holds and not abstains
+    return Verdict(probe, answer, is_right and not any(_is_in(each, answer) for each in probe.forbidden), abstains)
+
+
+def _is_in(wanted: str, answer: str) -> bool:
+    edge = r"(?<![0-9A-Za-z])", r"(?![0-9A-Za-z])"
+    return re.search(edge[0] + re.escape(wanted) + edge[1], answer, re.IGNORECASE) is not None
+
+
+class LeapingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose `time()` goes on as the machine's does, and forward at once by what it is told.
+
+    What was to happen meanwhile is due then, in its order and once: as after a sleep of the machine.
+    """
+
+    _ahead = 0.0
+
+    def time(self) -> float:
+        """Return seconds on the clock, leaps included."""
+        return super().time() + self._ahead
+
+    def leap(self, seconds: float) -> None:
+        """Put the clock forward."""
+        self._ahead += max(0.0, seconds)
+
+
+class Calendar:
+    """The wall clock of a rehearsal: it begins at a moment, and goes on by the clock of the loop."""
+
+    def __init__(self, loop: LeapingLoop, begins: datetime) -> None:
+        """`begins` is now, aware UTC."""
+        self._loop = loop
+        self._begins, self._since = begins, loop.time()
+
+    def now(self) -> datetime:
+        """Return the time, aware UTC; from any thread."""
+        return self._begins + timedelta(seconds=self._loop.time() - self._since)
+
+    def leap_to(self, moment: datetime) -> None:
+        """Put the clock forward to a moment; one that has passed stays."""
+        self._loop.leap((moment - self.now()).total_seconds())
 
 
 @dataclass(slots=True)

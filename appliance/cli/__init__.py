@@ -1,11 +1,11 @@
 """What `nakari` can be told to do; each command imports what it needs when it is told, so that --help is instant."""
+# ruff: noqa: F401  each module registers its commands
 
 from appliance.cli import (
     backup,
     bench,
     configuration,
     events,
-    handover,
     insight,
     listening,
     look,
@@ -21,24 +21,4 @@ from appliance.cli import (
 )
 from appliance.cli.root import EPILOG, nakari
 
-__all__ = [
-    "EPILOG",
-    "backup",
-    "bench",
-    "configuration",
-    "events",
-    "handover",
-    "insight",
-    "listening",
-    "look",
-    "machines",
-    "memory",
-    "models",
-    "nakari",
-    "owners",
-    "satellites",
-    "shell",
-    "talk",
-    "tokens",
-    "voices",
-]
+__all__ = ["EPILOG", "nakari"]

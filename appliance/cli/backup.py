@@ -5,13 +5,15 @@ from pathlib import Path
 import click
 
 from appliance.cli.root import PATH, configured, nakari, to_be_made
+from appliance.cli.telling import AS_JSON, tell
+from appliance.cli.terminal import progress
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
 
 @nakari.command()
 @click.argument("file", type=PATH)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@AS_JSON
 @click.pass_obj
 def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     """Write everything it is into a new FILE.
@@ -23,8 +25,6 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
 
     config = configured(invocation)
     from appliance.admin.local import open_admin
-    from appliance.cli.telling import tell
-    from appliance.cli.terminal import progress
     from memory.json_value import Json
 
     path = to_be_made(file)
@@ -40,7 +40,7 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
 
 @nakari.command()
 @click.argument("file", type=PATH)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@AS_JSON
 @click.pass_obj
 def restore(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     """Make this box what the backup FILE holds.
@@ -53,8 +53,6 @@ def restore(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     config = configured(invocation, log="CRITICAL")  # a store that is gone is what it begins with
     from appliance.admin.progress import in_hundredths
     from appliance.admin.restoring import restore_archive
-    from appliance.cli.telling import tell
-    from appliance.cli.terminal import progress
 
     with progress("restoring") as told:
         found = asyncio.run(restore_archive(config, file.absolute(), in_hundredths(told)))

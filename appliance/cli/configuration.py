@@ -5,6 +5,7 @@ from typing import cast
 import click
 
 from appliance.cli.root import NAME, TEXT, configured, loaded, nakari
+from appliance.cli.telling import asked
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
@@ -80,11 +81,7 @@ def reload(invocation: Invocation) -> Exit:
     Loudness, what is logged and how much is said unasked change at once, as with `systemctl reload nakari`; it names
     what has to wait for the next start. A file with a mistake in it changes nothing.
     """
-    import asyncio
-
-    from appliance.api.client import find_service, tell
-
-    told = asyncio.run(tell(find_service(loaded(invocation).sockets), {"do": "config.reload"}))
+    told = asked(loaded(invocation), {"do": "config.reload"})
     now, later = (cast("list[str]", told[name]) for name in ("now", "later"))
     for key in now:
         click.echo(f"{key} holds from now on")

@@ -1,10 +1,13 @@
 """Commands about what waits and what happened: mailbox, timers, journal."""
 
-from typing import TYPE_CHECKING, cast
+import json
+from typing import TYPE_CHECKING
 
 import click
 
 from appliance.cli.root import NAME, WORDS, configured, loaded, nakari
+from appliance.cli.telling import AS_JSON, LINES, asked, tell_json, understood
+from appliance.cli.terminal import FAINT, STRONG, show, table
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
@@ -21,10 +24,10 @@ STATES = ["dead", "pending", "suspended", "in_hand", "completed", "withdrawn"]
 @click.option(
     "--state", type=click.Choice(STATES), default="dead", help="Which events; those nakari gave up if not given."
 )
-@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
+@LINES
 @click.option("--retry", type=NAME, metavar="ID", help="Try an event again that nakari gave up.")
 @click.option("--withdraw", type=NAME, metavar="ID", help="Drop an event that waits.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@AS_JSON
 @click.pass_obj
 def mailbox(
     invocation: Invocation, state: str, lines: int, retry: str | None, withdraw: str | None, as_json: bool
@@ -40,32 +43,22 @@ def mailbox(
         request = {"do": "mailbox.retry", "id": retry}
     elif withdraw is not None:
         request = {"do": "mailbox.withdraw", "id": withdraw}
-    import asyncio
-    import json
-
-    config = configured(invocation)
-    from appliance.api.client import find_service, tell
-
-    answer = asyncio.run(tell(find_service(config.sockets), request))
+    answer = asked(configured(invocation), request)
     click.echo(json.dumps(answer, ensure_ascii=False) if as_json else "\n".join(lines_of(answer)))
     return Exit.OK
 
 
 @nakari.group(invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@AS_JSON
 @click.pass_context
 def timers(context: click.Context, *, as_json: bool) -> Exit | None:
     """List timers and alarms: when each rings, and what for."""
     if context.invoked_subcommand is not None:
         return None
-    import json
-
-    from appliance.cli.terminal import FAINT, STRONG, show, table
-
     config = configured(context.obj)
     answer = _mail(config, {"do": "timers"})
     if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False))
+        tell_json(answer)
     elif not (found := _timers_of(answer)):
         show("no timers")
     else:
@@ -96,21 +89,17 @@ def cancel(invocation: Invocation, which: str) -> Exit:
 
 @nakari.group(invoke_without_command=True)
 @click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The next N; 20.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@AS_JSON
 @click.pass_context
 def events(context: click.Context, *, lines: int, as_json: bool) -> Exit | None:
     """List what waits to be handled, and when."""
     if context.invoked_subcommand is not None:
         return None
-    import json
-
-    from appliance.cli.terminal import FAINT, STRONG, show, table
-
     answer = _mail(configured(context.obj), {"do": "events", "limit": lines})
     found = answer["events"]
     assert isinstance(found, list)
     if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False))
+        tell_json(answer)
     elif not found:
         show("nothing waits")
     else:
@@ -174,25 +163,15 @@ def _local(timer: dict[str, str], zone: "tzinfo") -> str:
 
 def _mail(config: "Config", request: "dict[str, Json]") -> "dict[str, Json]":
     """Ask the running service; where there is none, open the mailbox for it here."""
-    import asyncio
-    import json
-
-    from appliance.api.client import find_service, tell
-    from appliance.errors import ServiceNotRunning
 
     async def alone() -> "dict[str, Json]":
-        from appliance.api.mailbox_requests import MODELS, MailboxRequest, answer_of
-        from appliance.api.register import parse
+        from appliance.api.mailbox_requests import MODELS, answer_of
         from appliance.wiring.state import open_state
 
         async with open_state(config.state_folder) as state:
-            return await answer_of(state.mailbox, cast("MailboxRequest", parse(json.dumps(request).encode(), MODELS)))
+            return await answer_of(state.mailbox, understood(request, MODELS))
 
-    try:
-        path = find_service(config.sockets)
-    except ServiceNotRunning:
-        return asyncio.run(alone())
-    return asyncio.run(tell(path, request))
+    return asked(config, request, alone)
 
 
 def lines_of(answer: "dict[str, Json]") -> list[str]:
@@ -218,7 +197,7 @@ def journal() -> None:
 
 
 @journal.command()
-@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
+@LINES
 @click.pass_obj
 def calls(invocation: Invocation, lines: int) -> Exit:
     """List the newest model calls with their ids."""
@@ -243,7 +222,6 @@ def call(invocation: Invocation, id: str) -> Exit:
     digest is the one written down before the call. Ends with 1 when it is not.
     """
     import asyncio
-    import json
 
     config = loaded(invocation)
     from appliance.admin.past_calls import past_call

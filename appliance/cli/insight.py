@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 import click
 
 from appliance.cli.root import NAME, WORDS, configured, nakari
+from appliance.cli.telling import AS_JSON, LINES, asked, tell_json
+from appliance.cli.terminal import FAINT, STRONG, show, table
 from appliance.config.options import Invocation
 from appliance.errors import Problem
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from appliance.config.load import Config
     from appliance.config.sections import EarsSettings
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 @nakari.command()
 @click.argument("what", type=WORDS, required=False)
 @click.option("--slow", is_flag=True, help="Why that turn was slow: an id of its event or run; the last if not given.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@AS_JSON
 @click.pass_obj
 def why(invocation: Invocation, what: str | None, slow: bool, as_json: bool) -> Exit:
     """Tell what something that was said came of.
@@ -32,9 +34,7 @@ def why(invocation: Invocation, what: str | None, slow: bool, as_json: bool) -> 
     WHAT are some of its words, or an id of an event, a run or a call: the event, what the models and the tools were
     asked and gave, what was heard, and what it cost.
     """
-    import json
-
-    from appliance.cli.terminal import STRONG, show, table
+    from appliance.insight.telling import step_rows
     from appliance.insight.why import lines_of
 
     if what is None and not slow:
@@ -45,30 +45,26 @@ def why(invocation: Invocation, what: str | None, slow: bool, as_json: bool) -> 
     else:
         told = _asked(config, {"do": "why", "what": what}, lambda insight, whose: insight.why(whose, what or ""))
     if as_json:
-        click.echo(json.dumps(told, ensure_ascii=False))
+        tell_json(told)
     elif slow:
         show(str(told["why"]))
-        table(_steps_of(told), ("step", "seconds", "usually"), styles=(STRONG,))
+        table(step_rows(told), ("step", "seconds", "usually"), styles=(STRONG,))
     else:
         table(list(lines_of(told)), styles=(STRONG,))
     return Exit.OK
 
 
 @nakari.command()
-@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@LINES
+@AS_JSON
 @click.pass_obj
 def turns(invocation: Invocation, lines: int, as_json: bool) -> Exit:
     """List the last turns, with the seconds of each of their steps."""
-    import json
-
-    from appliance.cli.terminal import FAINT, STRONG, show, table
-
     told = _asked(
         configured(invocation), {"do": "turns", "last": lines}, lambda insight, whose: insight.turns(whose, lines)
     )
     if as_json:
-        click.echo(json.dumps(told, ensure_ascii=False))
+        tell_json(told)
         return Exit.OK
     from appliance.insight.telling import TURN_COLUMNS, turn_rows, usual_rows
 
@@ -82,7 +78,7 @@ def turns(invocation: Invocation, lines: int, as_json: bool) -> Exit:
 @nakari.command()
 @click.argument("turn", type=NAME, required=False)
 @click.option("--set", "changes", type=WORDS, multiple=True, metavar="KEY=VALUE", help="Another setting of [ears].")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@AS_JSON
 @click.pass_obj
 def replay(invocation: Invocation, turn: str | None, changes: "Sequence[str]", as_json: bool) -> Exit:
     """Run a recorded turn again with other settings, beside it.
@@ -91,9 +87,7 @@ def replay(invocation: Invocation, turn: str | None, changes: "Sequence[str]", a
     [recorder] turns says how many.
     """
     import asyncio
-    import json
 
-    from appliance.cli.terminal import STRONG, table
     from appliance.recorder.store import recordings_in
 
     config = configured(invocation)
@@ -106,7 +100,7 @@ def replay(invocation: Invocation, turn: str | None, changes: "Sequence[str]", a
     if as_json:
         told = [{"name": row.name, "recorded": row.recorded, "replayed": row.replayed} for row in rows]
         is_same = all(row.is_same for row in rows)
-        click.echo(json.dumps({"id": recording.id, "same": is_same, "decisions": told}, ensure_ascii=False))
+        tell_json({"id": recording.id, "same": is_same, "decisions": told})
     else:
         marked = [("" if row.is_same else "*", row.name, _short(row.recorded), _short(row.replayed)) for row in rows]
         table(marked, ("", "decision", "recorded", "replayed"), styles=("", STRONG))
@@ -114,12 +108,9 @@ def replay(invocation: Invocation, turn: str | None, changes: "Sequence[str]", a
 
 
 def _list(found: "Sequence[Recording]", *, as_json: bool) -> None:
-    import json
-
-    from appliance.cli.terminal import STRONG, show, table
 
     if as_json:
-        click.echo(json.dumps({"recordings": [each.about() for each in found]}, ensure_ascii=False))
+        tell_json({"recordings": [each.about() for each in found]})
     elif not found:
         show("nothing is recorded; [recorder] turns = 20 has the next turns kept")
     else:
@@ -132,10 +123,6 @@ def _asked(
     here: "Callable[[Insight, str], Awaitable[dict[str, Json]]]",
 ) -> "dict[str, Json]":
     """Ask the running service; where there is none, look into the journal here."""
-    import asyncio
-
-    from appliance.api.client import find_service, tell
-    from appliance.errors import ServiceNotRunning
 
     async def alone() -> "dict[str, Json]":
         from agent.event import HOUSEHOLD
@@ -146,17 +133,7 @@ def _asked(
         async with insight_beside(config.state_folder, recordings) as insight:
             return await here(insight, HOUSEHOLD)
 
-    try:
-        path = find_service(config.sockets)
-    except ServiceNotRunning:
-        return asyncio.run(alone())
-    return asyncio.run(tell(path, {name: value for name, value in request.items() if value is not None}))
-
-
-def _steps_of(told: "Mapping[str, Json]") -> "list[Sequence[str]]":
-    from appliance.insight.telling import step_rows
-
-    return step_rows(told)
+    return asked(config, {name: value for name, value in request.items() if value is not None}, alone)
 
 
 async def _replayed(config: "Config", recording: "Recording", changes: "Sequence[str]") -> "list[Difference]":
@@ -175,7 +152,7 @@ async def _replayed(config: "Config", recording: "Recording", changes: "Sequence
 
 def _changed(recording: "Recording", changes: "Sequence[str]") -> "EarsSettings":
     """Return the recorded settings of the ears with the changes. Raises `Problem` for one that means nothing here."""
-    from appliance.recorder.settings import ears_with
+    from appliance.recorder.replay import ears_with
 
     for change in changes:
         if "=" not in change:

@@ -1,10 +1,12 @@
 """Commands about what it hears: its ears on and off, what was heard, devices, echo; and silence at once."""
 
+import json
 from typing import TYPE_CHECKING
 
 import click
 
 from appliance.cli.root import configured, loaded, nakari
+from appliance.cli.telling import AS_JSON, LINES, asked, tell_json
 from appliance.cli.terminal import progress
 from appliance.config.options import Invocation
 from appliance.exits import Exit
@@ -63,17 +65,7 @@ def volume(invocation: Invocation, level: str) -> Exit:
         if not level.removesuffix("%").isdecimal() or int(level.removesuffix("%")) > 100:
             raise click.BadParameter(f"{level} is no volume; give 0 to 100, up or down")
         return _tell(invocation, {"do": "hush", "what": "volume", "percent": int(level.removesuffix("%"))})
-    return _show_volume(invocation)
-
-
-def _show_volume(invocation: Invocation) -> Exit:
-    import asyncio
-
-    config = configured(invocation)
-    from appliance.api.client import find_service, tell
-
-    answer = asyncio.run(tell(find_service(config.sockets), {"do": "status"}))
-    reflexes = answer.get("reflexes")
+    reflexes = asked(configured(invocation), {"do": "status"}).get("reflexes")
     click.echo(f"The volume is {reflexes['volume'] if isinstance(reflexes, dict) else '?'} percent.")
     return Exit.OK
 
@@ -85,21 +77,16 @@ def calibrate(invocation: Invocation) -> Exit:
 
     It plays a short chime, and says how late and how loud its echo is, and how it listens while it speaks.
     """
-    import asyncio
-
     config = configured(invocation)
-    from appliance.api.client import find_service, tell
-
-    path = find_service(config.sockets)
     with progress("measuring the echo"):
-        answer = asyncio.run(tell(path, {"do": "calibrate"}, PATIENCE_SECONDS))
+        answer = asked(config, {"do": "calibrate"}, patience=PATIENCE_SECONDS)
     click.echo(answer["done"])
     return Exit.OK
 
 
 @nakari.command()
 @click.option("--test", is_flag=True, help="Play a tone on the chosen loudspeaker and measure the chosen microphone.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@AS_JSON
 @click.pass_obj
 def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
     """List microphones and loudspeakers; try the chosen ones.
@@ -107,32 +94,29 @@ def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
     A part of a name is enough in [ears] device and [voice] device; names stay when numbers change at a reboot.
     Ends with 1 when a configured one is not there, or the test finds a fault.
     """
-    import json
     from dataclasses import asdict
 
     config = configured(invocation, log="CRITICAL")  # its own lines tell it all
-    from appliance.doctor.try_devices import lines, tried
+    from appliance.doctor.sound import lines, tried
 
     told = tried(config, test=test)
     if as_json:
         found = [json.loads(line.to_json()) for line in told.found]
-        click.echo(json.dumps({**asdict(told.devices), "found": found}, ensure_ascii=False))
+        tell_json({**asdict(told.devices), "found": found})
     else:
         click.echo("\n".join(lines(told)))
     return Exit.FAULT if told.has_fault else Exit.OK
 
 
 @nakari.command()
-@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
+@LINES
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with the evidence.")
 @click.pass_obj
 def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
     """List what was heard last, and what became of it.
 
-    Turns that did not reach its have the reason. Read from the state folder; nakari need not run.
+    Turns that did not reach it have the reason. Read from the state folder; nakari need not run.
     """
-    import json
-
     config = loaded(invocation)
     from appliance.input.heard_history import newest
 
@@ -145,11 +129,5 @@ def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
 
 
 def _tell(invocation: Invocation, request: "dict[str, Json]") -> Exit:
-    import asyncio
-
-    config = configured(invocation)
-    from appliance.api.client import find_service, tell
-
-    answer = asyncio.run(tell(find_service(config.sockets), request))
-    click.echo(answer["done"] or "There was nothing to do.")
+    click.echo(asked(configured(invocation), request)["done"] or "There was nothing to do.")
     return Exit.OK

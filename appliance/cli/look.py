@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from appliance.cli.root import configured, nakari
+from appliance.cli.telling import AS_JSON, asked, tell
+from appliance.cli.terminal import show, styled, table
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
@@ -22,20 +24,15 @@ MOST = 1_000_000
 
 
 @nakari.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@AS_JSON
 @click.option("-v", "--verbose", is_flag=True, help="Every value, by its name in the JSON object.")
 @click.pass_obj
 def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
     """Tell how the running service is, on one screen."""
-    import asyncio
-
     config = configured(invocation)
-    from appliance.api.client import find_service, status_of
     from appliance.cli.status import in_words
-    from appliance.cli.telling import tell
-    from appliance.cli.terminal import table
 
-    found = asyncio.run(status_of(find_service(config.sockets)))
+    found = asked(config, {"do": "status"})
     if as_json or verbose:
         tell(found, as_json=as_json)
     else:
@@ -65,7 +62,6 @@ def doctor(invocation: Invocation, as_json: bool) -> Exit:
     Each line is ok, a warning or a fault. A wrong configuration is a fault like any other: the rest is looked at
     with the default in its place. Ends with 1 when there is a fault.
     """
-    from appliance.cli.terminal import show, styled
     from appliance.doctor.examine import Verdict, examine, judge_configuration, summary
     from appliance.hints import typed_here
 

@@ -1,4 +1,4 @@
-"""Commands about several machines: let one in, join, list, take one out."""
+"""Commands about several machines: let one in, join, list, take one out, hand over."""
 
 import json
 import sys
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from appliance.cli.root import NAME, PATH, TEXT, configured, nakari
+from appliance.cli.telling import AS_JSON, tell_json
 from appliance.cli.terminal import FAINT, STRONG, is_terminal, show, table
 from appliance.config.machines import ROLES, Role, name_of, wrong_household, wrong_name
 from appliance.config.options import Invocation
@@ -28,7 +29,6 @@ RELOADS = click.option(
     metavar="COMMAND",
     help="By which the NATS server reads its configuration anew.",
 )
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 
 
 @nakari.command()
@@ -183,6 +183,22 @@ def leave_machines(invocation: Invocation) -> Exit:
     return Exit.OK
 
 
+@nakari.command("handover")
+@click.pass_obj
+def handover(invocation: Invocation) -> Exit:
+    """Have another machine of the household lead it.
+
+    The one that leads finishes what is under way, or puts it aside for the other one, which goes on within seconds.
+    Asked on any of the machines.
+    """
+    import asyncio
+
+    config = quietly_configured(invocation)
+    _with_url(config)
+    click.echo(f"{asyncio.run(_give_back(config))} has given the lead away")
+    return Exit.OK
+
+
 def quietly_configured(invocation: Invocation) -> "Config":
     """Return the configuration; asyncio says nothing of a TLS connection that the server ends."""
     import logging
@@ -208,7 +224,7 @@ def _list(invocation: Invocation, as_json: bool) -> Exit:
     _with_url(config)
     found = asyncio.run(roll_of(config))
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        tell_json(found)
         return Exit.OK
     keys = ("machine", "role", "room", "state", "waiting")
     rows = [tuple(str(each.get(key, "")) for key in keys) for each in cast("list[dict[str, Json]]", found["machines"])]
@@ -284,3 +300,15 @@ def _write(file: Path, values: Sequence[tuple[str, str]]) -> None:
 
     for key, value in values:
         set_value(file, f"machines.{key}", json.dumps(value))
+
+
+async def _give_back(config: "Config") -> str:
+    from appliance.machines.standby import give_back
+    from appliance.wiring.engine import engine_of
+
+    engine = engine_of(config)
+    try:
+        await engine.open()
+        return await give_back(engine)
+    finally:
+        await engine.close()

@@ -1,7 +1,6 @@
 """Commands about the memory: look into it, save it, bring it back, and forget."""
 
 import sys
-from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ import click
 
 from appliance.cli.changes import changes_told
 from appliance.cli.root import AS_KEY, PATH, TEXT, WORDS, configured, nakari, to_be_made
+from appliance.cli.telling import AS_JSON, LINES, asked, tell
 from appliance.cli.terminal import STRONG, progress, show
 from appliance.config.options import Invocation
 from appliance.exits import Exit
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from appliance.config.load import Config
     from memory.json_value import Json
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 PARAMS = click.option(
     "--params", type=TEXT, metavar="JSON", default="{}", help='The values of the $names: \'{"name": "Ada"}\'.'
 )
@@ -194,7 +193,7 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
 
 @memory.command()
 @click.argument("what", type=click.Choice(["show", "verify"]), default="show")
-@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
+@LINES
 @AS_JSON
 @click.pass_obj
 def audit(invocation: Invocation, what: str, lines: int, as_json: bool) -> Exit:
@@ -223,7 +222,6 @@ def _kept(
 
     config = configured(invocation, log="ERROR")
     from appliance.admin.local import open_admin
-    from appliance.cli.telling import tell
 
     async def run() -> "Json":
         with progress("working") as told:
@@ -273,12 +271,12 @@ def forget(
 ) -> Exit:
     """Erase what it was told last, or everything of an owner.
 
-    What the household told its last is meant, aloud in the room or in writing, with what came of it: words, sounds,
+    What the household told it last is meant, aloud in the room or in writing, with what came of it: words, sounds,
     context, and what it wrote into the graph because of it. "Forget what you just heard", said aloud, means the room
     alone. What other owners said stays.
 
     With --owner, or --everything, an owner's words, events, timers, settings, membership and graph go, and what they
-    had its write into the household's graph. This works without the service too.
+    had it write into the household's graph. This works without the service too.
 
     It says which words go and asks first; a script says --yes.
 
@@ -290,7 +288,7 @@ def forget(
     if owner is None:
         if key_file is not None:
             raise click.UsageError("--as is for --everything")
-        return _turns(configured(invocation).sockets, last, minutes, is_sure=yes)
+        return _turns(configured(invocation), last, minutes, is_sure=yes)
     if (owner == MINE) is (key_file is None):
         raise click.UsageError("--everything goes with --as KEYFILE, and --owner KEY|NAME without")
     if last is not None or minutes is not None:
@@ -298,21 +296,16 @@ def forget(
     return _everything(configured(invocation), owner, key_file, is_sure=yes)
 
 
-def _turns(sockets: Sequence[Path], last: int | None, minutes: float | None, *, is_sure: bool) -> Exit:
-    import asyncio
-
-    from appliance.api.client import find_service, tell
-
-    path = find_service(sockets)
+def _turns(config: "Config", last: int | None, minutes: float | None, *, is_sure: bool) -> Exit:
     which: dict[str, Json] = {"last": last or 1} if minutes is None else {"minutes": minutes}
-    events = asyncio.run(tell(path, {"do": "forget.preview", **which}))["events"]
+    events = asked(config, {"do": "forget.preview", **which})["events"]
     assert isinstance(events, list)
     things = [thing for thing in events if isinstance(thing, dict)]
     if things and not is_sure:
         _confirm_words([str(thing["words"]) for thing in things])
     these: list[Json] = [thing["id"] for thing in things]
     with progress("forgetting"):
-        done = asyncio.run(tell(path, {"do": "forget", **which, "these": these}, PATIENCE))["done"]
+        done = asked(config, {"do": "forget", **which, "these": these}, patience=PATIENCE)["done"]
     show(str(done))
     return Exit.OK
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from appliance.cli.root import NAME, PATH, WORDS, configured, nakari
+from appliance.cli.telling import asked
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
@@ -64,11 +65,5 @@ def use(invocation: Invocation, name: str) -> Exit:
     NAME is one of [models.NAME], or "configured" (that of [model]), or "offline". It stays so over restarts; `nakari
     status` tells who thinks, and what it cost.
     """
-    import asyncio
-
-    config = configured(invocation)
-    from appliance.api.client import find_service, tell
-
-    answer = asyncio.run(tell(find_service(config.sockets), {"do": "model", "use": name}, 5.0))
-    click.echo(answer["done"])
+    click.echo(asked(configured(invocation), {"do": "model", "use": name}, patience=5.0)["done"])
     return Exit.OK

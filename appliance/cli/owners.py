@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from appliance.cli.root import AS_KEY, NAME, PATH, TEXT, WORDS, configured, nakari, to_be_made
+from appliance.cli.telling import AS_JSON, asked, tell_json, understood
 from appliance.cli.terminal import FAINT, STRONG, show, table
 from appliance.config.options import Invocation
 from appliance.exits import Exit
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from memory.json_value import Json
     from memory.state.owner_settings import Value
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 LONGEST_SHOWN = 80
 """Characters of a value in a list for people."""
 
@@ -47,7 +47,7 @@ def list_settings(invocation: Invocation, key_file: Path | None = None, as_json:
     found = _told(configured(invocation), key_file, {"do": "settings"})["settings"]
     assert isinstance(found, dict)
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        tell_json(found)
         return Exit.OK
     held = {name: each for name, each in found.items() if isinstance(each, dict)}
     rows = [(name, str(each["level"]), _shown(each)) for name, each in held.items()]
@@ -84,23 +84,12 @@ def reset(invocation: Invocation, name: str | None, key_file: Path | None, as_js
 
 def _told(config: "Config", key_file: Path | None, request: "dict[str, Json]") -> "dict[str, Json]":
     """Ask the running service; where there is none, open the state for it here."""
-    import asyncio
-
-    from appliance.api.client import find_service, read_key, tell
+    from appliance.api.client import read_key
     from appliance.api.owner_requests import SETTINGS
-    from appliance.api.register import BadRequest, parse
-    from appliance.errors import ServiceNotRunning
 
-    try:
-        understood = parse(json.dumps(request).encode(), SETTINGS)
-    except BadRequest as error:
-        raise click.UsageError(str(error)) from error
+    meant: SettingsRequest = understood(request, SETTINGS)
     key = b"" if key_file is None else read_key(key_file)
-    try:
-        path = find_service(config.sockets)
-    except ServiceNotRunning:
-        return asyncio.run(_alone(config, key, cast("SettingsRequest", understood)))
-    return asyncio.run(tell(path, request, key=key))
+    return asked(config, request, lambda: _alone(config, key, meant), key=key)
 
 
 async def _alone(config: "Config", key: bytes, request: "SettingsRequest") -> "dict[str, Json]":

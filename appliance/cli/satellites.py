@@ -1,12 +1,12 @@
 """Commands about satellites: devices in other rooms that hear and speak."""
 
-import json
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from appliance.cli.root import NAME, TEXT, configured, nakari
+from appliance.cli.telling import AS_JSON, asked, tell_json, understood
 from appliance.cli.terminal import FAINT, STRONG, is_terminal, show, table
 from appliance.config.options import Invocation
 from appliance.exits import Exit
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from appliance.config.load import Config
     from memory.json_value import Json
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 
 SEARCH_SECONDS = 20.0
 PAIR_SECONDS = 60.0
@@ -54,7 +53,7 @@ def add(invocation: Invocation, which: str, room: str, key: str | None, without_
     request |= {"key": secret, "without_key": without_key}
     answer = _told(config, request, PAIR_SECONDS)
     if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False))
+        tell_json(answer)
         return Exit.OK
     click.echo(answer["done"])
     _show_features(answer["satellite"])
@@ -72,7 +71,7 @@ def list_satellites(invocation: Invocation, paired: bool, as_json: bool) -> Exit
     """
     answer = _told(configured(invocation), {"do": "satellites", "search": not paired}, SEARCH_SECONDS)
     if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False))
+        tell_json(answer)
         return Exit.OK
     rows = [
         (each["room"], each["state"], each["name"], each["address"], str(each.get("firmware", "")), _lock(each))
@@ -119,7 +118,7 @@ def try_out(invocation: Invocation, which: str, seconds: float, as_json: bool) -
     request: dict[str, Json] = {"do": "satellites.test", "satellite": which, "wake_seconds": seconds}
     answer = _told(configured(invocation), request, TRIAL_SECONDS + seconds)
     if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False))
+        tell_json(answer)
         return Exit.OK
     told = answer["satellite"]
     click.echo(f"{told['room']}: {told['model'] or told['name']}, firmware {told['firmware'] or 'unknown'}")
@@ -142,32 +141,20 @@ def _key(given: str | None) -> str:
 
 def _told(config: "Config", request: "dict[str, Json]", patience: float) -> dict[str, Any]:
     """Ask the running service; where there is none, do it here."""
-    import asyncio
-
-    from appliance.api.client import find_service, tell
-    from appliance.api.register import BadRequest, parse
     from appliance.api.satellite_requests import MODELS
-    from appliance.errors import Problem, ServiceNotRunning
+    from appliance.errors import Problem
 
     if not config.satellites.enabled:
         raise Problem("satellites are off: set [satellites] enabled = true", Exit.CONFIG)
-    try:
-        understood = parse(json.dumps(request).encode(), MODELS)
-    except BadRequest as error:
-        raise click.UsageError(str(error)) from error
-    try:
-        path = find_service(config.sockets)
-    except ServiceNotRunning:
-        return asyncio.run(_alone(config, cast("SatelliteRequest", understood)))
-    return asyncio.run(tell(path, request, patience))
+    meant: SatelliteRequest = understood(request, MODELS)
+    return asked(config, request, lambda: _alone(config, meant), patience=patience)
 
 
 async def _alone(config: "Config", request: "SatelliteRequest") -> "dict[str, Json]":
     from appliance.api.satellite_requests import answer_of
     from appliance.satellites.satellites import open_satellites
 
-    allowed = config.satellites
-    satellites = open_satellites(config.state_folder, str(config.zone), allowed.most, allowed.reply_port)
+    satellites = open_satellites(config.state_folder, str(config.zone), config.satellites)
     return await answer_of(satellites, request)
 
 

@@ -21,10 +21,11 @@ from appliance.input.hearing.settings import hearing_settings
 from appliance.output.settings import speech_settings
 from appliance.output.voices import choose_voice, open_player
 from audio.capture.recording import RecordingSource
+from audio.interfaces import TurnObserver
 from audio.language import sentence_language
 from audio.loops import running
 from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
-from audio.speech import RecognizedTurn, SpeechStarted
+from audio.speech import RecognizedTurn
 from audio.tts.sentences import SentenceSplitter
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import evidence_guard
@@ -133,7 +134,7 @@ async def _hear(config: Config, recording: Path, told: Callable[[int, int], None
         group.create_task(listener.recognize(), name="ears: utterances to transcripts")
 
 
-class Printed:
+class Printed(TurnObserver):
     """A `TurnIntake` and `TurnObserver` that prints every turn of a recording, with the evidence guard's verdict."""
 
     def __init__(self, source: RecordingSource, told: Callable[[float], None]) -> None:
@@ -147,12 +148,6 @@ class Printed:
 
     async def accept(self, heard: RecognizedTurn) -> None:
         """Hand it to nobody."""
-
-    def speech_started(self, started: SpeechStarted) -> None:
-        """Wait for the end."""
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Wait for the end."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Print a turn that was recognized as one JSON object."""

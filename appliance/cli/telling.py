@@ -1,18 +1,65 @@
-"""How commands tell what came of something: in lines, or as JSON."""
+"""How commands ask the running service, and tell what came of it: in lines, or as JSON."""
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from appliance.api.request_model import Asked
+    from appliance.config.load import Config
     from memory.json_value import Json
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+LINES = click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
+
+
+def asked(
+    config: "Config",
+    request: "dict[str, Json]",
+    alone: "Callable[[], Coroutine[Any, Any, dict[str, Json]]] | None" = None,
+    *,
+    patience: float | None = None,
+    key: bytes = b"",
+) -> "dict[str, Json]":
+    """Ask the running service; where there is none, return what `alone` gives, for what can be done without one.
+
+    Raises `Problem`, `ServiceNotRunning` among them where there is neither.
+    """
+    import asyncio
+
+    from appliance.api.client import PATIENCE, find_service, tell
+    from appliance.errors import ServiceNotRunning
+
+    try:
+        path = find_service(config.sockets)
+    except ServiceNotRunning:
+        if alone is None:
+            raise
+        return asyncio.run(alone())
+    return asyncio.run(tell(path, request, PATIENCE if patience is None else patience, key))
+
+
+def understood(request: "dict[str, Json]", models: "Sequence[type[Asked]]") -> Any:
+    """Return a request as one of the models, which is what the service makes of it. Raises `UsageError`."""
+    from appliance.api.register import BadRequest, parse
+
+    try:
+        return parse(json.dumps(request).encode(), models)
+    except BadRequest as error:
+        raise click.UsageError(str(error)) from error
+
+
+def tell_json(found: object) -> None:
+    """Print one JSON object in one line."""
+    click.echo(json.dumps(found, ensure_ascii=False))
 
 
 def tell(found: "Json", *, as_json: bool) -> None:
     """Print what came of it."""
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        tell_json(found)
         return
     for line in lines(found):
         click.echo(line)

@@ -1,11 +1,11 @@
 """`nakari voices`: whose voices are kept, and forgetting one."""
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from appliance.cli.root import TEXT, configured, nakari
+from appliance.cli.telling import AS_JSON, tell_json
 from appliance.cli.terminal import STRONG, show, table
 from appliance.config.options import Invocation
 from appliance.errors import Problem
@@ -28,13 +28,13 @@ def voices(context: click.Context) -> Exit | None:
 
 
 @voices.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@AS_JSON
 @click.pass_obj
 def list_voices(invocation: Invocation, as_json: bool = False) -> Exit:
     """List whose voices are kept, and by how many utterances each."""
     known = {name: len(samples) for name, samples in _store(invocation).known().items()}
     if as_json:
-        click.echo(json.dumps(known, ensure_ascii=False))
+        tell_json(known)
     elif known:
         table([(name, str(count)) for name, count in known.items()], ("name", "utterances"), styles=(STRONG,))
     else:

@@ -5,7 +5,8 @@ from typing import cast
 
 from appliance.api.model_requests import ModelHandler
 from appliance.commands.registry import Asking, Command
-from appliance.config.file import SECTIONS, settings_of
+from appliance.config.file import SECTIONS
+from appliance.config.meaning import settings_of
 from appliance.config.sections import Settings
 from appliance.config.values import toml_value
 from appliance.errors import Problem

@@ -1,11 +1,8 @@
 """What the configuration may say of calendars: accounts at CalDAV servers, and ICS files."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from annotated_types import Ge, Le
-
-from appliance.config.meaning import Meaning
+from appliance.config.meaning import setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,44 +12,33 @@ class CalendarSource:
     Members of the household may ask what stands in it; an account is added to as well.
     """
 
-    url: Annotated[
-        str,
-        Meaning(
-            'With a user, a CalDAV server, e.g. "https://cloud.example.org" or "https://caldav.icloud.com"; without, '
-            'an ICS file, e.g. "https://example.org/holidays.ics". Google takes no password: use the secret address '
-            "in iCal format that its settings show, by `url_env`."
-        ),
-    ] = ""
-    url_env: Annotated[
-        str,
-        Meaning("Instead, the name of the variable or systemd credential with an address that is a secret itself."),
-    ] = ""
-    file: Annotated[str, Meaning("Instead, the path of an ICS file on this machine.")] = ""
-    user: Annotated[str, Meaning("User at the CalDAV server.")] = ""
-    password_env: Annotated[
-        str,
-        Meaning(
-            "Name of the variable or systemd credential with the password; where there are passwords for single "
-            "programs (iCloud, Nextcloud with two factors), one of those."
-        ),
-    ] = ""
-    calendars: Annotated[
-        tuple[str, ...],
-        Meaning("Which calendars of the account, by their names there; the first takes what is added. [] is all."),
-    ] = ()
-    remind_minutes: Annotated[
-        int,
-        Ge(0),
-        Le(40_320),
-        Meaning(
-            "How long before an appointment without an alarm of its own it is announced; 0 is not at all. The alarms "
-            "in an account and in a file here are announced as they are, those at an address of others are not.",
-            "min",
-        ),
-    ] = 0
-    poll_minutes: Annotated[
-        int, Ge(1), Le(1440), Meaning("How often nakari looks whether something changed.", "min")
-    ] = 5
+    url: str = setting(
+        "",
+        'With a user, a CalDAV server, e.g. "https://cloud.example.org" or "https://caldav.icloud.com"; without, an '
+        'ICS file, e.g. "https://example.org/holidays.ics". Google takes no password: use the secret address in '
+        "iCal format that its settings show, by `url_env`.",
+    )
+    url_env: str = setting(
+        "", "Instead, the name of the variable or systemd credential with an address that is a secret itself."
+    )
+    file: str = setting("", "Instead, the path of an ICS file on this machine.")
+    user: str = setting("", "User at the CalDAV server.")
+    password_env: str = setting(
+        "",
+        "Name of the variable or systemd credential with the password; where there are passwords for single "
+        "programs (iCloud, Nextcloud with two factors), one of those.",
+    )
+    calendars: tuple[str, ...] = setting(
+        (), "Which calendars of the account, by their names there; the first takes what is added. [] is all."
+    )
+    remind_minutes: int = setting(
+        0,
+        "How long before an appointment without an alarm of its own it is announced; 0 is not at all. The alarms in "
+        "an account and in a file here are announced as they are, those at an address of others are not.",
+        between=(0, 40_320),
+        unit="min",
+    )
+    poll_minutes: int = setting(5, "How often nakari looks whether something changed.", between=(1, 1440), unit="min")
 
 
 def wrong_calendar(source: CalendarSource) -> tuple[str, str]:

@@ -4,8 +4,8 @@ import json
 import re
 import textwrap
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
@@ -14,7 +14,7 @@ from appliance.config.calendar import CalendarSource, wrong_calendar
 from appliance.config.http import wrong_http
 from appliance.config.machines import wrong_machines
 from appliance.config.mcp import MOST_CHARACTERS, McpServer, wrong_server
-from appliance.config.meaning import Meaning
+from appliance.config.meaning import settings_of
 from appliance.config.models import NamedModel
 from appliance.config.recognizers import wrong_engines
 from appliance.config.sections import Settings
@@ -241,15 +241,6 @@ def line_of(text: str, section: str, key: str) -> int:
     return 0
 
 
-def settings_of(section: type) -> Iterator[tuple[str, object, Meaning]]:
-    """Yield name, default and meaning of a section's settings, in the file's order."""
-    hints = get_type_hints(section, include_extras=True)
-    for field in fields(section):
-        meaning = next(part for part in hints[field.name].__metadata__ if isinstance(part, Meaning))
-        default = field.default if field.default_factory is MISSING else field.default_factory()
-        yield field.name, default, meaning
-
-
 def default_toml() -> str:
     """Return the default file, each value commented out, so that a better default reaches the file's owner later."""
     parts = [
@@ -258,13 +249,13 @@ def default_toml() -> str:
     for name, kind in SECTIONS.items():
         parts += ["", f"[{name}]", _comment(kind.__doc__ or "")]
         for key, default, meaning in settings_of(kind):
-            parts += ["", _comment(_described(meaning)), f"#{key} = {toml_value(default)}"]
+            parts += ["", _comment(str(meaning)), f"#{key} = {toml_value(default)}"]
     models = f"{NamedModel.__doc__} Its keys are those of [model], `use`, `fallbacks` and `first_token_deadline` apart."
     parts += ["", "#[models.NAME]", _comment(models)]
     for catalog, kind in CATALOGS.items():
         if kind is not NamedModel:
             parts += ["", f"#[{catalog}.NAME]", _comment(" ".join((kind.__doc__ or "").split()))]
-            parts += [_comment(f"{key}: {_described(meaning)}") for key, _, meaning in settings_of(kind)]
+            parts += [_comment(f"{key}: {meaning}") for key, _, meaning in settings_of(kind)]
     return "\n".join(parts) + "\n"
 
 
@@ -276,17 +267,13 @@ def show(settings: Settings) -> str:
         for key, default, meaning in settings_of(kind):
             value = getattr(getattr(settings, name), key)
             note = "" if value == default else f"  # default: {toml_value(default)}"
-            parts += ["", _comment(_described(meaning)), f"{key} = {toml_value(value)}{note}"]
+            parts += ["", _comment(str(meaning)), f"{key} = {toml_value(value)}{note}"]
     for catalog, kind in CATALOGS.items():
         for name, table in getattr(settings, catalog).items():
             used = [(key, getattr(table, key), default) for key, default, _ in settings_of(kind)]
             told = [f"{key} = {toml_value(value)}" for key, value, default in used if value != default]
             parts += ["", f"[{catalog}.{name}]", *told]
     return "\n".join(parts[1:]) + "\n"
-
-
-def _described(meaning: Meaning) -> str:
-    return f"{meaning.text} In {meaning.unit}." if meaning.unit else meaning.text
 
 
 def _comment(text: str) -> str:

@@ -1,19 +1,16 @@
 """What the configuration may say of Home Assistant."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from appliance.config.meaning import Meaning
+from appliance.config.meaning import setting
 
 
 @dataclass(frozen=True, slots=True)
 class HomeSettings:
     """Home Assistant, which knows the house. It is shown the token in HOME_ASSISTANT_TOKEN."""
 
-    url: Annotated[
-        str,
-        Meaning(
-            'Where it answers, e.g. "http://homeassistant.local:8123"; "" is none. What is asked of the house goes '
-            "there, and without a model every sentence that is not understood here."
-        ),
-    ] = ""
+    url: str = setting(
+        "",
+        'Where it answers, e.g. "http://homeassistant.local:8123"; "" is none. What is asked of the house goes '
+        "there, and without a model every sentence that is not understood here.",
+    )

@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
-from typing import Annotated, Final
+from typing import Final
 from urllib.parse import urlsplit
 
-from annotated_types import Ge, Le
-
-from appliance.config.meaning import Meaning
+from appliance.config.meaning import setting
 
 USUAL: Final = "127.0.0.1:8420"
 
@@ -20,43 +18,31 @@ OPEN_TO_OTHERS: Final = (
 class HttpSettings:
     """HTTP, for browsers and other programs. Programs of the household on this machine need nothing, others a token."""
 
-    enabled: Annotated[
-        bool, Meaning("Whether it is answered at all; the Unix socket of [door] is there all the same.")
-    ] = True
-    addresses: Annotated[
-        tuple[str, ...],
-        Meaning(
-            'Where it is answered, address and port: "127.0.0.1:8420", "[::1]:8420"; "0.0.0.0:8420" is all of this '
-            "machine's, and needs a certificate or a proxy. What systemd hands over is answered instead."
-        ),
-    ] = (USUAL,)
-    names: Annotated[
-        tuple[str, ...],
-        Meaning(
-            'Under which names this machine is called, e.g. ["nakari.home"]; its addresses and localhost need not be '
-            "listed, and a request for any other name is refused."
-        ),
-    ] = ()
-    certificate: Annotated[
-        str, Meaning('For https: a PEM file with the certificate and those above it; "" is http. It may be renewed.')
-    ] = ""
-    key: Annotated[str, Meaning("The PEM file of its private key, without a password.")] = ""
-    behind_proxy: Annotated[
-        tuple[str, ...],
-        Meaning(
-            'From which addresses a proxy comes that speaks https to the others, e.g. ["127.0.0.1"]: whom it says it '
-            "asks for is believed, and everybody who comes from there needs a token."
-        ),
-    ] = ()
-    requests_per_minute: Annotated[
-        int, Ge(10), Le(1_000_000), Meaning("How much each token, or who has none, may ask.")
-    ] = 600
-    failures_per_minute: Annotated[
-        int, Ge(1), Le(10_000), Meaning("How often somebody may show a wrong token, before they have to wait.")
-    ] = 10
-    connections: Annotated[
-        int, Ge(1), Le(60_000), Meaning("How many may be open at a time; one more is closed at once.")
-    ] = 500
+    enabled: bool = setting(True, "Whether it is answered at all; the Unix socket of [door] is there all the same.")
+    addresses: tuple[str, ...] = setting(
+        (USUAL,),
+        'Where it is answered, address and port: "127.0.0.1:8420", "[::1]:8420"; "0.0.0.0:8420" is all of this '
+        "machine's, and needs a certificate or a proxy. What systemd hands over is answered instead.",
+    )
+    names: tuple[str, ...] = setting(
+        (),
+        'Under which names this machine is called, e.g. ["nakari.home"]; its addresses and localhost need not be '
+        "listed, and a request for any other name is refused.",
+    )
+    certificate: str = setting(
+        "", 'For https: a PEM file with the certificate and those above it; "" is http. It may be renewed.'
+    )
+    key: str = setting("", "The PEM file of its private key, without a password.")
+    behind_proxy: tuple[str, ...] = setting(
+        (),
+        'From which addresses a proxy comes that speaks https to the others, e.g. ["127.0.0.1"]: whom it says it '
+        "asks for is believed, and everybody who comes from there needs a token.",
+    )
+    requests_per_minute: int = setting(600, "How much each token, or who has none, may ask.", between=(10, 1_000_000))
+    failures_per_minute: int = setting(
+        10, "How often somebody may show a wrong token, before they have to wait.", between=(1, 10_000)
+    )
+    connections: int = setting(500, "How many may be open at a time; one more is closed at once.", between=(1, 60_000))
 
 
 def wrong_http(settings: HttpSettings) -> tuple[str, str]:

@@ -1,29 +1,25 @@
 """What the configuration may say of files and code: what the agent may do on this machine, all of it off by default."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from appliance.config.meaning import Meaning
+from appliance.config.meaning import setting
 
 
 @dataclass(frozen=True, slots=True)
 class FileSettings:
     """Folders of the household's in which the agent may list, read, search and write files; it deletes none."""
 
-    folders: Annotated[
-        tuple[str, ...],
-        Meaning(
-            'Which ones, e.g. ["/srv/papers"]; [] is none. Hidden files and links are left alone. A service sees no '
-            "folder until its unit lets it: `nakari doctor` tells the lines."
-        ),
-    ] = ()
+    folders: tuple[str, ...] = setting(
+        (),
+        'Which ones, e.g. ["/srv/papers"]; [] is none. Hidden files and links are left alone. A service sees no '
+        "folder until its unit lets it: `nakari doctor` tells the lines.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class CodeSettings:
     """Code that the agent writes and has run in a sandbox without network and files."""
 
-    enabled: Annotated[
-        bool,
-        Meaning("Whether it may; it needs systemd's nakari-code.socket, or bubblewrap where nakari is no service."),
-    ] = False
+    enabled: bool = setting(
+        False, "Whether it may; it needs systemd's nakari-code.socket, or bubblewrap where nakari is no service."
+    )

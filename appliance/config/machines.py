@@ -2,9 +2,9 @@
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
-from appliance.config.meaning import Meaning
+from appliance.config.meaning import setting
 from appliance.errors import ConfigError
 
 Role = Literal["all", "ears", "mind"]
@@ -27,34 +27,26 @@ class MachineSettings:
     NAKARI_MACHINES_LOGIN names (.nk or .creds, of NATS).
     """
 
-    url: Annotated[
-        str,
-        Meaning(
-            "The server between them: nats://, tls:// (NATS with TLS), redis:// or rediss:// (Redis with TLS), e.g. "
-            '"tls://server.home:4222"; "" is none, and this machine is alone.'
-        ),
-    ] = ""
-    role: Annotated[
-        Role,
-        Meaning(
-            '"ears" hears and speaks, "mind" thinks and remembers, "all" does both; `nakari run --role` goes first.'
-        ),
-    ] = "all"
-    name: Annotated[str, Meaning('What this machine is called among them; "" is its host\'s name.')] = ""
-    household: Annotated[
-        str, Meaning("Whose machines they are; small letters, digits and -. All of one household have the same.")
-    ] = "home"
-    ca: Annotated[
-        str,
-        Meaning("A PEM file with the authority that the server's certificate is signed by; \"\" is the system's own."),
-    ] = ""
-    users: Annotated[
-        str,
-        Meaning(
-            "On the machine of the NATS server: the file with the household's machines, which its configuration "
-            'includes and `nakari machines` writes; "" where somebody else looks after it.'
-        ),
-    ] = ""
+    url: str = setting(
+        "",
+        "The server between them: nats://, tls:// (NATS with TLS), redis:// or rediss:// (Redis with TLS), e.g. "
+        '"tls://server.home:4222"; "" is none, and this machine is alone.',
+    )
+    role: Role = setting(
+        "all", '"ears" hears and speaks, "mind" thinks and remembers, "all" does both; `nakari run --role` goes first.'
+    )
+    name: str = setting("", 'What this machine is called among them; "" is its host\'s name.')
+    household: str = setting(
+        "home", "Whose machines they are; small letters, digits and -. All of one household have the same."
+    )
+    ca: str = setting(
+        "", "A PEM file with the authority that the server's certificate is signed by; \"\" is the system's own."
+    )
+    users: str = setting(
+        "",
+        "On the machine of the NATS server: the file with the household's machines, which its configuration "
+        'includes and `nakari machines` writes; "" where somebody else looks after it.',
+    )
 
 
 def wrong_machines(settings: MachineSettings) -> tuple[str, str]:

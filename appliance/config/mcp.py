@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Final
+from dataclasses import dataclass
+from typing import Final
 
-from annotated_types import Ge, Le
-
-from appliance.config.meaning import Meaning
+from appliance.config.meaning import setting
 
 MOST_CHARACTERS: Final = 24
 """Of a server's name, which begins the name of each of its tools; those have 64."""
@@ -20,46 +18,32 @@ _SECRET_NAME: Final = re.compile(r"(key|password|passwd|secret|token|credential)
 class McpServer:
     """A server of tools, as [mcp.NAME]: a program here, or an address. NAME begins the names of its tools."""
 
-    command: Annotated[
-        tuple[str, ...],
-        Meaning('The program and its arguments, e.g. ["uvx", "mcp-server-time"]; it speaks MCP on stdin and stdout.'),
-    ] = ()
-    env: Annotated[
-        Mapping[str, str],
-        Meaning('What it sees of an environment beside HOME, PATH, LANG and the like, e.g. { TZ = "Asia/Tokyo" }.'),
-    ] = field(default_factory=dict)
-    secrets: Annotated[
-        tuple[str, ...],
-        Meaning("Names of environment variables or systemd credentials that it is given as variables too."),
-    ] = ()
-    url: Annotated[
-        str,
-        Meaning(
-            'Instead of a program, where a server answers over streamable HTTP, e.g. "http://127.0.0.1:8000/mcp". '
-            "What the agent gives its tools goes there."
-        ),
-    ] = ""
-    api_key_env: Annotated[
-        str, Meaning('Name of the variable or credential with the key that `url` wants; "" sends none.')
-    ] = ""
-    tools: Annotated[
-        tuple[str, ...],
-        Meaning("Its tools that the agent may use, by its own names; [] is all, up to 32 of a server and 96 together."),
-    ] = ()
-    timeout_seconds: Annotated[float, Ge(1.0), Le(240.0), Meaning("How long a call may take.", "s")] = 20.0
-    believe_hints: Annotated[
-        bool,
-        Meaning(
-            "Whether a tool of which it says that it only reads is broken off when somebody speaks; every other one "
-            "is let finish."
-        ),
-    ] = True
-    read_only: Annotated[
-        tuple[str, ...], Meaning("Tools of which you say so: they change nothing, and may be broken off.")
-    ] = ()
-    reversible: Annotated[
-        tuple[str, ...], Meaning("Tools that change something, and may be broken off all the same.")
-    ] = ()
+    command: tuple[str, ...] = setting(
+        (), 'The program and its arguments, e.g. ["uvx", "mcp-server-time"]; it speaks MCP on stdin and stdout.'
+    )
+    env: Mapping[str, str] = setting(
+        {}, 'What it sees of an environment beside HOME, PATH, LANG and the like, e.g. { TZ = "Asia/Tokyo" }.'
+    )
+    secrets: tuple[str, ...] = setting(
+        (), "Names of environment variables or systemd credentials that it is given as variables too."
+    )
+    url: str = setting(
+        "",
+        'Instead of a program, where a server answers over streamable HTTP, e.g. "http://127.0.0.1:8000/mcp". What '
+        "the agent gives its tools goes there.",
+    )
+    api_key_env: str = setting("", 'Name of the variable or credential with the key that `url` wants; "" sends none.')
+    tools: tuple[str, ...] = setting(
+        (), "Its tools that the agent may use, by its own names; [] is all, up to 32 of a server and 96 together."
+    )
+    timeout_seconds: float = setting(20.0, "How long a call may take.", between=(1.0, 240.0), unit="s")
+    believe_hints: bool = setting(
+        True,
+        "Whether a tool of which it says that it only reads is broken off when somebody speaks; every other one is "
+        "let finish.",
+    )
+    read_only: tuple[str, ...] = setting((), "Tools of which you say so: they change nothing, and may be broken off.")
+    reversible: tuple[str, ...] = setting((), "Tools that change something, and may be broken off all the same.")
 
 
 def wrong_server(server: McpServer) -> tuple[str, str]:

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from annotated_types import Ge, Le
-
-from appliance.config.meaning import Meaning
+from appliance.config.meaning import setting
 
 RecognizerName: TypeAlias = Literal["whisper", "openai", "wyoming"]
 
@@ -15,49 +13,31 @@ RecognizerName: TypeAlias = Literal["whisper", "openai", "wyoming"]
 class OpenAiRecognizerSettings:
     """A server with OpenAI's transcription interface, for `[ears] engines`: OpenAI itself, or one of yours."""
 
-    url: Annotated[
-        str,
-        Meaning(
-            'Root of the API, with or without /v1, e.g. "http://speech.home:8000/v1" (speaches, vLLM, LocalAI, '
-            "whisper.cpp)."
-        ),
-    ] = "https://api.openai.com/v1"
-    model: Annotated[str, Meaning('The model\'s name there; "" sends none.')] = "whisper-1"
-    api_key_env: Annotated[
-        str,
-        Meaning(
-            'Name of the environment variable or systemd credential with the key; "" is OPENAI_API_KEY for OpenAI '
-            "itself, and none for others."
-        ),
-    ] = ""
-    send_names: Annotated[
-        bool,
-        Meaning("Whether the server is told which names to expect: [ears] hotwords, and those that the memory knows."),
-    ] = True
+    url: str = setting(
+        "https://api.openai.com/v1",
+        'Root of the API, with or without /v1, e.g. "http://speech.home:8000/v1" (speaches, vLLM, LocalAI, '
+        "whisper.cpp).",
+    )
+    model: str = setting("whisper-1", 'The model\'s name there; "" sends none.')
+    api_key_env: str = setting(
+        "",
+        'Name of the environment variable or systemd credential with the key; "" is OPENAI_API_KEY for OpenAI '
+        "itself, and none for others.",
+    )
+    send_names: bool = setting(
+        True, "Whether the server is told which names to expect: [ears] hotwords, and those that the memory knows."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class WyomingRecognizerSettings:
     """A Wyoming server that recognizes, for `[ears] engines`, such as wyoming-faster-whisper. It has no encryption."""
 
-    url: Annotated[str, Meaning('Where it is, e.g. "tcp://speech.home:10300".')] = ""
-    model: Annotated[str, Meaning('One of its models; "" is its own choice.')] = ""
-    send_names: Annotated[
-        bool,
-        Meaning("Whether the server is told which names to expect: [ears] hotwords, and those that the memory knows."),
-    ] = True
-
-
-Patience: TypeAlias = Annotated[
-    float,
-    Ge(0.5),
-    Le(60.0),
-    Meaning(
-        "With several [ears] engines, how long one may take, and half the length of what was said, before the next "
-        "is asked.",
-        "s",
-    ),
-]
+    url: str = setting("", 'Where it is, e.g. "tcp://speech.home:10300".')
+    model: str = setting("", 'One of its models; "" is its own choice.')
+    send_names: bool = setting(
+        True, "Whether the server is told which names to expect: [ears] hotwords, and those that the memory knows."
+    )
 
 
 def wrong_engines(engines: Sequence[str], wyoming: WyomingRecognizerSettings) -> str:

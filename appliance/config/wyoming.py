@@ -2,12 +2,9 @@
 
 from dataclasses import dataclass
 from ipaddress import ip_network
-from typing import Annotated
-
-from annotated_types import Ge, Le
 
 from appliance.config.http import host_and_port, is_loopback
-from appliance.config.meaning import Meaning
+from appliance.config.meaning import setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,24 +14,17 @@ class WyomingSettings:
     The protocol knows no password and no encryption.
     """
 
-    listen: Annotated[
-        str,
-        Meaning(
-            'Where it is answered, address and port: "127.0.0.1:10300", or "0.0.0.0:10300" for all of this machine\'s '
-            'addresses, which needs networks; "" is nowhere.'
-        ),
-    ] = ""
-    networks: Annotated[
-        tuple[str, ...],
-        Meaning(
-            'From which addresses others may come, e.g. ["192.168.1.5"] or ["192.168.1.0/24"]: whoever comes from '
-            "there speaks for the household, without a password. Programs of the household on this machine need not be "
-            "named."
-        ),
-    ] = ()
-    connections: Annotated[
-        int, Ge(1), Le(1000), Meaning("How many may be open at a time; one more is closed at once.")
-    ] = 16
+    listen: str = setting(
+        "",
+        'Where it is answered, address and port: "127.0.0.1:10300", or "0.0.0.0:10300" for all of this machine\'s '
+        'addresses, which needs networks; "" is nowhere.',
+    )
+    networks: tuple[str, ...] = setting(
+        (),
+        'From which addresses others may come, e.g. ["192.168.1.5"] or ["192.168.1.0/24"]: whoever comes from there '
+        "speaks for the household, without a password. Programs of the household on this machine need not be named.",
+    )
+    connections: int = setting(16, "How many may be open at a time; one more is closed at once.", between=(1, 1000))
 
 
 def wrong_wyoming(settings: WyomingSettings) -> tuple[str, str]:

@@ -1,6 +1,8 @@
 """What the doctor looks at of the sound card: its devices, how loud the microphone is, and its echo."""
 
 import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from appliance.config.load import Config
@@ -147,6 +149,44 @@ def judge_echo(duplex: str) -> Line:
         moved = "put the microphone away from the loudspeaker or turn that down, then run `nakari calibrate`"
         return Line("echo", Verdict.WARNING, duplex, moved if "dB is left" in duplex else "run scripts/setup again")
     return Line("echo", Verdict.OK, duplex)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The devices, and what was found out about them."""
+
+    devices: SoundDevices
+    found: Sequence[Line] = ()
+
+    @property
+    def has_fault(self) -> bool:
+        """Whether something that was asked for does not work."""
+        return any(line.verdict is Verdict.FAULT for line in self.found)
+
+
+def tried(config: Config, *, test: bool) -> Tried:
+    """Return the devices; with `test` after a tone was played and the microphone's level measured."""
+    try:
+        devices = listed(config.ears.device, config.voice.device)
+    except Broken as broken:
+        return Tried(SoundDevices(), [broken.line])
+    if test and devices.input and devices.output and not devices.wrong:
+        return Tried(devices, [tone(config.voice.device), level(config)])
+    judged = sound(config)
+    return Tried(devices, [] if judged.verdict is Verdict.OK else [judged])
+
+
+def lines(tried: Tried) -> Iterator[str]:
+    """Yield what a person reads; a star marks what the configuration chooses."""
+    devices = tried.devices
+    chosen = devices.chosen or ["", ""]
+    for title, names, name in (
+        ("microphones", devices.input, chosen[0]),
+        ("loudspeakers", devices.output, chosen[1]),
+    ):
+        yield f"{title}:" if names else f"{title}: none"
+        yield from (f"  {'*' if each == name else ' '} {each}" for each in names)
+    yield from (str(line) for line in tried.found)
 
 
 CHECKS: tuple[Check, ...] = (sound, level, echo)

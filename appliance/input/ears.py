@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,7 +14,7 @@ from appliance.input.suppressed import SuppressedTurns
 from appliance.notify import HeartBeat
 from audio.capture.health import LevelWatch
 from audio.interfaces import TurnObserver
-from audio.loops import Loop
+from audio.loops import Loop, until_set
 from audio.pcm import AudioChunk
 from audio.turns.activity import SpeechActivity
 from audio.turns.listener import Listener
@@ -99,9 +98,7 @@ class Ears:
     async def until_ready(self) -> None:
         """Return once words can be understood, or nobody knows when: without a microphone, or after a while."""
         if not self.is_deaf:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(READY_SECONDS):
-                    await self.listener.ready.wait()
+            await until_set(self.listener.ready, READY_SECONDS)
 
     async def once_heard(self, loop: Loop) -> None:
         """Run a loop from when there is something to hear with: what it loads, a box without a microphone needs not."""
@@ -122,9 +119,7 @@ class Ears:
             silence = self.clock() - max(began, self.activity.last_at)
             if silence >= seconds:
                 return
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds - silence):
-                    await self.listener.ended.wait()
+            await until_set(self.listener.ended, seconds - silence)
 
     def describe(self) -> dict[str, Json]:
         """Return what the ears did so far, for the status."""

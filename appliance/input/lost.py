@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final
 
+from audio.interfaces import TurnObserver
 from audio.playback.earcons import Sign
 from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.evidence import REFUSED, sounds_like_speech
@@ -29,7 +30,7 @@ def rest_of_unclear(clock: Callable[[], float] = monotonic) -> Backoff:
     return Backoff(UNCLEAR_NOT_AGAIN_WITHIN, LONGEST_REST, steady=CLEAR_AFTER, clock=clock)
 
 
-class LostTurns:
+class LostTurns(TurnObserver):
     """A `TurnObserver`. The end of a turn only sets what sign is wanted; `run` gives it."""
 
     def __init__(
@@ -58,9 +59,6 @@ class LostTurns:
     def speech_started(self, started: SpeechStarted) -> None:
         """Take note when it began."""
         self._began = started.at
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Nothing was lost so far."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Want a sign for words that were lost or not understood; with a wake word only where they were for it."""

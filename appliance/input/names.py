@@ -4,13 +4,13 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import suppress
 from typing import Final, Protocol
 
 import structlog
 
 from agent.bus import Bus
 from agent.event import Event
+from audio.loops import until_set
 from audio.reflexes.words import asked
 from memory.backoff import Backoff
 from memory.errors import MemoryFailure
@@ -99,9 +99,7 @@ class KnownNames:
                 continue
             rests.worked()
             self._known = tuple(dict.fromkeys(name for name in known if not is_order(name)))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(AT_LEAST_EVERY):
-                    await self._have_changed.wait()
+            await until_set(self._have_changed, AT_LEAST_EVERY)
             await self._pause(SETTLE_SECONDS)
 
 

@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final
 
+from audio.interfaces import TurnObserver
 from audio.playback.speech_output import SpokenSentence
-from audio.speech import RecognizedTurn, SpeechStarted, Utterance
+from audio.speech import RecognizedTurn, Utterance
 from audio.turns.evidence import LITTLE_ECHO
 from memory.backoff import Backoff
 
@@ -55,7 +56,7 @@ def _is_persons(utterance: Utterance) -> bool:
     return utterance.speech_seconds >= TOLD_SECONDS and utterance.echo_suspicion <= LITTLE_ECHO
 
 
-class NotUnderstood:
+class NotUnderstood(TurnObserver):
     """A `TurnObserver`. The end of a turn only sets a flag; `run` says the sentence, or gives the sign."""
 
     def __init__(
@@ -77,12 +78,6 @@ class NotUnderstood:
         self._signs = unclear
         self._is_to_be_told = False
         self._wanted = asyncio.Event()
-
-    def speech_started(self, started: SpeechStarted) -> None:
-        """Nobody knows yet whether it is understood."""
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Nothing is told before the end."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Want the sentence for speech that was not understood, or the sign where it was said a while ago."""

@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final
 
-from audio.speech import RecognizedTurn, SpeechStarted
+from audio.interfaces import TurnObserver
+from audio.speech import SpeechStarted
 
 NOT_AGAIN_WITHIN: Final = 10.0
 """Seconds; a connection that was warm so recently still is."""
 
 
-class Prewarm:
+class Prewarm(TurnObserver):
     """A `TurnObserver`. An onset only sets a flag; `run` warms, so that nobody waits for the network."""
 
     def __init__(self, warm: Callable[[], Awaitable[None]], clock: Callable[[], float] = monotonic) -> None:
@@ -24,12 +25,6 @@ class Prewarm:
         """Somebody speaks: words may follow."""
         if self._clock() - self._last >= NOT_AGAIN_WITHIN:
             self._wanted.set()
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Words change nothing."""
-
-    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
-        """Neither does their end."""
 
     async def run(self) -> None:
         """Warm whenever it is wanted, for ever."""

@@ -12,7 +12,8 @@ from agent.bus import Bus
 from agent.event import Event
 from appliance.input.event import Origin, evidence_of
 from audio.capture.mute import MUTED
-from audio.speech import RecognizedTurn, SpeechStarted
+from audio.interfaces import TurnObserver
+from audio.speech import RecognizedTurn
 from audio.turns.listener import REFLEX, TOO_SHORT
 from memory.errors import StateUnusable
 from memory.json_value import Json
@@ -26,7 +27,7 @@ WAITING: Final = 100
 """Turns that may wait for the disk; past that the oldest is dropped: they are counted all the same."""
 
 
-class SuppressedTurns:
+class SuppressedTurns(TurnObserver):
     """A `TurnObserver` that publishes, from `run`, the turns with a reason; what was no speech at all is only counted.
 
     Their words are not `words` in the journal: it does not remember what was not meant for it.
@@ -46,12 +47,6 @@ class SuppressedTurns:
         self._origin = origin
         self._waiting: deque[Event] = deque(maxlen=WAITING)
         self._has_some = asyncio.Event()
-
-    def speech_started(self, started: SpeechStarted) -> None:
-        """Nobody was suppressed yet."""
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Nobody was suppressed yet."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Keep the turn for `run` where there is a reason."""

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from math import log10
 
 from agent.event import Event
+from audio.interfaces import TurnObserver
 from audio.pcm import QUIETEST_DBFS, AudioChunk, Samples, power_of
 from audio.playback.speech_output import SpeechObserver
 from audio.speech import RecognizedTurn, SpeechStarted
 
 
-class Senses(SpeechObserver):
+class Senses(SpeechObserver, TurnObserver):
     """A `TurnObserver` and a `SpeechObserver` of the room. Shows each change once; nothing of it is journaled."""
 
     def __init__(self, show: Callable[[Event], None]) -> None:
@@ -22,9 +23,6 @@ class Senses(SpeechObserver):
         self._open_turns += 1
         if self._open_turns == 1:
             self._tell("hearing", is_on=True)
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Nothing has changed."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Take that a turn is over and its words are known, if it had any."""

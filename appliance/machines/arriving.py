@@ -14,14 +14,11 @@ from agent.event import ASR_TRANSCRIPT, TIMER, Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.messages import Message, ToolCall
 from agent.run.run import Run
-from appliance.machines.wire import Turn
+from appliance.machines.wire import ANSWERED, Turn
 from appliance.rooms.arbitration import SAME_TIME, SAME_WORDS, SKEW, likeness
 from appliance.rooms.rooms import origin_of
 
 log = structlog.get_logger()
-
-ANSWERED: Final = "answered"
-"""Key of an event's metadata: what was said to it at the ears while no mind was there."""
 
 CLOCKS: Final = timedelta(seconds=2 * SKEW)
 """By which the clocks of two machines that are set by the network may differ, with the time that sound travels."""
@@ -86,21 +83,26 @@ def _span(event: Event) -> tuple[datetime, datetime]:
 
 
 @dataclass(frozen=True, slots=True)
-class AnsweredThere:
-    """A `Settler` of what was answered at the ears: the agent has heard it and what was said, and says nothing."""
+class PutsAway:
+    """Ends events without a model, by the call that the agent would make."""
 
     bus: Bus
     contexts: Contexts
 
-    async def settle(self, run: Run) -> Message | None:
-        """Return the call that ends such an event; None for any other."""
-        said = run.event.metadata.get(ANSWERED)
-        if said is None:
-            return None
-        summary = f"answered there while this was away: {said}"
+    async def put_away(self, run: Run, summary: str) -> Message:
+        """Return that call, journaled and in the event's context."""
         call = ToolCall(f"call_{new_id()[:24]}", "complete_event", json.dumps({"summary": summary}, ensure_ascii=False))
         message = Message("assistant", tool_calls=(call,))
         run.cycle = new_id()
         await self.bus.publish(self.contexts.envelope(run.epoch, run.event, run.id, message, run.cycle))
         self.contexts.append(run.epoch, message)
         return message
+
+
+class AnsweredThere(PutsAway):
+    """A `Settler` of what was answered at the ears: the agent has heard it and what was said, and says nothing."""
+
+    async def settle(self, run: Run) -> Message | None:
+        """Return the call that ends such an event; None for any other."""
+        said = run.event.metadata.get(ANSWERED)
+        return None if said is None else await self.put_away(run, f"answered there while this was away: {said}")

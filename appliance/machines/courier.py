@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Protocol
@@ -16,6 +15,8 @@ from agent.run.run import UNANSWERED
 from agent.run.system_replies import FILLER
 from appliance.machines.outbox import Outbox, Owed
 from appliance.machines.presence import MindPresence
+from appliance.machines.wire import ANSWERED, RETRY_SECONDS
+from audio.loops import until_set
 from memory.engine.interface import Inbox
 from memory.errors import EngineUnreachable, MemoryFailure
 from memory.state.journal import Journal
@@ -25,17 +26,11 @@ log = structlog.get_logger()
 TURN: Final = "turn"
 """Kind of what is owed that is an event."""
 
-ANSWERED: Final = "answered"
-"""Key of an event's metadata: what was said to it at the ears, while no mind was there; such a one wants no answer."""
-
 BACK: Final = "the mind is back"
 """Why an event is withdrawn that the ears' own agent did not answer."""
 
 FORGOTTEN: Final = "forgotten"
 """Why an event is withdrawn that nobody is to be told of any more."""
-
-RETRY_SECONDS: Final = 1.0
-"""Between two tries, where the engine or the disk fails."""
 
 OFFERED_WITHIN: Final = timedelta(minutes=1)
 """Age of words that the ears' own agent is still offered; older ones only wait."""
@@ -121,9 +116,7 @@ class Courier:
             except MemoryFailure as error:
                 log.warning("not_handed_over", waiting=self._waiting, reason=str(error))
                 again = RETRY_SECONDS
-            with suppress(TimeoutError):
-                async with asyncio.timeout(again):
-                    await self._changed.wait()
+            await until_set(self._changed, again)
 
     async def _settle(self) -> None:
         while self.mind.is_there and (owed := await self.outbox.oldest()):

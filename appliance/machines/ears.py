@@ -20,18 +20,19 @@ from appliance.machines.wire import (
     PRESENCE,
     PRESENCE_SECONDS,
     REPORTS,
+    RETRY_SECONDS,
     End,
     Forget,
     Presence,
+    Reader,
     Report,
     Sentence,
     Stop,
     Timers,
     Turn,
-    WireRefused,
+    again_and_again,
     pack,
     topic_of,
-    unpack,
 )
 from appliance.reflexes.words import Forgot
 from audio.loops import Loop
@@ -43,9 +44,6 @@ log = structlog.get_logger()
 
 FORGET = "forget"
 """Kind of what is owed that has the mind forget: its body is how many turns."""
-
-RETRY_SECONDS = 1.0
-"""Between two tries to listen at an engine that is away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +77,7 @@ class RemoteEars:
     timers: RoomTimers
     waiting: Waiting
     bus: Bus
-    _refused: set[str] = field(default_factory=set)
-    """Sentences about messages that cannot be read, each logged once."""
+    _reader: Reader = field(default_factory=Reader)
 
     def __post_init__(self) -> None:
         self.mind.observe(self._mind_changed)
@@ -114,8 +111,8 @@ class RemoteEars:
             "machines: the mind's sentences, to the voice": self.mouth.run,
             "machines: timers of this room": self.timers.run,
             "machines: what rings here": partial(self.bus.attend, "timer.*", self.timers.follow),
-            "machines: words of minds that live": partial(self._again, self._listen),
-            "machines: what the mind sends": partial(self._again, self._serve),
+            "machines: words of minds that live": partial(again_and_again, self._listen),
+            "machines: what the mind sends": partial(again_and_again, self._serve),
             "machines: that these ears live": self._tell_presence,
             "machines: what was heard, to the mind": self._tell_reports,
         }
@@ -134,17 +131,10 @@ class RemoteEars:
         if self.mind.is_missed:
             self.mouth.end()
 
-    async def _again(self, loop: Loop) -> None:
-        """Run a loop that fails while the engine is away, for ever."""
-        while True:
-            with suppress(EngineFailure):
-                await loop()
-            await asyncio.sleep(RETRY_SECONDS)
-
     async def _listen(self) -> None:
         async with self.engine.topics.subscribe(PRESENCE) as words:
             async for each in words:
-                message = self._read(each.data)
+                message = self._reader.read(each.data)
                 if isinstance(message, Presence) and message.role in {"mind", "all"}:
                     self.mouth.follow(message.epoch)
                     if message.leaves:
@@ -161,7 +151,7 @@ class RemoteEars:
                     log.warning("not_taken", reason=str(error))
 
     async def _answer(self, request: Request) -> None:
-        message = self._read(request.data)
+        message = self._reader.read(request.data)
         if isinstance(message, Timers):
             await self.timers.mirror(message.events)
         elif isinstance(message, Sentence | End | Stop):
@@ -194,13 +184,3 @@ class RemoteEars:
                 except EngineFailure:
                     is_told = isinstance(message, Report)  # the mind asks for one that it misses
                     await asyncio.sleep(RETRY_SECONDS)
-
-    def _read(self, data: bytes) -> object:
-        """Return the message, None for one that cannot be read, which is logged once."""
-        try:
-            return unpack(data)
-        except WireRefused as error:
-            if str(error) not in self._refused:
-                self._refused.add(str(error))
-                log.warning("message_refused", reason=str(error))
-            return None

@@ -1,13 +1,12 @@
 """What this machine shows the server of `[machines] url`: from the environment, systemd, or what `nakari join` kept."""
 
 import json
-import os
 from pathlib import Path
 from typing import Final
 
 from appliance.config.load import Config
 from appliance.errors import ConfigError
-from memory.durable import rename_durably
+from memory.durable import replace_durably
 from memory.engine.access import Login
 
 SEED: Final = "machine.nk"
@@ -43,13 +42,7 @@ def kept_login(folder: Path) -> Path | None:
 def keep(folder: Path, name: str, text: str) -> Path:
     """Keep a secret durably in a file for its owner's eyes only; return it. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = folder / f".{name}.new"
-    beside.unlink(missing_ok=True)
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
-    rename_durably(beside, folder / name)
+    replace_durably(folder / name, [text.encode()])
     return folder / name
 
 

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -24,17 +25,19 @@ from appliance.machines.wire import (
     PRESENCE,
     PRESENCE_SECONDS,
     REPORTS,
+    RETRY_SECONDS,
     End,
     Forget,
     Interrupt,
     Presence,
+    Reader,
     Report,
     Ring,
     Sentence,
     Stop,
     Timers,
     Turn,
-    WireRefused,
+    again_and_again,
     pack,
     topic_of,
     unpack,
@@ -45,7 +48,7 @@ from appliance.output.voice import SENTENCE_ENDED, VoiceReplySink
 from appliance.rooms.rooms import DEVICE, SATELLITE, Room, Rooms, same_name
 from appliance.timers.due import RANG, STOPPED
 from audio.language import sentence_language
-from audio.loops import Loop, running
+from audio.loops import Loop, running, until_set
 from audio.playback.speech_output import SpokenSentence
 from audio.turns.activity import SpeechActivity
 from memory.engine.interface import Engine
@@ -60,9 +63,6 @@ AWAY_AFTER: Final = 6.0
 
 LOOK_SECONDS: Final = 1.0
 """Between two looks whether ears are away, or have not been told yet."""
-
-RETRY_SECONDS: Final = 1.0
-"""Between two tries, where the engine or the disk fails."""
 
 MOST_MACHINES: Final = 64
 """Ears of one household; more are not heard."""
@@ -149,15 +149,15 @@ class RemoteRooms:
         self._arriving = Arriving(around.mailbox)
         self._ears: dict[str, EarsRoom] = {}
         self._new: asyncio.Queue[EarsRoom] = asyncio.Queue(MOST_MACHINES)
-        self._refused: set[str] = set()
+        self._reader = Reader()
         around.mailbox.observe_changes(self._changed)
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what joins the mind to its ears, until cancelled."""
         return {
             "machines: turns of ears elsewhere": self._take_all,
-            "machines: which ears live": self._again_and_again(self._listen),
-            "machines: what the ears report": self._again_and_again(self._follow_reports),
+            "machines: which ears live": partial(again_and_again, self._listen),
+            "machines: what the ears report": partial(again_and_again, self._follow_reports),
             "machines: that the mind lives": self._tell_presence,
             "machines: ears elsewhere, as rooms": self._live,
         }
@@ -173,15 +173,6 @@ class RemoteRooms:
     def _changed(self) -> None:
         for ears in self._ears.values():
             ears.changed.set()
-
-    def _again_and_again(self, loop: Loop) -> Loop:
-        async def run() -> None:
-            while True:
-                with suppress(EngineFailure):
-                    await loop()
-                await asyncio.sleep(RETRY_SECONDS)
-
-        return run
 
     async def _take_all(self) -> None:
         """File what the ears owe, one after the other; acknowledged only once the mailbox has it."""
@@ -227,7 +218,7 @@ class RemoteRooms:
     async def _listen(self) -> None:
         async with self._engine.topics.subscribe(PRESENCE) as words:
             async for each in words:
-                message = self._read(each.data)
+                message = self._reader.read(each.data)
                 if isinstance(message, Presence) and message.role == "ears":
                     self._seen(message)
 
@@ -270,7 +261,7 @@ class RemoteRooms:
     async def _follow_reports(self) -> None:
         async with self._engine.topics.subscribe(REPORTS) as reports:
             async for each in reports:
-                message = self._read(each.data)
+                message = self._reader.read(each.data)
                 if isinstance(message, Report) and (ears := self._ears.get(message.machine)) is not None:
                     await ears.speech.take(message)
                 elif isinstance(message, Interrupt):
@@ -309,9 +300,7 @@ class RemoteRooms:
                     await self._look(ears)
                 except MemoryFailure as error:
                     log.debug("ears_not_told", machine=ears.way.machine, reason=str(error))
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK_SECONDS):
-                        await ears.changed.wait()
+                await until_set(ears.changed, LOOK_SECONDS)
 
     async def _look(self, ears: EarsRoom) -> None:
         """See whether the ears came or went; tell them of their timers. Raises `MemoryFailure`."""
@@ -365,16 +354,6 @@ class RemoteRooms:
         rooms = self._around.rooms
         own = same_name(room_of(timer))
         return next((each for each in rooms if own and same_name(each.called) == own), None) or rooms.any
-
-    def _read(self, data: bytes) -> object:
-        """Return the message, None for one that cannot be read, which is logged once."""
-        try:
-            return unpack(data)
-        except WireRefused as error:
-            if str(error) not in self._refused:
-                self._refused.add(str(error))
-                log.warning("message_refused", reason=str(error))
-            return None
 
 
 def _key(body: Mapping[str, Json]) -> tuple[str, int]:

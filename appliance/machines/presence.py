@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
 from time import monotonic
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 import structlog
 
 from agent.event import utc_now
+from audio.loops import until_set
 from memory.json_value import Json
 
 log = structlog.get_logger()
@@ -65,9 +65,7 @@ class MindPresence:
         while True:
             self._heard.clear()
             left = max(self._since, self._seen_at) + AWAY_AFTER - self._clock()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(None if self.is_missed else max(0.0, left) + 0.01):
-                    await self._heard.wait()
+            await until_set(self._heard, None if self.is_missed else max(0.0, left) + 0.01)
             self._look()
 
     def describe(self) -> dict[str, Json]:

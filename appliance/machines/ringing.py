@@ -1,7 +1,6 @@
 """The timers of the ears' room: those of the mind ring here without it, those set here become known to it."""
 
 import asyncio
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -14,6 +13,7 @@ from appliance.machines.courier import TURN, Courier
 from appliance.machines.outbox import Outbox
 from appliance.machines.wire import Ring
 from appliance.timers.due import ENDED, RANG, STOPPED
+from audio.loops import until_set
 from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
@@ -73,9 +73,7 @@ class RoomTimers:
             except MemoryFailure as error:
                 log.warning("timers_not_told", reason=str(error))
                 again = RETRY_SECONDS
-            with suppress(TimeoutError):
-                async with asyncio.timeout(again):
-                    await self._changed.wait()
+            await until_set(self._changed, again)
 
     async def follow(self, envelope: Event) -> None:
         """Take an envelope of the bus: those of `timer.*` tell what rings."""

@@ -1,7 +1,7 @@
 """Which machines a household has now: as each tells on the engine, and as the server's users file lists them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ from appliance.wiring.engine import engine_of
 from memory.json_value import Json
 
 if TYPE_CHECKING:
-    from memory.engine.interface import Engine, Message
+    from memory.engine.interface import Engine
 
 LISTENED: Final = 2 * PRESENCE_SECONDS
 """Seconds for which the machines are listened to: each tells once in half of it."""
@@ -41,7 +41,7 @@ async def listen(engine: "Engine", seconds: float = LISTENED) -> tuple[dict[str,
     async with engine.topics.subscribe(PRESENCE) as subscription:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                async for message in _each(aiter(subscription)):
+                async for message in subscription:
                     try:
                         told = unpack(message.data)
                     except WireRefused as error:
@@ -50,11 +50,6 @@ async def listen(engine: "Engine", seconds: float = LISTENED) -> tuple[dict[str,
                     if isinstance(told, Presence):
                         present[told.machine] = told
     return present, refused
-
-
-async def _each(messages: "AsyncIterator[Message]") -> "AsyncIterator[Message]":
-    async for message in messages:
-        yield message
 
 
 def known_of(config: Config) -> dict[str, str]:

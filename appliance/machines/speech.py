@@ -4,7 +4,6 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
@@ -17,7 +16,7 @@ from agent.replies import Reply
 from appliance.machines.wire import End, Report, Sentence, State, Stop
 from appliance.output.unasked import File
 from audio.errors import AudioError
-from audio.loops import Loop
+from audio.loops import Loop, until_set
 from audio.playback.speech_output import SpeechObserver, SpokenSentence
 from audio.speech import SpeechAudio
 from memory.errors import EngineFailure, NobodyServes
@@ -249,11 +248,6 @@ class MachineSpeech:
         """How many sentences are committed and have not ended."""
         return sum(not each.is_end for each in self._sent)
 
-    @property
-    def is_unsure(self) -> bool:
-        """Whether there is something to ask the ears about."""
-        return bool(self._unsure)
-
     def loops(self) -> Mapping[str, Loop]:
         """Return what commits and sends, until cancelled."""
         return {"machine: sentences, committed": self._commit_all, "machine: sentences, sent": self._send_all}
@@ -298,9 +292,7 @@ class MachineSpeech:
             self._changed.clear()
             await self._send()
             nothing = not self._sent and not self._is_to_stop
-            with suppress(TimeoutError):
-                async with asyncio.timeout(None if nothing else AGAIN_SECONDS):
-                    await self._changed.wait()
+            await until_set(self._changed, None if nothing else AGAIN_SECONDS)
 
     async def _send(self) -> None:
         """Send what is due, in order; what does not arrive keeps back all behind it."""

@@ -1,18 +1,15 @@
 """What thinks at the ears while no mind is there: the offline model alone, and what it cannot do waits for the mind."""
 
-import json
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
 
-from agent.bus import Bus
-from agent.context.epochs import Contexts
 from agent.context.tokens import TokenCounter
 from agent.errors import ModelUnavailable
-from agent.event import TIMER, new_id
+from agent.event import TIMER
 from agent.intents import OfflineModel
 from agent.model.interface import Answer, StreamItem
-from agent.model.messages import Message, ToolCall, ToolSpec
+from agent.model.messages import Message, ToolSpec
 from agent.run.run import Run
+from appliance.machines.arriving import PutsAway
 
 
 class AbsentMind:
@@ -54,20 +51,9 @@ class EstimatedTokens(TokenCounter):
         """Load nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
+class Rung(PutsAway):
     """A `Settler` that puts timers away: they ring beside it, and the mind is told by who rings."""
-
-    bus: Bus
-    contexts: Contexts
 
     async def settle(self, run: Run) -> Message | None:
         """Return the call that ends a timer's event; None for any other."""
-        if run.event.type != TIMER:
-            return None
-        call = ToolCall(f"call_{new_id()[:24]}", "complete_event", json.dumps({"summary": "it rang at the ears"}))
-        message = Message("assistant", tool_calls=(call,))
-        run.cycle = new_id()
-        await self.bus.publish(self.contexts.envelope(run.epoch, run.event, run.id, message, run.cycle))
-        self.contexts.append(run.epoch, message)
-        return message
+        return await self.put_away(run, "it rang at the ears") if run.event.type == TIMER else None

@@ -10,6 +10,7 @@ from typing import Final
 from agent.event import Event
 from agent.run.system_replies import SystemReplies
 from appliance.machines.presence import MindPresence
+from audio.loops import until_set
 from memory.errors import MemoryFailure
 
 LONGEST: Final = 120.0
@@ -67,9 +68,7 @@ class Waiting:
             self._changed.clear()
             with suppress(MemoryFailure):
                 await self._look()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._next()):
-                    await self._changed.wait()
+            await until_set(self._changed, self._next())
 
     def _next(self) -> float | None:
         """Return the seconds until something is due; None where nothing is."""

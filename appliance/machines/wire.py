@@ -1,12 +1,19 @@
 """What ears and mind tell each other: words, evidence and sentences as JSON, each with its version; never sound."""
 
+import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
+import structlog
+
 from agent.event import Event, from_json, to_json
-from memory.errors import EngineRefused
+from audio.loops import Loop
+from memory.errors import EngineFailure, EngineRefused
+
+log = structlog.get_logger()
 
 VERSION: Final = 1
 """Of all messages. One that is newer than this program knows is refused, not half read."""
@@ -18,6 +25,10 @@ PRESENCE: Final = "presence"
 """Topic on which each machine tells that it lives, every `PRESENCE_SECONDS`."""
 
 PRESENCE_SECONDS: Final = 1.5
+RETRY_SECONDS: Final = 1.0
+"""Between two tries, where the engine or the disk fails."""
+ANSWERED: Final = "answered"
+"""Key of an event's metadata: what was said to it at the ears, while no mind was there; such a one wants no answer."""
 
 REPORTS: Final = "mind.reports"
 """Topic of what became of sentences, and of `Interrupt`, from the ears to the mind."""
@@ -206,3 +217,28 @@ def _made(kind: str, body: Mapping[str, Any]) -> Message:
             raise ValueError(f"{name} is none of those there are")
     made: Message = shape(**values)
     return made
+
+
+class Reader:
+    """Reads the messages of other machines; each sentence about one that cannot be read is logged once."""
+
+    def __init__(self) -> None:
+        self._refused: set[str] = set()
+
+    def read(self, data: bytes) -> Message | None:
+        """Return the message, None for one that cannot be read."""
+        try:
+            return unpack(data)
+        except WireRefused as error:
+            if str(error) not in self._refused:
+                self._refused.add(str(error))
+                log.warning("message_refused", reason=str(error))
+            return None
+
+
+async def again_and_again(loop: Loop) -> None:
+    """Run a loop that fails while the engine is away, for ever."""
+    while True:
+        with suppress(EngineFailure):
+            await loop()
+        await asyncio.sleep(RETRY_SECONDS)

@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from appliance.config.load import Config
-from appliance.input.whisper.pull import pull
+from appliance.input.whisper.recognizers import pull
 from appliance.input.whisper.settings import whisper_settings
 from audio.errors import ModelNotFound
 from audio.recognizer.hub import HubModel, last_name

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -14,6 +13,7 @@ from agent.unasked.decide import Facts, Rules, decide
 from agent.unasked.past import said_today
 from appliance.output.company import Company
 from appliance.rooms.rooms import RoomReplies
+from audio.loops import until_set
 from memory.errors import MemoryFailure
 from memory.json_value import Json
 
@@ -84,7 +84,7 @@ class Announcer:
         for each, outcome in decision.drop:
             await self._announcements.close(each, outcome)
         if not decision.say:
-            await self._until_changed(decision.look_in)
+            await until_set(self._announcements.changed, decision.look_in)
 
     async def _find_begun(self, waiting: list[Announcement]) -> None:
         self._begun = {
@@ -122,9 +122,3 @@ class Announcer:
             if account.interrupted and not begun:
                 continue  # somebody spoke before its first sample: it waits for the next gap
             await self._announcements.close(each, "said", account.heard if account.interrupted else None)
-
-    async def _until_changed(self, seconds: float | None) -> None:
-        """Wait until something is filed, somebody is heard, or so many seconds are over."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._announcements.changed.wait()

@@ -40,9 +40,6 @@ class RoomTurns(TurnObserver):
         """Take that somebody begins to speak."""
         self._open += 1
 
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Nothing: the turn is open."""
-
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Take that a turn is over, and whether a person was heard in it."""
         self._open = max(0, self._open - 1)

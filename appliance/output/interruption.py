@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from time import monotonic
 from typing import Final, Protocol
 
@@ -11,6 +10,7 @@ import structlog
 
 from appliance.output.voice import VoiceReplySink
 from audio.echo.duplex import DUCK_DB, Mode
+from audio.loops import until_set
 from audio.pcm import AudioChunk
 from audio.playback.speech_output import SpeechObserver, SpeechOutput
 from audio.speech import RecognizedTurn, SpeechStarted
@@ -90,9 +90,7 @@ class Interruption(SpeechObserver):
         while True:
             self._changed.clear()
             due = self._barge_in.due
-            with suppress(TimeoutError):
-                async with asyncio.timeout(None if due is None else max(0.0, due - self._clock())):
-                    await self._changed.wait()
+            await until_set(self._changed, None if due is None else max(0.0, due - self._clock()))
             self._do(self._barge_in.time_passed(self._clock()))
 
     def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import secrets
 import time
@@ -15,7 +14,7 @@ from typing import Final
 import structlog
 
 from agent.event import HOUSEHOLD
-from memory.durable import rename_durably, sync_folder
+from memory.durable import replace_durably, sync_folder
 from memory.identity import is_public_key
 
 FOLDER: Final = "tokens"
@@ -86,13 +85,7 @@ class Tokens:
         token = _new()
         told = {"name": name.strip(), "owner_key": owner_key, "created_at": datetime.now(UTC).isoformat()}
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = self._file(_digest(token))
-        part = file.with_suffix(".part")
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-            json.dump(told, out, ensure_ascii=False)
-            out.flush()
-            os.fsync(out.fileno())
-        rename_durably(part, file)
+        replace_durably(self._file(_digest(token)), [json.dumps(told, ensure_ascii=False).encode()])
         return token
 
     def issue(self, owner_key: str, seconds: float = HOUR) -> str:

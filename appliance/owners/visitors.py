@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from agent.errors import ToolFailed
 from agent.tools.registry.sharing import NOT_SHARED
 from agent.tools.tool import Tool
 from appliance.wiring.managed_graph import ManagedGraph
+from audio.loops import until_set
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.embedded.store import EmbeddedStore
 from memory.history.audit import AuditLog
@@ -76,9 +77,7 @@ class _RunningGraph:
 
     async def until_usable(self) -> None:
         """Return when it is up, and settled. Raises `GraphUnavailable` with the reason when it does not come up."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(OPEN_SECONDS):
-                await self.graph.settled.wait()
+        await until_set(self.graph.settled, OPEN_SECONDS)
         if not self.graph.settled.is_set():
             reason = self.store.reason or "it is still being put in order"
             raise GraphUnavailable(f"the memory is not available now: {reason}; try again in a moment")
@@ -249,9 +248,7 @@ class Visitors:
 
     async def _start(self, owner_key: str) -> _RunningGraph:
         """Start a graph. Raises `StateUnusable` where the folder takes nothing, `GraphUnavailable` without `run`."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(OPEN_SECONDS):
-                await self._has_group.wait()
+        await until_set(self._has_group, OPEN_SECONDS)
         if self._group is None:
             raise GraphUnavailable("the memory is not available now: it is not running")
         folder = self.folder / owner_key

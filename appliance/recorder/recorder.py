@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -17,11 +16,11 @@ from appliance.input.event import evidence_of
 from appliance.recorder.recording import Hypothesis, Recording, Suspicion
 from appliance.recorder.store import Recordings
 from audio.capture.mute import MUTED
-from audio.interfaces import EchoGuard
-from audio.loops import Loop
+from audio.interfaces import EchoGuard, TurnObserver
+from audio.loops import Loop, until_set
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 from audio.recognizer.faster_whisper import Hotwords, no_hotwords
-from audio.speech import RecognizedTurn, SpeechStarted, Utterance
+from audio.speech import RecognizedTurn, Utterance
 from audio.turns.listener import Listener
 from memory.json_value import Json
 
@@ -83,7 +82,7 @@ class _Pending:
     event_id: str = ""
 
 
-class FlightRecorder:
+class FlightRecorder(TurnObserver):
     """Follows the ears as a `ChunkWatcher`, a `TurnObserver` and a tap of the loudspeaker; `run` writes.
 
     On the path of the microphone it keeps a reference to each chunk, and nothing else; a second apart it also keeps a
@@ -165,9 +164,6 @@ class FlightRecorder:
         )
         self._suspicions.append(told)
 
-    def speech_started(self, started: SpeechStarted) -> None:
-        """Nothing is over yet."""
-
     def words_so_far(self, heard: RecognizedTurn) -> None:
         """Keep the words of a turn that is still open, and how long they took."""
         utterance, transcript = heard.utterance, heard.transcript
@@ -213,9 +209,7 @@ class FlightRecorder:
         """Write the turns that are over, for ever; what the disk refuses is left out."""
         while True:
             await asyncio.to_thread(self.recordings.tidy)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(TIDY_SECONDS):
-                    await self._has_some.wait()
+            await until_set(self._has_some, TIDY_SECONDS)
             self._has_some.clear()
             while self._pending:
                 await asyncio.sleep(max(0.0, self._pending[0].utterance.committed_at + TAIL_SECONDS - self._clock()))

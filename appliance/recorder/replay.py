@@ -2,20 +2,25 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from math import ceil
 from time import perf_counter
 from typing import Final
 
+from appliance.config.edit import with_value
+from appliance.config.file import SettingsText
 from appliance.config.sections import EarsSettings
+from appliance.config.values import toml_value
+from appliance.errors import Problem
+from appliance.exits import Exit
 from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard
 from appliance.recorder.recorder import decided_of
 from appliance.recorder.recording import Recording
-from audio.interfaces import Recognizer, VoiceDetector, always_awake
+from audio.interfaces import Recognizer, TurnObserver, VoiceDetector, always_awake
 from audio.pcm import CHUNK_SECONDS, AudioChunk
 from audio.recognizer.wrapped import WrappedRecognizer
-from audio.speech import RecognizedTurn, SpeechStarted, Transcript, Utterance
+from audio.speech import RecognizedTurn, Transcript, Utterance
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import REFUSED, evidence_guard
 from audio.turns.listener import NO_WORDS, Listener, Surroundings
@@ -112,7 +117,7 @@ class _Paced(WrappedRecognizer):
         self.held.set()
 
 
-class _Outcome:
+class _Outcome(TurnObserver):
     """The `TurnIntake` and `TurnObserver` of a replay: what is held back, and which turn is the recorded one."""
 
     def __init__(self, recording: Recording, language: str) -> None:
@@ -130,12 +135,6 @@ class _Outcome:
 
     async def accept(self, heard: RecognizedTurn) -> None:
         """Nobody is there."""
-
-    def speech_started(self, started: SpeechStarted) -> None:
-        """Nothing is over yet."""
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Only the whole turn counts."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Keep what was decided."""
@@ -286,3 +285,26 @@ async def _first_of(*waits: Callable[[], Awaitable[object]]) -> None:
         await first.wait()
         for task in tasks:
             task.cancel()
+
+
+USED: Final = ("cancel_echo", "commit_silence", "hotwords", "language", "model", "short_window", "threads")
+"""Keys of `[ears]` that a replay goes by; the others are about devices, or about the moment."""
+
+_NAME: Final = "--set"
+
+
+def ears_with(recorded: Mapping[str, Json], changes: Iterable[Sequence[str]]) -> EarsSettings:
+    """Return the recorded `[ears]` with changes, each a key and a value as they are typed.
+
+    Raises `ConfigError` for a value that is wrong, `Problem` for a key that a replay does not go by.
+    """
+    known = {field.name for field in fields(EarsSettings)}
+    lines = [f"{key} = {toml_value(value)}" for key, value in recorded.items() if key in known]
+    text = "\n".join(["[ears]", *lines, ""])
+    for key, value in changes:
+        section, _, name = key.strip().rpartition(".")
+        if section not in {"", "ears"} or name not in USED:
+            used = ", ".join(f"ears.{each}" for each in USED)
+            raise Problem(f"--set {key}: a replay goes by {used}", Exit.USAGE)
+        text = with_value(text, _NAME, f"ears.{name}", value.strip())
+    return SettingsText(_NAME, text).parse().ears

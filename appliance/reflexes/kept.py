@@ -2,15 +2,13 @@
 
 import asyncio
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
 
-from memory.durable import sync_folder
+from memory.durable import replace_durably
 
 log = structlog.get_logger()
 
@@ -65,10 +63,4 @@ class KeptSwitches:
             return Kept(muted=True)
 
     def _write(self, kept: Kept) -> None:
-        folder = self._file.parent
-        with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".json", delete=False) as new:
-            json.dump(asdict(kept), new, default=datetime.isoformat)
-            new.flush()
-            os.fsync(new.fileno())
-        Path(new.name).replace(self._file)
-        sync_folder(folder)
+        replace_durably(self._file, [json.dumps(asdict(kept), default=datetime.isoformat).encode()])

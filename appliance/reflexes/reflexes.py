@@ -15,10 +15,11 @@ from appliance.reflexes.verbs import Order, Verb, Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import Forgot, forgotten, muted, sentence
 from appliance.timers.snooze import USUAL_MINUTES
+from audio.interfaces import TurnObserver
 from audio.loops import Loop
 from audio.reflexes.spotter import Spotted, overlap
 from audio.reflexes.words import NAMES, REFLEXES, asked, volume_asked
-from audio.speech import RecognizedTurn, SpeechStarted
+from audio.speech import RecognizedTurn
 from audio.turns.listener import REFLEX
 from memory.json_value import Json
 
@@ -90,7 +91,7 @@ def _put(waiting: asyncio.Queue[Acted], acted: Acted) -> None:
     waiting.put_nowait(acted)
 
 
-class Reflexes:
+class Reflexes(TurnObserver):
     """Acts on the event loop, in the call that tells of the word; what takes longer is done by `run`, in order.
 
     A `TurnObserver` (words recognized ahead act at the soft end), an intake reflex (`take`), and the spotter's target.
@@ -132,9 +133,6 @@ class Reflexes:
             self._hear(Order(spotted.reflex), spotted.words, "spotted", span)
         elif spotted.reflex in TO_BE_SURE and not self._evidence.is_over_own_voice(span[0]):
             self._spotted = spotted
-
-    def speech_started(self, started: SpeechStarted) -> None:
-        """Nothing is known yet."""
 
     def words_so_far(self, heard: RecognizedTurn) -> None:
         """Act on words recognized ahead, at their soft end; over its own voice as on a word that was spotted."""

@@ -247,7 +247,7 @@ class PlaceEars:
         return ""
 
 
-class RemoteEars(PlaceEars):
+class RemoteEars(PlaceEars, TurnObserver):
     """Hears one press or microphone after the other; `hear` is its loop."""
 
     def __init__(self, shared: Recognizing, mind: Mind, origin: Origin, mouth: PlaceMouth, telling: Telling) -> None:
@@ -347,12 +347,6 @@ class RemoteEars(PlaceEars):
         async with asyncio.TaskGroup() as group:
             group.create_task(listener.listen(), name="remote: chunks to utterances")
             group.create_task(listener.recognize(), name="remote: utterances to events")
-
-    def speech_started(self, started: SpeechStarted) -> None:
-        """Tell nothing of it, as a `TurnObserver`."""
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Tell nothing of it."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Tell what was held back; what became an event is told with its id, and a cough not at all."""

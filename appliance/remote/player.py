@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from time import monotonic
 from typing import Final
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from appliance.remote.outbox import MOST_SOUND, Outbox, SoundBegins, SoundEnds
 from audio.errors import DeviceUnavailable
+from audio.loops import until_set
 from audio.pcm import Samples
 from audio.playback.volume import scaled
 from audio.speech import SpeechAudio
@@ -170,9 +170,7 @@ class RemotePlayer:
             if left <= 0 and not is_held:
                 break
             self._changed.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(None if is_held else left):
-                    await self._changed.wait()
+            await until_set(self._changed, None if is_held else left)
         if self._outbox.gone.is_set():
             raise DeviceUnavailable(f"{self.name} is gone; what is left of the reply is in writing")
 

@@ -1,10 +1,12 @@
-"""The registry of rooms: the box's own, and one for each device elsewhere that hears and speaks."""
+"""The rooms: the box's own, one for each device that hears and speaks, and what the agent is told of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from agent.context.situation import SituationProvider
 from agent.event import BOX, Event, room_of
+from agent.mailbox import Lease
 from agent.replies import ReplySink
 from appliance.input.event import Origin
 from audio.playback.speech_output import SpeechObserver, SpokenSentence
@@ -156,3 +158,29 @@ def same_name(name: str) -> str:
 def _is_called(room: Room, name: str) -> bool:
     wanted = same_name(name)
     return wanted in {same_name(room.name), same_name(room.called)} if wanted else not room.device
+
+
+def where(rooms: Rooms, heard: Callable[[], Mapping[str, float]]) -> SituationProvider:
+    """Return a provider of the room of an event: nothing where there is one room, and that has no name.
+
+    With what no person said it also tells where people were heard lately; `heard` has by room how many seconds ago.
+    """
+
+    def situation(lease: Lease) -> Mapping[str, str]:
+        here = _room(lease.event)
+        others = [name for name in rooms.names if same_name(name) != same_name(here)]
+        if here in {"", BOX} and not (others and rooms.are_several):
+            return {}
+        told = [here] if here else []
+        if others:
+            told.append(f"{'others' if here else 'rooms'}: {', '.join(others)}")
+        if not lease.event.is_from_person and (near := heard()):
+            told.append("heard lately: " + ", ".join(f"{room} {round(ago / 60)} min ago" for room, ago in near.items()))
+        return {"Room": "; ".join(told)}
+
+    return situation
+
+
+def _room(event: Event) -> str:
+    """Return what the room of an event is called, "" where it has none: what was typed, and the agent's own."""
+    return room_of(event) or (BOX if event.source == "mic" else "")

@@ -94,7 +94,7 @@ class Features:
 
 
 class DeviceObserver(Protocol):
-    """Follows one device. On the event loop, each at once: nothing here may wait, audio comes every 64 ms or faster.
+    """Follows one device; a subclass overrides what is wanted. On the event loop, and nothing here may wait.
 
     In the order of the connection. `there(False)` ends a run that was open; nothing comes until `there(True)`.
     """
@@ -111,18 +111,23 @@ class DeviceObserver(Protocol):
 
     def stopped(self, aborted: bool) -> None:
         """Take the end of its sound: it ended the stream, or (`aborted`) somebody stopped the run there."""
+        return
 
     def announcement_finished(self) -> None:
         """Take that a run's reply was played or cut off there. Not told of what `Device.announce` waits for."""
+        return
 
     def there(self, is_there: bool) -> None:
         """Take that it can be talked with, `Device.features` being new, or that it is gone."""
+        return
 
     def muted(self, is_muted: bool) -> None:
         """Its microphone was muted or opened, there or from here; told once after each `there(True)` if it can be."""
+        return
 
     def volume(self, level: float) -> None:
         """Its loudspeaker's, in [0, 1]; told once after each `there(True)` if it has one."""
+        return
 
 
 class Device(Protocol):

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +15,7 @@ from appliance.satellites.session import About, Dial, Session
 from appliance.satellites.sightings import MOST_ADDRESSES, Sighting
 from audio.backoff import Backoff
 from audio.egress import SendsTo
+from audio.loops import until_set
 from memory.json_value import Json
 
 FIRST_REST: Final = 1.0
@@ -175,9 +175,7 @@ class Link:
         """Wait, shorter when the device is announced meanwhile, or was during the last try."""
         least = min(seconds, max(SHORTEST_REST, seconds * ANNOUNCED_SHARE))
         await asyncio.sleep(least)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds - least):
-                await self._announced.wait()
+        await until_set(self._announced, seconds - least)
 
     async def _visit(self) -> SatelliteFailure:
         """Connect, and return why the connection ended, or there was none."""

@@ -1,7 +1,6 @@
 """The paired devices as they are kept: one small file for its owner's eyes, replaced whole and durably."""
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
@@ -10,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from appliance.satellites.errors import SatellitesDamaged
 from audio.egress import SendsTo
-from memory.durable import rename_durably
+from memory.durable import replace_durably
 
 FILE: Final = "satellites.json"
 """In the state folder: a backup takes it along, keys included, and a restore brings it back."""
@@ -79,13 +78,8 @@ class PairedList:
 
     def write(self, devices: tuple[Paired, ...]) -> None:
         """Let these be the paired devices, on the disk on return. Raises SatellitesDamaged."""
-        part = self._file.with_suffix(".part")
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-                json.dump(asdict(_Kept(devices)), out, ensure_ascii=False, indent=1)
-                out.flush()
-                os.fsync(out.fileno())
-            rename_durably(part, self._file)
+            replace_durably(self._file, [json.dumps(asdict(_Kept(devices)), ensure_ascii=False, indent=1).encode()])
         except OSError as error:
             raise SatellitesDamaged(f"{self._file} cannot be written: {error.strerror}; make room for it") from None

@@ -11,13 +11,14 @@ from typing import Final, Protocol
 
 import structlog
 
+from appliance.config.satellites import SatelliteSettings
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused, SatellitesDamaged
 from appliance.satellites.interfaces import DevicesObserver, Features
 from appliance.satellites.link import Link
 from appliance.satellites.paired import Paired, PairedList
 from appliance.satellites.session import NOBODY, About, Dial
 from appliance.satellites.sightings import Sighting, Sightings, mac_of, printable
-from appliance.satellites.trial import Trial, served, tone
+from appliance.satellites.trial import Trial, served
 from audio.loops import Loop
 from memory.json_value import Json
 
@@ -215,7 +216,7 @@ class Satellites:
             told = {**link.describe(), "features": words_of(link.features)}
             if link.features.announce:
                 try:
-                    async with served(tone(), link.local_address, self._limits.port) as url:
+                    async with served(link.local_address, self._limits.port) as url:
                         await link.announce(url, "", patience_seconds=PLAY_SECONDS)
                         await asyncio.sleep(self._limits.sounding_seconds)
                     told["played"] = "it says that it played a sound"
@@ -323,9 +324,9 @@ def split_address(text: str) -> tuple[str, int]:
     return host, int(port) if port.isdecimal() and 0 < int(port) < 65536 else PORT
 
 
-def open_satellites(folder: Path, zone: str, most: int, port: int) -> Satellites:
+def open_satellites(folder: Path, zone: str, settings: SatelliteSettings) -> Satellites:
     """Return the devices that are paired in a state folder; nothing is loaded, nothing sent."""
     from appliance.satellites.esphome import EspHome
     from appliance.satellites.mdns import looking
 
-    return Satellites(PairedList(folder), EspHome(zone), looking, Limits(most, port))
+    return Satellites(PairedList(folder), EspHome(zone), looking, Limits(settings.most, port=settings.reply_port))

@@ -1,8 +1,7 @@
 """Trying a satellite: a short sound there, and what its microphone hears once somebody wakes it."""
 
 import asyncio
-import io
-import wave
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import log10
@@ -10,18 +9,18 @@ from typing import Final
 
 import numpy as np
 
-from appliance.satellites.interfaces import Device, VoiceEvent
+from appliance.satellites.interfaces import Device, DeviceObserver, VoiceEvent
+from audio.pcm import Samples
+from audio.speech import SpeechAudio
 
 TONE_SECONDS: Final = 0.6
 TONE_RATE: Final = 48_000
-"""Hz, two channels: what starts soonest on the players that were tried."""
+"""Hz: what starts soonest on the players that were tried."""
 
 FULL_SCALE: Final = 32_768.0
 
-REQUEST_BYTES: Final = 8_192
 
-
-class Trial:
+class Trial(DeviceObserver):
     """Listens to a device when a person tries it; else it takes nothing. An observer like any other."""
 
     def __init__(self, device: Device, hearing_seconds: float) -> None:
@@ -69,81 +68,34 @@ class Trial:
             self._samples += len(samples)
             self._loudest = max(self._loudest, int(np.abs(samples.astype(np.int32)).max()))
 
-    def stopped(self, aborted: bool) -> None:
-        """Nothing to do."""
 
-    def announcement_finished(self) -> None:
-        """Nothing to do."""
-
-    def there(self, is_there: bool) -> None:
-        """Nothing to do."""
-
-    def muted(self, is_muted: bool) -> None:
-        """Nothing to do."""
-
-    def volume(self, level: float) -> None:
-        """Nothing to do."""
-
-
-def tone() -> bytes:
-    """Return a short sound as a WAV file."""
+def tone() -> Samples:
+    """Return a short sound: int16, shape (n,), at `TONE_RATE`."""
     times = np.arange(int(TONE_SECONDS * TONE_RATE)) / TONE_RATE
     fade = np.minimum(1.0, np.minimum(times, TONE_SECONDS - times) / 0.02)
     sound = np.where(times < TONE_SECONDS / 2, np.sin(2 * np.pi * 659.25 * times), np.sin(2 * np.pi * 880.0 * times))
-    samples = np.repeat((sound * fade * 0.3 * FULL_SCALE).astype("<i2"), 2)
-    file = io.BytesIO()
-    with wave.open(file, "wb") as out:
-        out.setnchannels(2)
-        out.setsampwidth(2)
-        out.setframerate(TONE_RATE)
-        out.writeframes(samples.tobytes())
-    return file.getvalue()
-
-
-class _Answer(asyncio.Protocol):
-    """Answers one request with one file."""
-
-    def __init__(self, content: bytes, opened: set[asyncio.Transport]) -> None:
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nContent-Length: {len(content)}\r\nConnection: close"
-        self._head, self._content, self._opened = f"{head}\r\n\r\n".encode(), content, opened
-        self._asked = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._opened.add(transport)
-
-    def data_received(self, data: bytes) -> None:
-        self._asked += data
-        if b"\r\n\r\n" in self._asked:
-            self._transport.write(self._head + (b"" if self._asked.startswith(b"HEAD") else self._content))
-            self._transport.close()
-        elif len(self._asked) > REQUEST_BYTES:
-            self._transport.abort()
-
-    def connection_lost(self, error: Exception | None) -> None:
-        self._opened.discard(self._transport)
+    return (sound * fade * 0.3 * FULL_SCALE).astype(np.int16)
 
 
 @asynccontextmanager
-async def served(content: bytes, address: str, port: int = 0) -> AsyncIterator[str]:
-    """Serve a WAV file at an address of this machine until the end of the block; gives its url. Raises OSError.
+async def served(address: str, port: int = 0) -> AsyncIterator[str]:
+    """Serve that sound, once, at an address of this machine until the end of the block; gives its url. Raises OSError.
 
     Where something has the port already, another is taken; 0 is any.
     """
-    opened: set[asyncio.Transport] = set()
-    loop = asyncio.get_running_loop()
+    from appliance.satellites.talk.body import USUAL, Body  # which loads FFmpeg
+    from appliance.satellites.talk.serving import ReplyServer
+
+    body = Body(USUAL, time.monotonic, asyncio.Event())
+    body.put(SpeechAudio(tone(), TONE_RATE))
+    body.finish()
+    server = ReplyServer(port=port)
     try:
-        server = await loop.create_server(lambda: _Answer(content, opened), address, port)
-    except OSError:
-        server = await loop.create_server(lambda: _Answer(content, opened), address, 0)
-    host = f"[{address}]" if ":" in address else address
-    try:
-        yield f"http://{host}:{server.sockets[0].getsockname()[1]}/sound.wav"
+        try:
+            url = await server.offer(body, address, "")
+        except OSError:
+            server = ReplyServer()
+            url = await server.offer(body, address, "")
+        yield url
     finally:
         server.close()
-        for _ in range(3):  # whoever was let in just now is known after that
-            await asyncio.sleep(0)
-        for transport in [*opened]:
-            transport.abort()
-        await asyncio.sleep(0)

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import structlog
 
 from audio.speakers.encoder import Vector, unit
-from memory.durable import rename_durably, sync_folder
+from memory.durable import replace_durably, sync_folder
 
 log = structlog.get_logger()
 
@@ -97,12 +96,7 @@ class VoiceStore:
             name: [{"event": each.event_id, "vector": _text(each.vector)} for each in given]
             for name, given in samples.items()
         }
-        new = self.file.with_suffix(".json.new")
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-            json.dump({"voices": told}, out, ensure_ascii=False)
-            out.flush()
-            os.fsync(out.fileno())
-        rename_durably(new, self.file)
+        replace_durably(self.file, [json.dumps({"voices": told}, ensure_ascii=False).encode()])
 
 
 def named(name: str, known: Mapping[str, object]) -> str:

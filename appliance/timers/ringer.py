@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -15,7 +14,7 @@ from appliance.rooms.rooms import Room, Rooms
 from appliance.timers.due import DueTimer, DueTimers
 from appliance.timers.snooze import snooze_minutes
 from appliance.timers.words import is_stop, is_stop_for_today, told
-from audio.loops import Loop
+from audio.loops import Loop, until_set
 from audio.playback.earcons import bell
 
 log = structlog.get_logger()
@@ -51,13 +50,6 @@ class HeardIn(Protocol):
         """The room in which a person was understood last, "" where that is long ago."""
 
 
-async def wait_for(changed: asyncio.Event, seconds: float) -> None:
-    """Return when the event is set or the seconds are over."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await changed.wait()
-
-
 @dataclass(frozen=True, slots=True)
 class Ringing:
     """A timer that rings."""
@@ -73,7 +65,7 @@ class Pace:
 
     now: Callable[[], float] = monotonic
     """Seconds."""
-    wait: Callable[[asyncio.Event, float], Awaitable[None]] = wait_for
+    wait: Callable[[asyncio.Event, float], Awaitable[None]] = until_set
     """Waits until the event is set or so many seconds are over; it may also return sooner."""
 
 

@@ -302,6 +302,11 @@ def context_limits(config: Config, windows: Windows) -> Limits:
     def now() -> ContextLimits:
         window = int(CONTEXT_SHARE * (windows.least.tokens or min(configured, default=0)))
         most = min(mind.compress_above_tokens, window or mind.compress_above_tokens)
-        return ContextLimits(mind.history_messages, mind.history_tokens, most, window_tokens=window)
+        return ContextLimits(
+            history_messages=mind.history_messages,
+            history_tokens=mind.history_tokens,
+            compress_above_tokens=most,
+            window_tokens=window,
+        )
 
     return now

@@ -34,22 +34,18 @@ from appliance.owners.owners import Owners, open_owners
 from appliance.reflexes.forget import no_graph
 from appliance.satellites.interfaces import Devices
 from appliance.satellites.satellites import Satellites
-from appliance.wiring import machines
 from appliance.wiring.agent import Agent, Hands, Sessions, open_agent, open_sessions
-from appliance.wiring.commands import commands_of
-from appliance.wiring.doors import Entrance, Inside, addresses_for, entrance_of
+from appliance.wiring.doors import Entrance, Inside, addresses_for, commands_of, entrance_of, open_live, reload_of
 from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.home import HomeSide, home_side
 from appliance.wiring.input import Input, NameSources, open_input
-from appliance.wiring.live import open_live
 from appliance.wiring.machine import Machine, machine_of
 from appliance.wiring.memory import MemorySide, memory_side, retention_of
 from appliance.wiring.output import Output, open_output
 from appliance.wiring.reflexes import open_acting
-from appliance.wiring.reload import reload_of
 from appliance.wiring.remote import house_of, remote_side
-from appliance.wiring.roles import joined, of_role, rooms_elsewhere
+from appliance.wiring.roles import bus_loops, bus_told, joined, of_role, open_transport, rooms_elsewhere
 from appliance.wiring.satellites import Places, places_of
 from appliance.wiring.speakers import SpeakerSide, speaker_side
 from appliance.wiring.state import State, allowance_of, disk_of, open_state
@@ -108,7 +104,7 @@ class Box:
             "memory: images that no event refers to": partial(self.household.attaching.images.run, self.retention.days),
             **self.output.loops(),
             **self.agent.loops(),
-            **machines.loops_of(self.household.bus),
+            **bus_loops(self.household.bus),
             **self.machine.loops(),
             **(self.speakers.speakers.loops() if self.speakers else {}),
             **self.input.loops(),
@@ -125,12 +121,12 @@ class Box:
     @property
     def beats(self) -> list[HeartBeat]:
         """What has to go on for the box to count as alive."""
-        return self.doors.beats
+        return self.doors.inside.beats
 
     @property
     def insight(self) -> Insight:
         """What answers what is asked of the past."""
-        return self.doors.insight
+        return self.doors.inside.insight
 
     async def _warm(self) -> None:
         if self.input.ears is not None:
@@ -148,7 +144,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
     config, environment = of_role(config, options, environment)
     allowance = allowance_of(config.economy, config.zone)
     async with (
-        machines.open_transport(config, options, environment) as transport,
+        open_transport(config, options, environment) as transport,
         open_state(config.state_folder, allowance, environment.now, transport) as state,
         box_on(World(config, options, state, environment), {}) as box,
     ):
@@ -189,7 +185,7 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         paired = None if options.deaf else environment.satellites(config)
         described = hears.describe() | agent.describe() | _settled(config, agent, unasked, machine, paired)
         described |= {**_standing(config, addresses, graph, live, retention, elsewhere or rooms), **told}
-        described |= machines.described(state.bus)
+        described |= bus_told(state.bus)
         letters = EventIntake(state.mailbox, owners.shares_graph, owners.name_of)
         replies, attaching = DoorReplies(output.text, Sayings(output.voice, state.journal)), Attaching(state.images)
         acting.forgetting.empties(

@@ -28,23 +28,38 @@ from appliance.api.handler import Household, Part
 from appliance.api.owner_requests import OwnerHandler
 from appliance.api.program_questions import ProgramQuestions
 from appliance.api.register import AnyEntry, Register
-from appliance.config.http import HttpSettings
-from appliance.config.load import Config
+from appliance.commands.about_box import about_box
+from appliance.commands.about_you import about_talk, about_you
+from appliance.commands.registry import Command, Commands
+from appliance.config.http import HttpSettings, host_and_port, is_loopback
+from appliance.config.load import Config, load
 from appliance.config.options import RunOptions
+from appliance.config.wyoming import WyomingSettings
 from appliance.http.doors import Doors
 from appliance.http.listening.addresses import Addresses, addresses_of
 from appliance.insight.insight import Insight
-from appliance.live.live import Live
+from appliance.live.live import Live, Room
+from appliance.live.readers import Readers
+from appliance.live.senses import Meter, Senses
+from appliance.logs.configure import configure_again, redaction_of
 from appliance.logs.counts import Counts
 from appliance.notify import HeartBeat
+from appliance.owners.owners import Owners
+from appliance.reflexes.verbs import Verbs
 from appliance.remote import decoding
+from appliance.remote.place import House
 from appliance.satellites.interfaces import Devices
 from appliance.satellites.satellites import Satellites
 from appliance.wiring.agent import Agent
+from appliance.wiring.environment import World
+from appliance.wiring.input import Input
+from appliance.wiring.output import Output
 from appliance.wiring.remote import Remote
-from appliance.wiring.wyoming import wyoming_door
+from appliance.wiring.unasked import Unasked
 from appliance.wyoming.door import WyomingDoor
 from audio.loops import Loop
+from audio.playback.live import LivePlayer
+from memory.state.journal import Journal
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -133,13 +148,9 @@ class Inside:
 class Entrance:
     """Everything that lets programs in, and what they may ask."""
 
+    inside: Inside
     register: Register
     doors: Doors
-    counts: Counts
-    beats: list[HeartBeat]
-    remote: Remote
-    live: Live
-    insight: Insight
     wyoming: WyomingDoor | None
     """None where it is off."""
 
@@ -152,8 +163,8 @@ class Entrance:
         return {
             **(self.wyoming.loops() if self.wyoming else {}),
             "doors: whoever comes by HTTP": self.doors.run,
-            "doors: counts of what happened": self.counts.run,
-            **self.live.loops(),
+            "doors: counts of what happened": self.inside.counts.run,
+            **self.inside.live.loops(),
         }
 
 
@@ -163,8 +174,7 @@ def entrance_of(config: Config, inside: Inside, addresses: Addresses, options: R
     wyoming = None if options.brief else wyoming_door(config.wyoming, house, inside.household)
     doors = Doors(config.socket, partial(_load, register, inside, config.http), addresses)
     doors.open()
-    parts = (inside.counts, inside.beats, inside.remote, inside.live, inside.insight)
-    return Entrance(register, doors, *parts, wyoming)
+    return Entrance(inside, register, doors, wyoming)
 
 
 def addresses_for(config: Config, options: RunOptions) -> Addresses:
@@ -196,3 +206,74 @@ async def _load(register: Register, inside: Inside, settings: HttpSettings) -> "
 def _import() -> None:
     import appliance.http.app
     import appliance.http.server  # noqa: F401
+
+
+def commands_of(config: Config, agent: Agent, owners: Owners, journal: Journal, unasked: list[Command]) -> Commands:
+    """Return what may be typed with a slash before it; `unasked` are those about what is said unasked."""
+    of_box = about_box(agent.choice, agent.choice.describe, config, redaction_of(config).clean)
+    of_talk = about_talk(journal, agent.contexts, agent.loop, config.zone)
+    return Commands([*of_box, *about_you(owners), *of_talk, *unasked], config.ears.language)
+
+
+def open_live(world: World, output: Output, hears: Input) -> Live:
+    """Join what is told of the room, and who is told; nothing is followed before its loops run."""
+    bus, journal, mailbox = world.state.bus, world.state.journal, world.state.mailbox
+    meter, senses, ears = Meter(), Senses(bus.show), hears.ears
+    output.speech.observe(senses)
+    if isinstance(output.player, LivePlayer):
+        output.player.tap(meter.played)
+    if ears is not None:
+        ears.listener.observe(senses)
+        ears.listener.watch(meter)
+    room = Room(meter, lambda: ears is not None and not ears.is_deaf, lambda: hears.acting.verbs.mute.is_on)
+    return Live(bus, journal, mailbox, room, Readers())
+
+
+def wyoming_door(settings: WyomingSettings, house: House, household: Household) -> WyomingDoor | None:
+    """Return the door, None where it is off; what it needs is loaded here, for nobody else does."""
+    if not settings.listen:
+        return None
+    from appliance.wyoming.announcement import Announcement, addresses_towards
+    from appliance.wyoming.asr import Transcription
+    from appliance.wyoming.connection import Services
+    from appliance.wyoming.guests import guests_of
+    from appliance.wyoming.handle import Conversation
+    from appliance.wyoming.info import Abilities
+    from appliance.wyoming.server import WyomingServer
+    from appliance.wyoming.tts import Speaking
+
+    hearing, speaking = house.recognizing, house.speaking
+    services = Services(
+        Abilities(lambda: hearing.recognizer.name, hearing.language),
+        Transcription(hearing),
+        Speaking(speaking.voice, speaking.language),
+        Conversation(household),
+    )
+    server = WyomingServer(services, guests_of(settings.networks), settings.connections, household.mailbox.now)
+    announcement = None
+    if not is_loopback(settings.listen):
+        host = host_and_port(settings.listen)[0]
+        is_all = host in ("0.0.0.0", "::")
+        announcement = Announcement(lambda: addresses_towards(settings.networks) if is_all else [host])
+    return WyomingDoor(settings.listen, settings.networks, server, announcement)
+
+
+def reload_of(config: Config, verbs: Verbs, unasked: Unasked) -> Reload:
+    """Return what reads the configuration's file again; `appliance.config.changes.LIVE` names what it takes over."""
+
+    async def log(new: Config) -> None:
+        configure_again(new)
+
+    async def volume(new: Config) -> None:
+        verbs.configure_volume(new.voice.volume)
+        await verbs.kept.keep(volume=None, volume_configured=new.voice.volume)
+
+    async def announcements(new: Config) -> None:
+        unasked.said.go_by(new.announcements)
+
+    parts = {
+        ("log.level", "log.words", "log.file"): log,
+        ("voice.volume",): volume,
+        ("announcements.per_day", "announcements.urgent_wait"): announcements,
+    }
+    return Reload(config, partial(load, config.file), parts)

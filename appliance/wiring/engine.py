@@ -9,4 +9,4 @@ def engine_of(config: Config) -> Engine:
     from appliance.machines.login import login_of  # loaded where there is an engine, and nowhere else
     from memory.engine.open import engine_at
 
-    return engine_at(config.machines.url, config.machines.household, login_of(config))
+    return engine_at(url=config.machines.url, household=config.machines.household, login=login_of(config))

@@ -45,7 +45,7 @@ def paired(config: Config) -> Devices | None:
     """Return the paired satellites; None where they are off."""
     if not config.satellites.enabled:
         return None
-    return open_satellites(config.state_folder, str(config.zone), config.satellites.most, config.satellites.reply_port)
+    return open_satellites(config.state_folder, str(config.zone), config.satellites)
 
 
 def machines_engine(config: Config) -> "Engine":

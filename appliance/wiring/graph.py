@@ -74,6 +74,8 @@ class OnDemand:
 class GraphSide:
     """What the rest of the box sees of the graph."""
 
+    wake: Callable[[], Awaitable[None]]
+    """Starts a graph that is opened on demand, and waits for it; returns at once for any other."""
     tools: list[Tool]
     """Over the household's; empty when it is to have no graph."""
     loops: Callable[[], Mapping[str, Loop]]
@@ -89,8 +91,6 @@ class GraphSide:
     """None without a graph."""
     name_usage: NameUsage = field(default_factory=NameUsage)
     """Which names of the household's graph were asked for."""
-    wake: Callable[[], Awaitable[None]] = _nothing
-    """Starts a graph that is opened on demand, and waits for it; returns at once for any other."""
 
     def tools_of(self, shares: Callable[[str], bool]) -> list[Tool]:
         """Return the tools as all events have them: over the household's graph, or over a visitor's own."""
@@ -144,7 +144,7 @@ async def graph_side(
     """
     settings = config.memory
     if not settings.enabled:
-        yield GraphSide([], dict, lambda: {"state": "off"}, NoEmbedder(), name_usage=NameUsage(database))
+        yield GraphSide(_nothing, [], dict, lambda: {"state": "off"}, NoEmbedder(), name_usage=NameUsage(database))
         return
     store = store_of(config)
     embedder = choose_embedder(config)
@@ -166,7 +166,7 @@ async def graph_side(
     try:
         tools, wake = (household.tools, _nothing) if start is None else (start.waking(household.tools), start.wake)
         own, usage = household.store, household.name_usage
-        yield GraphSide(tools, loops, describe, embedder, household.writer, own, visitors, usage, wake)
+        yield GraphSide(wake, tools, loops, describe, embedder, household.writer, own, visitors, usage)
     finally:
         await embedder.close()
         await household.close()
@@ -190,7 +190,7 @@ def choose_embedder(config: Config) -> Embedder:
     if not settings.embedding_url:
         raise ConfigError('[memory] embeddings = "api" needs embedding_url, the server\'s address; add it')
     key = config.embedding_key
-    return OpenAiEmbedder(settings.embedding_url, settings.embedding_model, key.reveal() if key else "")
+    return OpenAiEmbedder(url=settings.embedding_url, model=settings.embedding_model, key=key.reveal() if key else "")
 
 
 def embedding_folder(state_folder: Path, model: str) -> Path:
@@ -208,7 +208,7 @@ def store_of(config: Config) -> Neo4jServer | EmbeddedStore:
 def server_of(config: Config) -> Neo4jServer:
     """Return the household's own server, as the configuration names it."""
     password = config.graph_password
-    return Neo4jServer(config.memory.uri, config.memory.user, password.reveal() if password else "")
+    return Neo4jServer(uri=config.memory.uri, user=config.memory.user, password=password.reveal() if password else "")
 
 
 def _visitors(config: Config, embedder: Embedder, described: Dialect, database: Database | None) -> Visitors:

@@ -55,5 +55,5 @@ def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bo
 
 def retention_of(settings: StateSettings, state: State, is_busy: Callable[[], bool]) -> Retention:
     """Return what drops the too old from the journal while `is_busy` says that nobody speaks and nothing sounds."""
-    keep = Keep(settings.keep_details_days, settings.keep_words_days)
+    keep = Keep(details_days=settings.keep_details_days, words_days=settings.keep_words_days)
     return Retention(state.journal.database, keep, is_busy)

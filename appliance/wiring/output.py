@@ -17,8 +17,7 @@ from appliance.output.voice import VoiceReplySink
 from appliance.reflexes.kept import KeptSwitches
 from appliance.remote.place import Places
 from appliance.rooms.arbitration import Arbiter, RoomEars
-from appliance.rooms.rooms import Room, Rooms
-from appliance.rooms.situation import where
+from appliance.rooms.rooms import Room, Rooms, where
 from appliance.rooms.voices import RoomVoices
 from appliance.timers.due import DueTimers
 from appliance.timers.ringer import Pace, Ringer

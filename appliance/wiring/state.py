@@ -105,8 +105,14 @@ def state_in(
 
 def allowance_of(economy: EconomySettings, zone: tzinfo) -> Allowance:
     """Return what the agent's own work may take, by the household's days."""
-    e = economy
-    return Allowance(e.depth, e.per_minute, e.calls_per_task, e.calls_per_day, e.usd_per_day, zone)
+    return Allowance(
+        depth=economy.depth,
+        per_minute=economy.per_minute,
+        calls_per_task=economy.calls_per_task,
+        calls_per_day=economy.calls_per_day,
+        usd_per_day=economy.usd_per_day,
+        zone=zone,
+    )
 
 
 def disk_of(folder: Path) -> dict[str, Json]:

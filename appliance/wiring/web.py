@@ -38,7 +38,7 @@ def weather_of(config: Config) -> OpenMeteo | None:
     if not told.enabled:
         return None
     is_placed = bool(told.latitude or told.longitude)
-    home = Place(told.place or "here", told.latitude, told.longitude) if is_placed else told.place
+    home = Place(told.place or "here", latitude=told.latitude, longitude=told.longitude) if is_placed else told.place
     return OpenMeteo(_agent(), home, told.units, told.url or FORECAST, told.places_url or PLACES)
 
 

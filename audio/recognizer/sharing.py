@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Final
 
+from audio.interfaces import TurnObserver
 from audio.speech import RecognizedTurn, SpeechStarted
 
 PATIENCE_SECONDS: Final = 2.0
 """How long others stand back for somebody who is speaking in the room; a television there talks all day."""
 
 
-class RecognizerTurns:
+class RecognizerTurns(TurnObserver):
     """Lets one at a time recognize: rooms first, and all in the order in which they came. On the event loop.
 
     A `TurnObserver` of the box's own ears: while somebody speaks there, nobody else but another room begins for
@@ -54,9 +55,6 @@ class RecognizerTurns:
     def speech_started(self, started: SpeechStarted) -> None:
         """Take that somebody speaks in the room."""
         self._room_speaks = True
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Nothing has ended yet."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Take that the room's turn is over, and recognized."""

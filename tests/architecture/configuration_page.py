@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from annotated_types import Ge, Le
-
-from appliance.config.file import CATALOGS, SECTIONS, settings_of
+from appliance.config.file import CATALOGS, SECTIONS
+from appliance.config.meaning import Meaning, settings_of
 from appliance.config.models import ModelSettings, NamedModel
 from appliance.config.values import toml_value
 from tests.architecture.source import ROOT
@@ -76,22 +75,20 @@ def _table(header: str, about: str, section: type | None) -> Iterator[str]:
         yield f"Its keys are those of `[model]`, {' and '.join(f'`{name}`' for name in only)} apart."
         return
     yield from ("", "| key | default | meaning |", "|---|---|---|")
-    hints = get_type_hints(section, include_extras=True)
+    hints = get_type_hints(section)
     for key, default, meaning in settings_of(section):
-        told = " ".join(filter(None, (meaning.text, _may_be(hints[key], meaning.unit))))
+        told = " ".join(filter(None, (meaning.text, _may_be(hints[key], meaning))))
         yield f"| `{key}` | `{toml_value(default)}` | {told.replace('|', chr(92) + '|')} |"
 
 
-def _may_be(hint: Any, unit: str) -> str:
+def _may_be(kind: Any, meaning: Meaning) -> str:
     """Return which values a setting takes, as a sentence; "" where its type says it all."""
-    kind, *parts = get_args(hint)
     if get_origin(kind) is Literal:
         return f"One of {', '.join(f'`{toml_value(each)}`' for each in get_args(kind))}."
-    low = next((part.ge for part in parts if isinstance(part, Ge)), None)
-    high = next((part.le for part in parts if isinstance(part, Le)), None)
-    if low is None or high is None:
-        return f"In {unit}." if unit else ""
-    return f"From {low} to {high} {unit}".rstrip() + "."
+    if meaning.between is None:
+        return f"In {meaning.unit}." if meaning.unit else ""
+    low, high = meaning.between
+    return f"From {low} to {high} {meaning.unit}".rstrip() + "."
 
 
 def page() -> str:

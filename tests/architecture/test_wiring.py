@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from appliance.config.file import SECTIONS
+from appliance.config.meaning import settings_of
 from tests.architecture.source import sources, tree
 
 ALLOWED: dict[str, str] = {
@@ -104,8 +106,13 @@ def silent_defaults(path: Path) -> Iterator[str]:
 
 
 def is_empty(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function has nothing but its docstring."""
-    return all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in function.body)
+    """Whether a function has nothing but its docstring, or ends at once."""
+    return all(
+        isinstance(each, ast.Pass)
+        or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        or (isinstance(each, ast.Return) and each.value is None)
+        for each in function.body
+    )
 
 
 def test_parts_are_joined_in_constructors() -> None:
@@ -123,3 +130,28 @@ def test_no_exception_outlives_its_reason() -> None:
     known = methods()
     found = {each for path in sources() for each in (*joined_from_outside(path, known), *silent_defaults(path))}
     assert sorted(ALLOWED.keys() - found) == []
+
+
+def exchangeable(path: Path) -> Iterator[str]:
+    """Yield each call that is given two settings of one type by their places: exchanged, nothing would complain."""
+    kinds = {
+        (name, key): type(default) for name, section in SECTIONS.items() for key, default, _ in settings_of(section)
+    }
+    kinds |= {(name, key): kind for (_, key), kind in kinds.items() for name in ("settings", "told")}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            given = [(last_of(each.value), each.attr) for each in node.args if isinstance(each, ast.Attribute)]
+            known = [kinds[each] for each in given if each in kinds]
+            if len(set(known)) < len(known):
+                yield f"{path}:{node.lineno} {ast.unparse(node)}"
+
+
+def last_of(value: ast.expr) -> str:
+    """Return the last name of `config.memory` or `self._settings`: by it the wiring calls a section."""
+    name = value.attr if isinstance(value, ast.Attribute) else value.id if isinstance(value, ast.Name) else ""
+    return name.lstrip("_")
+
+
+def test_settings_of_one_type_are_given_by_name() -> None:
+    wiring = [path for path in sources() if path.parent.name == "wiring"]
+    assert [each for path in wiring for each in exchangeable(path)] == []

@@ -101,7 +101,7 @@ class TalkativeModel(ScriptedModel):
 
 @dataclass
 class House:
-    """A room with her in it, for a story that a test tells."""
+    """A room with nakari in it, for a story that a test tells."""
 
     box: Box
     card: SimulatedCard

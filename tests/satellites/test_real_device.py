@@ -15,7 +15,7 @@ from appliance.satellites.link import Link
 from appliance.satellites.paired import PairedList
 from appliance.satellites.satellites import Limits, Satellites
 from appliance.satellites.sightings import Sighting
-from appliance.satellites.trial import served, tone
+from appliance.satellites.trial import served
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 from tests.satellites.linux_voice_assistant import Running, linux_voice_assistant, why_not
 from tests.satellites.observer import Notes
@@ -75,7 +75,7 @@ async def test_the_real_device_is_paired_plays_obeys_and_comes_back(card: Virtua
 
 async def _unplugged_while_it_plays(device: Running, satellites: Satellites, notes: Notes) -> None:
     link = satellites.find("Kitchen")
-    async with served(tone(), link.local_address) as url, asyncio.TaskGroup() as group:
+    async with served(link.local_address) as url, asyncio.TaskGroup() as group:
         failing = group.create_task(_failure_of(link, url))
         await asyncio.to_thread(device.unplug)
         assert "lva-020000000001" in await failing

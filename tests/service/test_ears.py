@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.machines.courier import ANSWERED
+from appliance.machines.wire import ANSWERED
 from memory.engine.access import Login
 from memory.engine.open import engine_at
 from tests.appliance.machines.ears_box import RemoteMind

@@ -1,14 +1,17 @@
 """Whisper on this machine: the model that is here, what listens until one has come, and how a better one comes."""
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import structlog
 
 from agent.intents.grammar import command_grammar
+from appliance import program
 from appliance.input.whisper.choice import (
     USUAL_MODEL,
     Pick,
@@ -16,10 +19,9 @@ from appliance.input.whisper.choice import (
     pick,
     recall,
 )
-from appliance.input.whisper.pull import pull
 from appliance.input.whisper.settings import AUTO, WhisperSettings
 from appliance.input.whisper.short_window import is_short
-from audio.errors import AudioError, ModelDamaged, RecognizerAbsent
+from audio.errors import AudioError, ModelDamaged, ModelNotFound, RecognizerAbsent
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import (
     FasterWhisperRecognizer,
@@ -242,3 +244,29 @@ def _whisper(settings: WhisperSettings, picked: Pick, names: Hotwords) -> Faster
 
     options = WhisperOptions(is_short(settings, picked), hotwords)
     return FasterWhisperRecognizer(picked.folder, settings.language, picked.threads, options)
+
+
+async def pull(model: str, config_file: Path | None, python: str = sys.executable) -> None:
+    """Run `nakari models pull` for a model, which reads `config_file`, or the usual one where that is None.
+
+    Raises `ModelNotFound` with its sentence, or when it cannot be started.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *program.command(config_file, "models", "pull", model, python=python),
+            cwd=program.FOLDER,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    except OSError as error:  # no memory or no process left for it, or an upgrade took its Python away
+        raise ModelNotFound(f"`nakari models pull {model}` cannot be started: {error}") from error
+    try:
+        _, said = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+    if process.returncode:
+        last = said.decode(errors="replace").strip().rpartition("\n")[2].removeprefix("nakari: ")
+        raise ModelNotFound(last or f"`nakari models pull {model}` ended with {process.returncode}")

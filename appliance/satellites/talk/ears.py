@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,11 +17,12 @@ from appliance.rooms.arbitration import ECHO
 from appliance.satellites.talk.mouth import SatelliteMouth
 from appliance.satellites.talk.runs import FAILED_TO_RECOGNIZE, NOT_TAKEN, NOT_UNDERSTOOD, Run, Runs
 from appliance.timers.ringer import RingerHere
-from audio.interfaces import VoiceDetector
+from audio.interfaces import TurnObserver, VoiceDetector
+from audio.loops import until_set
 from audio.pcm import Samples
 from audio.playback.volume import STEP
 from audio.reflexes.words import asked, volume_asked
-from audio.speech import RecognizedTurn, SpeechStarted
+from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Committed, Dropped, Endpointer, EndpointerSettings, Signal, Started
 from audio.turns.listener import FAILED, REFLEX, TOO_SLOW
 
@@ -109,7 +109,7 @@ class Hearing:
         return due if self.quiet_since is None else min(due, self.quiet_since + NOBODY_SECONDS)
 
 
-class SatelliteEars(PlaceEars):
+class SatelliteEars(PlaceEars, TurnObserver):
     """Hears one run after the other; `hear` is its loop."""
 
     def __init__(
@@ -212,9 +212,7 @@ class SatelliteEars(PlaceEars):
                 log.info("satellite_microphone_closed", satellite=self._device.name)
                 self._close(hearing)
                 return
-            with suppress(TimeoutError):
-                async with asyncio.timeout(left):
-                    await hearing.closed.wait()
+            await until_set(hearing.closed, left)
 
     async def file(self, event: Event) -> None:
         """Put an event into the mailbox, as a `Filing`; its run goes on until that of the event is over."""
@@ -230,12 +228,6 @@ class SatelliteEars(PlaceEars):
             self._heard.run.fail(NOT_TAKEN, item.sentence)
         else:
             self._heard.run.understood(item.text)
-
-    def speech_started(self, started: SpeechStarted) -> None:
-        """Nothing is known yet, as a `TurnObserver`."""
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Nothing is known yet."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Tell that a reflex was heard, and what another room answers; of all else that is held back why."""

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Final, Protocol
 
 import structlog
@@ -14,7 +13,7 @@ from appliance.satellites.interfaces import Device, VoiceEvent
 from appliance.satellites.talk.body import RAW, Body, wanted
 from appliance.satellites.talk.serving import ReplyServer
 from audio.errors import DeviceUnavailable
-from audio.loops import Loop
+from audio.loops import Loop, until_set
 from audio.pcm import Samples
 from audio.playback.volume import scaled
 from audio.speech import SpeechAudio
@@ -296,9 +295,7 @@ class SatellitePlayer:
 
     async def _wait(self, seconds: float) -> None:
         self._changed.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
+        await until_set(self._changed, seconds)
 
     async def _send_raw(self, body: Body) -> None:
         """Send a sound over the device's own connection, hardly faster than it plays."""

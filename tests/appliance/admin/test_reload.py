@@ -12,7 +12,7 @@ from appliance.config.load import Config, load
 from appliance.errors import ConfigError
 from appliance.notify import Notifier
 from appliance.reflexes.verbs import Verbs
-from appliance.wiring.reload import reload_of
+from appliance.wiring.doors import reload_of
 from appliance.wiring.unasked import Unasked
 
 pytestmark = pytest.mark.shows("H2", "F32")

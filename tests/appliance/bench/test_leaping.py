@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from agent.event import Event
-from appliance.bench.leaping import Calendar, LeapingLoop
+from appliance.bench.rehearsal import Calendar, LeapingLoop
 from memory.clock import utc_now, wall_clock
 from memory.state.journal import Entry
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from appliance.bench.generator import Examination, Generator
-from appliance.bench.leaping import LeapingLoop
 from appliance.bench.life import Kind, Life
-from appliance.bench.rehearsal import Lived, Rehearsal, rehearsing
+from appliance.bench.rehearsal import LeapingLoop, Lived, Rehearsal, rehearsing
 from appliance.config.own_work import GrowthSettings
 from benchmarks.self.half_year import BEGINS, SIMPLE, config_in
 from tests.figures import figure

@@ -4,9 +4,8 @@ from datetime import UTC, datetime
 
 from agent.model.chain import Prices
 from appliance.bench.life import Life, Probe, Said
-from appliance.bench.rehearsal import Lived, Remembers, Spent
+from appliance.bench.rehearsal import Lived, Remembers, Spent, judged
 from appliance.bench.report import closing, estimate, rows, wrong
-from appliance.bench.verdict import judged
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 ASKED = Probe(NOW, "Anna", "Where does Boris live now?", "now", ("Graz",))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from appliance.doctor.examine import Line, Verdict
+from appliance.doctor.sound import Tried, lines
 from appliance.doctor.sound_devices import SoundDevices
-from appliance.doctor.try_devices import Tried, lines
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 from tests.service.process import Household
 

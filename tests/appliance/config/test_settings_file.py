@@ -15,10 +15,10 @@ from appliance.config.file import (
     default_toml,
     line_of,
     read_settings,
-    settings_of,
     show,
 )
 from appliance.config.http import HttpSettings
+from appliance.config.meaning import settings_of
 from appliance.config.models import NamedModel
 from appliance.config.sections import EarsSettings, Settings, VoiceSettings
 from appliance.config.values import toml_value

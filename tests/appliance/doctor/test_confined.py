@@ -10,8 +10,8 @@ from agent.tools.confined.folders import Folders
 from agent.tools.confined.sandbox import NO_SANDBOX, Sandbox
 from agent.tools.files import HouseholdFiles
 from appliance.config.load import load
-from appliance.doctor.confined import code, files, judge_code, judge_files
 from appliance.doctor.examine import Verdict
+from appliance.doctor.tools import code, files, judge_code, judge_files
 from appliance.wiring.machine import Machine, machine_of
 
 

@@ -12,8 +12,8 @@ from agent.event import Event
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.config.sections import VoiceSettings
-from appliance.machines.courier import ANSWERED
 from appliance.machines.wire import (
+    ANSWERED,
     INBOX,
     PRESENCE,
     PRESENCE_SECONDS,

@@ -6,7 +6,7 @@ import pytest
 
 from appliance.config.load import load
 from appliance.doctor.examine import Verdict
-from appliance.machines.ears_check import ears
+from appliance.machines.check import ears
 from tests.appliance.machines.ears_box import EARS
 from tests.service.process import Household
 

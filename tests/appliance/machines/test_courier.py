@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.replies import SENTENCE_STARTED
-from appliance.machines.courier import ANSWERED
+from appliance.machines.wire import ANSWERED
 from tests.appliance.machines.ears_box import EarsBox, live
 from tests.engine_fake import FakeServer
 from tests.room.virtual_time import passed

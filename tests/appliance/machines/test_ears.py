@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.machines.courier import ANSWERED
+from appliance.machines.wire import ANSWERED
 from tests.appliance.machines.ears_box import EarsBox, live
 from tests.room.virtual_time import passed
 

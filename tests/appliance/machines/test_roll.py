@@ -7,7 +7,7 @@ import pytest
 
 from appliance.config.load import load
 from appliance.doctor.examine import Verdict
-from appliance.doctor.machines import engine, judge_engine, judge_machines, machines
+from appliance.machines.check import engine, judge_engine, judge_machines, machines
 from appliance.machines.roll import listen, rows_of
 from appliance.machines.wire import FOLLOWS, PRESENCE, Presence, pack
 from memory.engine.access import Login

@@ -11,8 +11,8 @@ import pytest
 
 from appliance.config.load import Config, load
 from appliance.exits import Exit
-from appliance.input.whisper.fetch_progress import FetchProgress
-from appliance.input.whisper.pull import pull
+from appliance.input.whisper.models import FetchProgress
+from appliance.input.whisper.recognizers import pull
 from appliance.model.sentence import (
     FORMER,
     NAME,

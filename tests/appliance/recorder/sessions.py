@@ -13,9 +13,9 @@ from appliance.recorder.recorder import FlightRecorder
 from appliance.recorder.recording import Recording
 from appliance.recorder.replay import Replayed, replay
 from appliance.recorder.store import Limits, Recordings
-from audio.interfaces import Recognizer, always_awake
+from audio.interfaces import Recognizer, TurnObserver, always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
-from audio.speech import RecognizedTurn, SpeechStarted
+from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import Listener, NoEcho, Surroundings
@@ -46,7 +46,7 @@ class Microphone:
 
 
 @dataclass
-class Gate:
+class Gate(TurnObserver):
     """A `TurnIntake` and `TurnObserver`: the evidence alone holds back."""
 
     ended: list[tuple[RecognizedTurn | None, str]] = field(default_factory=list)
@@ -56,12 +56,6 @@ class Gate:
 
     async def accept(self, heard: RecognizedTurn) -> None:
         """Nobody is there."""
-
-    def speech_started(self, started: SpeechStarted) -> None:
-        """Nothing is over yet."""
-
-    def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Nothing is over yet."""
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         self.ended.append((heard, suppressed))

@@ -35,7 +35,7 @@ async def main(folder: Path, question: str) -> None:
     environment = replace(REAL, models=models, source=lambda ears, options: None)
     async with open_box(config, RunOptions(deaf=True), environment) as box, asyncio.TaskGroup() as group:
         page, household = Page(), box.household
-        session = box.doors.remote.sessions.open(HOUSEHOLD, page.send)
+        session = box.doors.inside.remote.sessions.open(HOUSEHOLD, page.send)
         place = session.listen("console")
 
         async def until_over() -> None:

@@ -8,8 +8,7 @@ from agent.event import ASR_TRANSCRIPT, SELF_CREATED, USER_TEXT, Event, in_room,
 from agent.mailbox import Lease
 from agent.replies import Reply, ReplyStream
 from appliance.config.load import load
-from appliance.rooms.rooms import Room, Rooms, origin_of
-from appliance.rooms.situation import where
+from appliance.rooms.rooms import Room, Rooms, origin_of, where
 from audio.playback.speech_output import SpeechOutput
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.fakes import RecordingOutlet

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event
-from appliance.timers.ringer import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR, wait_for
+from appliance.timers.ringer import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR
 from audio.errors import DeviceUnavailable
+from audio.loops import until_set
 from audio.playback.speech_output import SpokenSentence
 from memory.errors import StateUnusable, Superseded, Unconfirmed
 from memory.json_value import Json
@@ -346,8 +347,8 @@ async def test_a_clock_that_is_set_forward_rings_what_was_skipped(tmp_path: Path
 async def test_a_pause_is_over_when_something_changes_or_its_time_is_up() -> None:
     changed = asyncio.Event()
     async with asyncio.timeout(5), asyncio.TaskGroup() as group:
-        await wait_for(changed, 0.01)
-        waiting = group.create_task(wait_for(changed, 3600.0))
+        await until_set(changed, 0.01)
+        waiting = group.create_task(until_set(changed, 3600.0))
         await asyncio.sleep(0)
         assert not waiting.done()
         changed.set()

@@ -1,6 +1,6 @@
 import pytest
 
-from appliance.http.access.rates import MOST, Rate
+from appliance.http.access.who import MOST, Rate
 from tests.appliance.http.served import Clock
 
 pytestmark = pytest.mark.shows("F25")

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from appliance.input.whisper.fetch_progress import FetchProgress, duration, progress_line
+from appliance.input.whisper.models import FetchProgress, duration, progress_line
 
 MB = 1_000_000
 

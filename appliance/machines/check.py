@@ -1,4 +1,4 @@
-"""What the doctor looks at of several machines: the server between them, and who is there."""
+"""What the doctor looks at of several machines: the server between them, who is there, and the mind of these ears."""
 
 import asyncio
 import ssl
@@ -7,6 +7,7 @@ from typing import Final, cast
 
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
+from appliance.doctor.service import told_by_service
 from appliance.egress import is_here
 from memory.json_value import Json
 
@@ -86,4 +87,23 @@ def _waits(each: Mapping[str, object]) -> str:
     return f", {each['waiting']} wait" if each.get("waiting") else ""
 
 
-CHECKS: tuple[Check, ...] = (engine, machines)
+def ears(config: Config) -> Line:
+    """Look what the running ears say of their mind; a machine that is more than ears has nothing to say here."""
+    told = told_by_service(config.sockets, "machines")
+    if not config.machines.url or (told.get("role") if told else config.machines.role) != "ears":
+        return Line("ears", Verdict.OK, "the mind is in this machine")
+    if not told:
+        fix = "start it with `nakari run`, and look here again"
+        return Line("ears", Verdict.WARNING, "of a mind elsewhere, and not running", fix)
+    waiting = f"; {told['waiting']} turns wait for it" if told["waiting"] else ""
+    if told["mind"] == "there":
+        return Line("ears", Verdict.OK, f"{told['machine']}, of the mind on {told['mind_name']}{waiting}")
+    what = f"{told['machine']}, and no mind is there since {told['mind_since']}{waiting}; the offline model answers"
+    if told["engine"] != "connected":
+        return Line(
+            "ears", Verdict.FAULT, what, f"start the server at {config.machines.url}, or mend the network to it"
+        )
+    return Line("ears", Verdict.FAULT, what, "start nakari on the machine of the mind; `nakari logs` there says more")
+
+
+CHECKS: tuple[Check, ...] = (engine, machines, ears)

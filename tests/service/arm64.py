@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.service.bare_debian import ROOT, BareDebian
+from tests.service.bare_debian import GIT, ROOT, BareDebian
 
 CACHE = Path(os.environ.get("NAKARI_TEST_CACHE", "/var/cache/nakari-test"))
 PACKAGES = ("python3", "libportaudio2", "espeak-ng", "flite", "ca-certificates", "git", "iproute2")
@@ -89,7 +89,7 @@ def main() -> int:
         copy = Path(folder) / "tree"
         subprocess.run(["cp", "-a", tree(), copy], check=True)
         (copy / "srv/nakari").mkdir(parents=True)
-        packed = subprocess.run(["git", "-C", ROOT, "archive", "HEAD"], capture_output=True, check=True)
+        packed = subprocess.run([*GIT, "archive", "HEAD"], capture_output=True, check=True)
         subprocess.run(["tar", "-x", "-C", copy / "srv/nakari"], input=packed.stdout, check=True)
         wheels = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(copy / "srv/site")]
         wanted = ["--python-version", "3.11", "--python-platform", "aarch64-manylinux_2_36"]

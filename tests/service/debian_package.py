@@ -68,8 +68,11 @@ def gpg(*words: str) -> None:
 
 
 def named(suite: str) -> tuple[str, str, str]:
-    """Return the version of the last commit's package, the commit, and when it was made, in s since the epoch."""
-    log = [*GIT, "log", "-1", "--format=%h %ct %cd", "--date=format-local:%Y%m%d.%H%M%S"]
+    """Return the version of the last commit's package, the commit, and when it was made, in s since the epoch.
+
+    They are the same in every clone: of itself git abbreviates less, the more a clone has.
+    """
+    log = [*GIT, "log", "-1", "--abbrev=8", "--format=%h %ct %cd", "--date=format-local:%Y%m%d.%H%M%S"]
     told = subprocess.run(log, capture_output=True, text=True, check=True, env={**os.environ, "TZ": "UTC"})
     commit, seconds, day = told.stdout.split()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

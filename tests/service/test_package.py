@@ -5,6 +5,7 @@ NAKARI_PACKAGES=FOLDER the last story does it with the packages that `scripts/pa
 """
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -73,6 +74,24 @@ def test_one_command_ends_with_a_running_service(bare: Box) -> None:
     assert "all is default" in bare.must("cat", "/etc/nakari/nakari.toml")
     assert bare.must("stat", "--format=%G", "/run/nakari") == "nakari\n"
     assert bare.must("dpkg", "--verify", "nakari") == ""
+
+
+def test_a_system_that_keeps_no_documents_has_a_configuration_all_the_same(bare: Box) -> None:
+    bare.write("/etc/dpkg/dpkg.cfg.d/slim", "path-exclude=/usr/share/doc/*\n")
+    try:
+        installed(bare, "1.0")
+    finally:
+        bare.must("rm", "/etc/dpkg/dpkg.cfg.d/slim")
+    assert bare.run("ls", "/usr/share/doc/nakari").returncode != 0
+    assert "all is default" in bare.must("cat", "/etc/nakari/nakari.toml")
+
+
+def test_what_the_pages_have_a_person_copy_lies_beside_them(bare: Box) -> None:
+    installed(bare, "1.0")
+    pages = bare.must("sh", "-euc", "cat /usr/share/doc/nakari/README.md /usr/share/doc/nakari/docs/*.md")
+    copied = set(re.findall(r"sudo (?:install [^\n]*?|cp )(?:/opt/nakari/current/)?(systemd/[\w.-]+) ", pages))
+    assert {"systemd/asound.conf", "systemd/desktop-sound.conf", "systemd/machines.conf"} <= copied
+    bare.must("ls", *(f"/usr/share/doc/nakari/{file}" for file in copied))
 
 
 def test_an_upgrade_and_the_way_back_keep_state_and_configuration(bare: Box) -> None:

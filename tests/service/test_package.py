@@ -255,7 +255,7 @@ def test_the_real_one_answers_remembers_through_an_upgrade_and_goes() -> None:
                 spoiled(packages[-1], Path(stick), name, changed)
             live_through(box, packages)
             gives_way(box, "torn", "audio.pcm does not load: SyntaxError", "this version cannot be used")
-            gives_way(box, "zrefuses", "did you mean", "this version cannot be used")
+            gives_way(box, "zrefuses", "[voice] has no key volume", "this version cannot be used")
             outgrown(box, packages[-1])
             goes(box)
 

@@ -7,16 +7,19 @@ makes. The tree is kept in the test cache; what runs in it reaches nothing.
 
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from tests.service.bare_debian import ROOT, BareDebian
+from tests.service.bare_debian import GIT, ROOT, BareDebian
 
 CACHE = Path(os.environ.get("NAKARI_TEST_CACHE", "/var/cache/nakari-test"))
 PACKAGES = ("python3", "libportaudio2", "espeak-ng", "flite", "ca-certificates", "git", "iproute2")
+ESSENTIAL = ("base-files", "base-passwd", "coreutils", "dash", "libc-bin", "mount", "sed", "util-linux")
+"""What a Debian has anyway, as far as it is wanted here: the tree is only unpacked, so nobody else asks for it."""
 TOOLS = ("mmdebstrap", "arch-test", "qemu-user-static")
 FORMATS = Path("/proc/sys/fs/binfmt_misc")
 ENTRY = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
@@ -36,17 +39,33 @@ STEPS = {
 
 
 def tree() -> Path:
-    """Return the cached arm64 Debian, made first where there is none; takes some six minutes then."""
+    """Return the cached arm64 Debian, made first where there is none.
+
+    Its packages are unpacked by this machine's own processor: their scripts, emulated, took forty times as long.
+    """
     made = CACHE / "bookworm-arm64"
     with (CACHE / "bookworm-arm64.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             new = made.with_name("bookworm-arm64.new")
-            subprocess.run(["rm", "-rf", new], check=True)
-            wanted = ["--variant=minbase", "--architectures=arm64", f"--include={','.join(PACKAGES)}"]
-            subprocess.run(["mmdebstrap", "--quiet", *wanted, "bookworm", new], check=True)
+            for mounted in ("dev/pts", "dev/shm", "dev", "sys", "proc"):  # by one that was killed
+                subprocess.run(["umount", "--lazy", "--quiet", new / mounted], check=False)
+            subprocess.run(["rm", "-rf", "--one-file-system", new], check=True)
+            wanted = ["--variant=extract", "--architectures=arm64", f"--include={','.join(PACKAGES + ESSENTIAL)}"]
+            merged = "--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr"
+            subprocess.run(["mmdebstrap", "--quiet", *wanted, merged, "bookworm", new], check=True)
+            _furnish(new)
             new.rename(made)
     return made
+
+
+def _furnish(new: Path) -> None:
+    """Do what the packages' scripts would have done, as far as it is wanted here."""
+    for name in ("proc", "sys", "dev", "root", "run", "srv", "tmp", "home"):
+        (new / name).mkdir(exist_ok=True)
+    for name in ("passwd", "group"):
+        shutil.copyfile(new / f"usr/share/base-passwd/{name}.master", new / "etc" / name)
+    BareDebian(new).must("ldconfig")
 
 
 def emulated() -> None:
@@ -70,7 +89,7 @@ def main() -> int:
         copy = Path(folder) / "tree"
         subprocess.run(["cp", "-a", tree(), copy], check=True)
         (copy / "srv/nakari").mkdir(parents=True)
-        packed = subprocess.run(["git", "-C", ROOT, "archive", "HEAD"], capture_output=True, check=True)
+        packed = subprocess.run([*GIT, "archive", "HEAD"], capture_output=True, check=True)
         subprocess.run(["tar", "-x", "-C", copy / "srv/nakari"], input=packed.stdout, check=True)
         wheels = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(copy / "srv/site")]
         wanted = ["--python-version", "3.11", "--python-platform", "aarch64-manylinux_2_36"]

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+GIT = ("git", "-c", f"safe.directory={ROOT}", "-C", str(ROOT))
+"""Git here, for root too, whose the clone of a person who typed sudo is not."""
 HOMES = {"root": "/root", "person": "/home/person"}
 REGISTRY_VARIABLES = re.compile(r"PIP_.*|.*_proxy|.*_PROXY|SSL_CERT_FILE|REQUESTS_CA_BUNDLE")
 REGISTRY_FILES = ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt")
@@ -84,7 +86,7 @@ class BareDebian:
     def clone(self, user: str) -> str:
         """Clone what is committed in this repository into a folder of this user; return the folder."""
         bundle = self.tree / "srv/nakari.bundle"
-        subprocess.run(["git", "-C", ROOT, "bundle", "create", "--quiet", bundle, "HEAD", "--all"], check=True)
+        subprocess.run([*GIT, "bundle", "create", "--quiet", bundle, "HEAD", "--all"], check=True)
         folder = f"{HOMES[user]}/nakari"
         self.must(f"git clone --quiet /srv/nakari.bundle {folder}", user)
         return folder

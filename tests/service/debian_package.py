@@ -6,13 +6,15 @@ Needs root, minutes and package registries.
 
 import argparse
 import hashlib
+import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
-from tests.service.bare_debian import ROOT, bare_debian
+from tests.service.bare_debian import GIT, ROOT, bare_debian
 
 RELEASES = {"bookworm": 12, "trixie": 13}
 """Debian's version of each suite, by which an upgrade of Debian is one of the package too."""
@@ -23,13 +25,11 @@ def build(suite: str, output: Path, options: str = "") -> Path:
 
     Returns its file. Raises RuntimeError when a step fails.
     """
-    commit, seconds, day = _git("log", "-1", "--format=%h %ct %cd", "--date=format-local:%Y%m%d.%H%M%S").split()
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    version = f"{project['version']}+git{day}.{commit}+deb{RELEASES[suite]}"
+    version, commit, seconds = named(suite)
     with bare_debian(suite) as debian:
         source = debian.tree / "srv/source"
         source.mkdir()
-        packed = subprocess.run(["git", "-C", ROOT, "archive", "HEAD"], capture_output=True, check=True)
+        packed = subprocess.run([*GIT, "archive", "HEAD"], capture_output=True, check=True)
         subprocess.run(["tar", "-x", "-C", source], input=packed.stdout, check=True)
         packed_with = f"NAKARI_PACK_WITH={shlex.quote(options)} " if options else ""
         debian.must(f"{packed_with}SOURCE_DATE_EPOCH={seconds} /srv/source/systemd/debian/build {version} {commit}")
@@ -40,6 +40,7 @@ def build(suite: str, output: Path, options: str = "") -> Path:
     return next(output / file.name for file in made if file.suffix == ".deb")
 
 
+PROGRAMS = ("debootstrap", "git")
 SUMS = "SHA256SUMS"
 
 
@@ -66,14 +67,16 @@ def gpg(*words: str) -> None:
         raise RuntimeError(f"nothing is signed ({said}): `gpg --list-secret-keys` names the keys that can sign")
 
 
-def _git(*words: str) -> str:
-    return subprocess.run(
-        ["git", "-C", ROOT, *words],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"TZ": "UTC", "PATH": "/usr/bin:/bin"},
-    ).stdout
+def named(suite: str) -> tuple[str, str, str]:
+    """Return the version of the last commit's package, the commit, and when it was made, in s since the epoch.
+
+    They are the same in every clone: of itself git abbreviates less, the more a clone has.
+    """
+    log = [*GIT, "log", "-1", "--abbrev=8", "--format=%h %ct %cd", "--date=format-local:%Y%m%d.%H%M%S"]
+    told = subprocess.run(log, capture_output=True, text=True, check=True, env={**os.environ, "TZ": "UTC"})
+    commit, seconds, day = told.stdout.split()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return f"{project['version']}+git{day}.{commit}+deb{RELEASES[suite]}", commit, seconds
 
 
 def own_suite() -> str:
@@ -90,6 +93,8 @@ def main() -> int:
     parser.add_argument("--uncompressed", action="store_const", const="-Znone", default="", help="quickly, to try it")
     parser.add_argument("--sign", metavar="KEY", help="sign the sums of all files in the folder by this key of gpg")
     given = parser.parse_args()
+    if missing := [name for name in PROGRAMS if shutil.which(name) is None]:
+        sys.exit(f"nakari: what makes packages is missing: sudo apt install {' '.join(missing)}")
     try:
         if given.sign:
             gpg("--list-secret-keys", given.sign)  # before minutes are spent

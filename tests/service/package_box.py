@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.service.bare_debian import ROOT, BareDebian, bare_debian, cached_tree
@@ -94,3 +95,25 @@ def real_packages(folder: Path) -> dict[str, list[Path]]:
     files = sorted(folder.glob("nakari_*.deb"))
     found = {suite: [file for file in files if f"+deb{number}_" in file.name] for suite, number in RELEASES.items()}
     return {suite: packages for suite, packages in found.items() if packages}
+
+
+def spoiled(package: Path, folder: Path, name: str, changed: Mapping[str, tuple[str, str]]) -> Path:
+    """Make of a real package one of a later version, `name`, in which something of a module is replaced by another."""
+    root = folder / name
+    subprocess.run(["dpkg-deb", "--raw-extract", package, root], check=True)
+    (site,) = (root / "usr/lib/nakari/venv/lib").glob("python3*/site-packages")
+    for module, (was, becomes) in changed.items():
+        file = site / module
+        text = file.read_text(encoding="utf-8")
+        assert was in text, f"{module} has no {was!r}"
+        file.write_text(text.replace(was, becomes), encoding="utf-8")
+        for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
+            compiled.unlink()  # nothing looks whether its source is the same
+    control = root / "DEBIAN/control"
+    text = re.sub("^Version: .*$", rf"\g<0>.{name}", control.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    control.write_text(text, encoding="utf-8")
+    made = folder / f"nakari_{name}_amd64.deb"
+    pack = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", root, made]
+    subprocess.run(pack, check=True, capture_output=True)
+    shutil.rmtree(root)
+    return made

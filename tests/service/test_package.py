@@ -5,12 +5,18 @@ NAKARI_PACKAGES=FOLDER the last story does it with the packages that `scripts/pa
 """
 
 import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.service.package_box import package_tree, real_packages, small_package
+from tests.service.bare_debian import ROOT
+from tests.service.debian_package import named
+from tests.service.package_box import package_tree, real_packages, small_package, spoiled
 from tests.service.real_systemd import Box, booted, cannot_boot
 
 pytestmark = [pytest.mark.systemd, pytest.mark.debian, pytest.mark.timeout(1200)]
@@ -68,6 +74,24 @@ def test_one_command_ends_with_a_running_service(bare: Box) -> None:
     assert "all is default" in bare.must("cat", "/etc/nakari/nakari.toml")
     assert bare.must("stat", "--format=%G", "/run/nakari") == "nakari\n"
     assert bare.must("dpkg", "--verify", "nakari") == ""
+
+
+def test_a_system_that_keeps_no_documents_has_a_configuration_all_the_same(bare: Box) -> None:
+    bare.write("/etc/dpkg/dpkg.cfg.d/slim", "path-exclude=/usr/share/doc/*\n")
+    try:
+        installed(bare, "1.0")
+    finally:
+        bare.must("rm", "/etc/dpkg/dpkg.cfg.d/slim")
+    assert bare.run("ls", "/usr/share/doc/nakari").returncode != 0
+    assert "all is default" in bare.must("cat", "/etc/nakari/nakari.toml")
+
+
+def test_what_the_pages_have_a_person_copy_lies_beside_them(bare: Box) -> None:
+    installed(bare, "1.0")
+    pages = bare.must("sh", "-euc", "cat /usr/share/doc/nakari/README.md /usr/share/doc/nakari/docs/*.md")
+    copied = set(re.findall(r"sudo (?:install [^\n]*?|cp )(?:/opt/nakari/current/)?(systemd/[\w.-]+) ", pages))
+    assert {"systemd/asound.conf", "systemd/desktop-sound.conf", "systemd/machines.conf"} <= copied
+    bare.must("ls", *(f"/usr/share/doc/nakari/{file}" for file in copied))
 
 
 def test_an_upgrade_and_the_way_back_keep_state_and_configuration(bare: Box) -> None:
@@ -183,25 +207,122 @@ def test_removed_it_leaves_what_it_knows_and_purged_nothing_but_backups(bare: Bo
     assert bare.must("systemctl", "--failed", "--no-legend") == ""
 
 
+@pytest.mark.skipif(bool(os.geteuid()), reason="needs root: another user's clone is read")
+def test_root_packs_the_clone_of_a_person(tmp_path: Path) -> None:
+    clone = tmp_path / "nakari"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", f"file://{ROOT}", clone], check=True)
+    subprocess.run(["chown", "--recursive", "1234:1234", clone], check=True)
+    asked = [sys.executable, "-c", "from tests.service.debian_package import named; print(*named('trixie'))"]
+    done = subprocess.run(asked, cwd=clone, capture_output=True, text=True, check=False, env={"PATH": os.defpath})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == list(named("trixie"))
+
+
+def test_without_debootstrap_it_is_said_what_brings_it(tmp_path: Path) -> None:
+    asked = [sys.executable, "-m", "tests.service.debian_package", "--output", str(tmp_path)]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False, env={"PATH": str(tmp_path)})
+    assert (done.returncode, done.stderr) == (
+        1,
+        "nakari: what makes packages is missing: sudo apt install debootstrap git\n",
+    )
+
+
+TORN = {"audio/pcm.py": ("import", "def (:\nimport")}
+REFUSES = {"appliance/config/sections.py": ("    volume: ", "    loudness: ")}
+LATER = {
+    "appliance/admin/upgrade.py": (
+        "STEPS: Final[tuple[Step, ...]] = ()",
+        "STEPS = (lambda folder: (folder / 'later').write_text('of a later one') and None,)",
+    )
+}
+"""What a real package is spoiled with: a module does not load, a key of the configuration has gone, a later state."""
+
+ASKED = ("nakari", "memory", "query", "MATCH (s:Ship) RETURN s.name")
+UP_SECONDS = 240.0
+
+
+@pytest.mark.timeout(7200)
+@pytest.mark.shows("H2", "H7", "H8", "F32")
 @pytest.mark.skipif("NAKARI_PACKAGES" not in os.environ, reason="NAKARI_PACKAGES names no folder with packages")
 def test_the_real_one_answers_remembers_through_an_upgrade_and_goes() -> None:
     """Kept for what CI runs beside the suite: each installation writes 1.1 GB."""
-    for suite, packages in real_packages(Path(os.environ["NAKARI_PACKAGES"])).items():
-        with booted(package_tree(suite), packages[0].parent) as box:
+    folder = Path(os.environ["NAKARI_PACKAGES"])
+    for suite, packages in real_packages(folder).items():
+        with TemporaryDirectory(dir=folder) as stick, booted(package_tree(suite), Path(stick)) as box:
+            for package in packages:
+                os.link(package, Path(stick) / package.name)
+            for name, changed in {"torn": TORN, "zrefuses": REFUSES, "zzlater": LATER}.items():
+                spoiled(packages[-1], Path(stick), name, changed)
             live_through(box, packages)
+            gives_way(box, "torn", "audio.pcm does not load: SyntaxError", "this version cannot be used")
+            gives_way(box, "zrefuses", "[voice] has no key volume", "this version cannot be used")
+            outgrown(box, packages[-1])
+            goes(box)
+
+
+def real_install(box: Box, name: str) -> tuple[int, str]:
+    apt = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-qq", "-y", "--no-install-recommends")
+    done = box.run(*apt, "--reinstall", "--allow-downgrades", f"/srv/card/{name}")
+    return done.returncode, done.stdout + done.stderr
+
+
+def commit_of(package: Path) -> str:
+    return package.name.split("+git")[1].split(".")[2].split("+")[0]
+
+
+def remembers(box: Box) -> None:
+    """See that it runs and has what was told to the first version."""
+    assert box.show("ActiveState") == "active"
+    assert "It is " in box.must("nakari", "ask", "what time is it")
+    assert "under the pot" in box.must("nakari", "ask", "where is the spare key")
+    box.until("its memory has started", lambda: "Argo" in box.run(*ASKED).stdout, UP_SECONDS)
+    assert box.must("nakari", "config", "show").count("volume = 80") == 1
 
 
 def live_through(box: Box, packages: list[Path]) -> None:
-    apt = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-qq", "-y", "--no-install-recommends")
+    """Install the first, tell it something, and go on to each of the others."""
     for package in packages:
-        box.must(*apt, "--reinstall", f"/srv/card/{package.name}")
+        code, said = real_install(box, package.name)
+        assert code == 0, said
         assert (box.show("ActiveState"), box.show("UnitFileState")) == ("active", "enabled")
-        assert package.name.split("+git")[1].split(".")[2].split("+")[0] in box.must("nakari", "--version")
-        assert "It is " in box.must("nakari", "ask", "what time is it")
-        box.until("its memory has started", lambda: box.run(*WRITTEN).returncode == 0, 240.0)
-    assert "Argo" in box.must("nakari", "memory", "query", "MATCH (s:Ship) RETURN s.name")
-    assert "all packages" in box.run("nakari", "doctor").stdout
+        assert commit_of(package) in box.must("nakari", "--version")
+        if package == packages[0]:
+            box.must("nakari", "config", "set", "voice.volume", "80")
+            box.must("nakari", "ask", "remember that the spare key is under the pot")
+            box.until("its memory has started", lambda: box.run(*WRITTEN).returncode == 0, UP_SECONDS)
+        remembers(box)
+    doctor = box.run("nakari", "doctor").stdout
+    assert "all packages; extras: cloud, echo, local-whisper, machines, silero" in doctor
     box.must("systemctl", "start", "nakari-backup.service")
     assert box.must("dpkg", "--verify", "nakari") == "", "the service changed nothing of its program"
+
+
+def gives_way(box: Box, name: str, cause: str, reason: str) -> None:
+    """Upgrade to a broken one: it says why, and the one before runs with what it had."""
+    before = box.must("nakari", "--version")
+    code, said = real_install(box, f"nakari_{name}_amd64.deb")
+    assert code != 0
+    for words in (cause, f"nakari: {reason}", "nakari: the version before it runs again"):
+        assert words in said
+    assert box.must("nakari", "--version") == before
+    remembers(box)
+
+
+def outgrown(box: Box, package: Path) -> None:
+    """Upgrade to one that keeps its state in another way, and back, which is refused."""
+    code, said = real_install(box, "nakari_zzlater_amd64.deb")
+    assert code == 0, said
+    remembers(box)
+    code, said = real_install(box, package.name)
+    assert code != 0
+    assert "was written by a newer nakari" in said
+    assert "nakari: the version before it runs again" in said
+    remembers(box)
+
+
+def goes(box: Box) -> None:
+    """Remove it, then purge it: what it knows stays until then, backups after that."""
+    box.must("apt-get", "remove", "-qq", "-y", "nakari")
+    assert box.must("ls", "/etc/nakari/nakari.toml", "/var/lib/nakari/nakari.db")
     box.must("apt-get", "purge", "-qq", "-y", "nakari")
     assert [name for name in box.must(*LEFT).split() if not name.startswith("/var/backups/nakari")] == []

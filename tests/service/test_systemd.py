@@ -616,6 +616,48 @@ def test_it_hears_and_speaks_by_the_sound_server_of_a_desktop(box: Box, card: Vi
         box.must("systemctl", "restart", "nakari.service")
 
 
+EDITOR: Final = """#!/bin/sh
+if [ -e /root/edited ]; then cp /root/mine "$1"; else cp "$1" /root/edited && echo 'modle = 1' >>"$1"; fi
+"""
+"""An editor in which a person makes a mistake the first time."""
+
+
+@pytest.mark.shows("H2", "H5")
+def test_a_new_box_is_installed_with_configuration_models_calibration_and_doctor(box: Box) -> None:
+    box.must("rm", "/etc/nakari/nakari.toml")
+    box.write("/root/mine", CONFIGURATION)
+    box.write("/root/editor", EDITOR)
+    box.must("chmod", "+x", "/root/editor")
+    install = ("env", "EDITOR=/root/editor", "script", "-qec", "/srv/nakari/scripts/install", "/dev/null")
+    told = box.must(*install, text="y\ny\ny\n")
+    assert "all is default" in box.must("cat", "/root/edited")
+    assert box.must("cat", "/etc/nakari/nakari.toml") == CONFIGURATION
+    in_order = (
+        "its configuration is /etc/nakari/nakari.toml, where all is default so far",
+        "modle",
+        "household",
+        "measure how it hears itself?",
+        "program    Python",
+        "runs as a service",
+    )
+    assert [words for words in in_order if words in told] == list(in_order), told
+    assert sorted(in_order, key=told.index) == list(in_order)
+
+
+@pytest.mark.shows("H2")
+def test_where_nobody_can_answer_a_new_box_is_told_what_to_type(box: Box) -> None:
+    box.must("rm", "/etc/nakari/nakari.toml")
+    done = box.run("/srv/nakari/scripts/install")
+    box.write("/etc/nakari/nakari.toml", CONFIGURATION)
+    assert done.returncode == 0, done.stderr
+    assert "nakari: once microphone and loudspeaker stand where they stay: sudo nakari calibrate\n" in done.stderr
+    assert "household" in done.stdout, "the models are listed"
+    assert "program    Python" in done.stdout
+    again = box.run("/srv/nakari/scripts/install")
+    assert (again.returncode, "calibrate" in again.stderr) == (0, False), "an upgrade asks nothing"
+    assert "program    Python" in again.stdout, "it ends with the doctor too"
+
+
 @pytest.mark.shows("H8")
 def test_uninstalled_it_leaves_what_it_is_until_that_is_asked_for_too(box: Box) -> None:
     box.must("/srv/nakari/scripts/uninstall")

@@ -1,4 +1,4 @@
-"""What the configuration may say of recognizers elsewhere: a server by OpenAI's interface, a Wyoming server."""
+"""What the configuration may say of recognizers beside Whisper: a model that streams, and servers elsewhere."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,24 @@ from annotated_types import Ge, Le
 
 from appliance.config.meaning import Meaning
 
-RecognizerName: TypeAlias = Literal["whisper", "openai", "wyoming"]
+RecognizerName: TypeAlias = Literal["whisper", "streaming", "openai", "wyoming"]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamingRecognizerSettings:
+    """A recognizer that follows what is said word by word, for `[ears] engines`: sherpa-onnx, on this machine."""
+
+    model: Annotated[
+        str,
+        Meaning(
+            "The folder of one of its streaming models as it was unpacked: tokens.txt with an encoder, decoder and "
+            "joiner (*.onnx), or with one CTC model (zipformer2, NeMo, WeNet)."
+        ),
+    ] = ""
+    language: Annotated[
+        str, Meaning('What it writes in Latin letters, as ISO 639-1; "" is [ears] language. Chinese is told by itself.')
+    ] = ""
+    threads: Annotated[int, Ge(0), Le(256), Meaning("Threads that recognize; 0 is two.")] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +65,15 @@ class WyomingRecognizerSettings:
     ] = True
 
 
+RecognizerNames: TypeAlias = Annotated[
+    tuple[RecognizerName, ...],
+    Meaning(
+        'Who makes words of sound, the next where one fails or is late: "whisper" and "streaming" (which also '
+        "follows what is said, wherever it stands: [streaming_recognizer]) on this machine; the sound goes to the "
+        'server of "openai" (OpenAI\'s interface: [openai_recognizer]) and of "wyoming" ([wyoming_recognizer]).'
+    ),
+]
+
 Patience: TypeAlias = Annotated[
     float,
     Ge(0.5),
@@ -60,12 +86,16 @@ Patience: TypeAlias = Annotated[
 ]
 
 
-def wrong_engines(engines: Sequence[str], wyoming: WyomingRecognizerSettings) -> str:
+def wrong_engines(
+    engines: Sequence[str], wyoming: WyomingRecognizerSettings, streaming: StreamingRecognizerSettings
+) -> str:
     """Return what is wrong with `[ears] engines`, as the rest of the sentence; "" when nothing is."""
     if not engines:
         return 'names none; write ["whisper"] for the one of this machine'
     if len(set(engines)) < len(engines):
         return "names one twice"
+    if "streaming" in engines and not streaming.model:
+        return 'names "streaming", but [streaming_recognizer] has no model'
     if "wyoming" in engines and not wyoming.url:
         return 'names "wyoming", but [wyoming_recognizer] has no url'
     return ""

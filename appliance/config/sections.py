@@ -19,7 +19,8 @@ from appliance.config.own_work import EconomySettings, GrowthSettings
 from appliance.config.recognizers import (
     OpenAiRecognizerSettings,
     Patience,
-    RecognizerName,
+    RecognizerNames,
+    StreamingRecognizerSettings,
     WyomingRecognizerSettings,
 )
 from appliance.config.satellites import SatelliteSettings
@@ -117,14 +118,7 @@ class EarsSettings:
     language: Annotated[
         str, Meaning('What is spoken, as ISO 639-1 ("en", "zh"); "" or "auto" detects it, at a cost.')
     ] = "en"
-    engines: Annotated[
-        tuple[RecognizerName, ...],
-        Meaning(
-            "Who makes words of sound, the first to be asked first, the next where that one fails or is late: "
-            '"whisper" on this machine, "openai" a server with OpenAI\'s interface ([openai_recognizer]), "wyoming" '
-            "a Wyoming server ([wyoming_recognizer]). With another than whisper the sound of what is said goes there."
-        ),
-    ] = ("whisper",)
+    engines: RecognizerNames = ("whisper",)
     patience: Patience = 3.0
     model: Annotated[
         str,
@@ -364,6 +358,7 @@ class Settings:
 
     state: StateSettings = StateSettings()
     ears: EarsSettings = EarsSettings()
+    streaming_recognizer: StreamingRecognizerSettings = field(default_factory=StreamingRecognizerSettings)
     openai_recognizer: OpenAiRecognizerSettings = field(default_factory=OpenAiRecognizerSettings)
     wyoming_recognizer: WyomingRecognizerSettings = field(default_factory=WyomingRecognizerSettings)
     reflexes: ReflexSettings = ReflexSettings()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from audio.egress import SendsTo
 from audio.loops import Loop
 from audio.pcm import AudioChunk, Samples
-from audio.speech import RecognizedTurn, SpeechAudio, SpeechStarted, Transcript, Utterance
+from audio.speech import PartialWords, RecognizedTurn, SpeechAudio, SpeechStarted, Transcript, Utterance
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -138,6 +138,25 @@ class Recognizer(Protocol):
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         """Return the words; empty text when there are none. Blocking. Raises `RecognitionFailed`."""
+
+
+class TurnStream(Protocol):
+    """One turn, recognized while it is spoken. Safe from several threads; for a worker thread, not the event loop."""
+
+    def take(self, samples: Samples) -> PartialWords:
+        """Take what comes next (int16, 16 kHz); return the words so far. Blocking. Raises `RecognitionFailed`."""
+
+
+@runtime_checkable
+class StreamingRecognizer(Recognizer, Protocol):
+    """A recognizer that can follow turns while they are spoken.
+
+    `transcribe` then gives what a turn has come to, if it was followed and whoever did still has its `TurnStream`, from
+    the sound that `Utterance.samples` has in common with it; nothing has to be said about which turn it is.
+    """
+
+    def follow(self) -> TurnStream:
+        """Begin a turn, beside others. At once. Raises `RecognitionFailed` while it cannot, as before `warm`."""
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""The data of speech: speech started, utterance, transcript with its evidence, recognized turn, synthesized sound."""
+"""The data of speech: speech started, utterance, words so far, transcript with its evidence, recognized turn, sound."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -81,6 +81,18 @@ class Transcript:
     """What speaks for or against it: avg_logprob, no_speech_prob, compression_ratio, language_probability …"""
     voice: Voice | None = None
     """Of whoever said it; None where nobody listened for it, or too little was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartialWords:
+    """What a turn that is under way has come to, by a recognizer that follows it; more will come, or other words."""
+
+    text: str
+    """Stripped; empty while nothing was understood."""
+    language: str
+    """ISO 639-1, or "" when unknown."""
+    recognizer: str
+    """Name of who heard it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,10 +87,12 @@ class SettingsText:
         )
         for section, keys in document.items():
             self._check_meanings(section, section, keys, getattr(settings, section))
+        streaming, wyoming = settings.streaming_recognizer, settings.wyoming_recognizer
+        unheard = wrong_engines(settings.ears.engines, wyoming, streaming)
         for section, (key, wrong) in (
             ("http", wrong_http(settings.http)),
             ("voice", wrong_voices(settings.voice.engines, settings.sovits, settings.piper)),
-            ("ears", ("engines", wrong_engines(settings.ears.engines, settings.wyoming_recognizer))),
+            ("ears", ("engines", unheard)),
             ("wyoming", wrong_wyoming(settings.wyoming)),
             ("machines", wrong_machines(settings.machines)),
         ):

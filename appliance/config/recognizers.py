@@ -1,4 +1,4 @@
-"""What the configuration may say of recognizers elsewhere: a server by OpenAI's interface, a Wyoming server."""
+"""What the configuration may say of recognizers beside Whisper: a model that streams, and servers elsewhere."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,22 @@ from typing import Literal, TypeAlias
 
 from appliance.config.meaning import setting
 
-RecognizerName: TypeAlias = Literal["whisper", "openai", "wyoming"]
+RecognizerName: TypeAlias = Literal["whisper", "streaming", "openai", "wyoming"]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamingRecognizerSettings:
+    """A recognizer that follows what is said word by word, for `[ears] engines`: sherpa-onnx, on this machine."""
+
+    model: str = setting(
+        "",
+        "The folder of one of its streaming models as it was unpacked: tokens.txt with an encoder, decoder and "
+        "joiner (*.onnx), or with one CTC model (zipformer2, NeMo, WeNet).",
+    )
+    language: str = setting(
+        "", 'What it writes in Latin letters, as ISO 639-1; "" is [ears] language. Chinese is told by itself.'
+    )
+    threads: int = setting(0, "Threads that recognize; 0 is two.", between=(0, 256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +55,16 @@ class WyomingRecognizerSettings:
     )
 
 
-def wrong_engines(engines: Sequence[str], wyoming: WyomingRecognizerSettings) -> str:
+def wrong_engines(
+    engines: Sequence[str], wyoming: WyomingRecognizerSettings, streaming: StreamingRecognizerSettings
+) -> str:
     """Return what is wrong with `[ears] engines`, as the rest of the sentence; "" when nothing is."""
     if not engines:
         return 'names none; write ["whisper"] for the one of this machine'
     if len(set(engines)) < len(engines):
         return "names one twice"
+    if "streaming" in engines and not streaming.model:
+        return 'names "streaming", but [streaming_recognizer] has no model'
     if "wyoming" in engines and not wyoming.url:
         return 'names "wyoming", but [wyoming_recognizer] has no url'
     return ""

@@ -16,6 +16,7 @@ from appliance.config.own_work import AnnouncementSettings, EconomySettings, Gro
 from appliance.config.recognizers import (
     OpenAiRecognizerSettings,
     RecognizerName,
+    StreamingRecognizerSettings,
     WyomingRecognizerSettings,
 )
 from appliance.config.satellites import SatelliteSettings
@@ -91,9 +92,9 @@ class EarsSettings:
     language: str = setting("en", 'What is spoken, as ISO 639-1 ("en", "zh"); "" or "auto" detects it, at a cost.')
     engines: tuple[RecognizerName, ...] = setting(
         ("whisper",),
-        'Who makes words of sound, the first to be asked first, the next where that one fails or is late: "whisper" '
-        'on this machine, "openai" a server with OpenAI\'s interface ([openai_recognizer]), "wyoming" a Wyoming '
-        "server ([wyoming_recognizer]). With another than whisper the sound of what is said goes there.",
+        'Who makes words of sound, the next where one fails or is late: "whisper" and "streaming" (which also '
+        "follows what is said, wherever it stands: [streaming_recognizer]) on this machine; the sound goes to the "
+        'server of "openai" (OpenAI\'s interface: [openai_recognizer]) and of "wyoming" ([wyoming_recognizer]).',
     )
     patience: float = setting(
         3.0,
@@ -291,6 +292,7 @@ class Settings:
 
     state: StateSettings = StateSettings()
     ears: EarsSettings = EarsSettings()
+    streaming_recognizer: StreamingRecognizerSettings = field(default_factory=StreamingRecognizerSettings)
     openai_recognizer: OpenAiRecognizerSettings = field(default_factory=OpenAiRecognizerSettings)
     wyoming_recognizer: WyomingRecognizerSettings = field(default_factory=WyomingRecognizerSettings)
     reflexes: ReflexSettings = ReflexSettings()

@@ -30,7 +30,8 @@ from appliance.live.from_client import (
     UserWords,
 )
 from appliance.live.live import Live
-from appliance.live.messages import AnswerMessage, ErrorMessage, Failure, Message, Progress, ProgressMessage
+from appliance.live.messages import AnswerMessage, ErrorMessage, Message, ProgressMessage
+from appliance.live.parts import Failure, Progress
 from appliance.live.readers import SEND_SECONDS, Reader
 from memory.json_value import Json
 

@@ -7,7 +7,7 @@ from agent.event import Event
 from audio.interfaces import TurnObserver
 from audio.pcm import QUIETEST_DBFS, AudioChunk, Samples, power_of
 from audio.playback.speech_output import SpeechObserver
-from audio.speech import RecognizedTurn, SpeechStarted
+from audio.speech import PartialWords, RecognizedTurn, SpeechStarted
 
 
 class Senses(SpeechObserver, TurnObserver):
@@ -23,6 +23,11 @@ class Senses(SpeechObserver, TurnObserver):
         self._open_turns += 1
         if self._open_turns == 1:
             self._tell("hearing", is_on=True)
+
+    def read(self, words: PartialWords) -> None:
+        """Take what a turn has come to while it is spoken: to be shown, and kept by nobody."""
+        told = {"event": "words_so_far", "language": words.language}
+        self._show(Event("ui.events", words.text, source="room", metadata=told))
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Take that a turn is over and its words are known, if it had any."""

@@ -257,8 +257,15 @@ class Steps:
         elif step.topic == TURN_ENDED:
             told = {key: value for key, value in step.body.items() if key != "run_id"}
             yield _fact(step, "turn", {"event_id": step.event_id, **told})
-        elif name in _SENSES and step.owner_key == HOUSEHOLD:
-            (self.senses.add if step.body.get("is_on") else self.senses.discard)(name)
+        elif step.owner_key == HOUSEHOLD:
+            yield from self._sensed(step)
+
+    def _sensed(self, step: Step) -> Iterator[Fact]:
+        """Take what ears and mouth are at; only the words of somebody who speaks are a fact by themselves."""
+        if step.name == "words_so_far":
+            yield _fact(step, step.name, {"text": bounded(step.words, MOST_TEXT), "language": step.text("language")})
+        elif step.name in _SENSES:
+            (self.senses.add if step.body.get("is_on") else self.senses.discard)(step.name)
 
     def _ended(self, step: Step) -> Iterator[Fact]:
         """Yield the end of the run in hand; what was put off before it began never started."""

@@ -8,17 +8,9 @@ import structlog
 from agent.event import utc_now
 from appliance.errors import Problem
 from appliance.live.audio import ClientGone, Send
-from appliance.live.messages import (
-    ErrorMessage,
-    Failure,
-    HeardMessage,
-    Message,
-    SpeechEnded,
-    SpeechEndedMessage,
-    SpeechStarted,
-    SpeechStartedMessage,
-)
-from appliance.live.messages import Heard as HeardThere
+from appliance.live.messages import ErrorMessage, HeardMessage, Message, SpeechEndedMessage, SpeechStartedMessage
+from appliance.live.parts import Failure, SpeechEnded, SpeechStarted
+from appliance.live.parts import Heard as HeardThere
 from appliance.remote.ears import HeardAs
 from appliance.remote.outbox import Heard, Outgoing, PlaceGone, SoundBegins, SoundEnds, Trouble
 from appliance.remote.session import RemoteSession, RemoteSessions

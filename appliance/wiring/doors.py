@@ -224,6 +224,7 @@ def open_live(world: World, output: Output, hears: Input) -> Live:
         output.player.tap(meter.played)
     if ears is not None:
         ears.listener.observe(senses)
+        ears.listener.read_along(senses.read)
         ears.listener.watch(meter)
     room = Room(meter, lambda: ears is not None and not ears.is_deaf, lambda: hears.acting.verbs.mute.is_on)
     return Live(bus, journal, mailbox, room, Readers())

@@ -181,7 +181,14 @@ def open_input(
         Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence)),
         side.heard_by(hearing.recognizer) if side else hearing.recognizer,
         intake,
-        Surroundings(guard, clock, output.turns.activity, lambda: speech.current is None, output.recognizing.room),
+        Surroundings(
+            guard,
+            clock,
+            output.turns.activity,
+            lambda: speech.current is None,
+            output.recognizing.room,
+            hearing.streaming,
+        ),
     )
     devices = supervised(source, output.player, speech, config.ears.language, output.lull)
     ears = Ears(listener, hearing, followers, devices, output.turns.activity, clock)

@@ -1,10 +1,8 @@
 """The listener: from chunks to transcripts in two loops, one that never waits and one that recognizes."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,18 +12,16 @@ from audio.errors import RecognitionFailed
 from audio.interfaces import (
     AudioSource,
     ChunkWatcher,
-    EchoGuard,
     Recallable,
     Recognizer,
     TurnIntake,
     TurnObserver,
     VoiceDetector,
-    always_awake,
 )
 from audio.pcm import AudioChunk, rms_dbfs
+from audio.recognizer.following import Following, Tell
 from audio.recognizer.recognition import Recognition
-from audio.speech import RecognizedTurn, SpeechStarted, Utterance
-from audio.turns.activity import SpeechActivity
+from audio.speech import PartialWords, RecognizedTurn, SpeechStarted, Utterance
 from audio.turns.completeness import (
     LONGEST_SILENCE,
     TONAL_LANGUAGES,
@@ -35,6 +31,7 @@ from audio.turns.completeness import (
 )
 from audio.turns.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
 from audio.turns.foreground import Foreground
+from audio.turns.surroundings import NoEcho, Surroundings
 from audio.turns.turn import Span, Turn
 from audio.turns.vad import LateDetector
 
@@ -89,41 +86,6 @@ class Counters:
         self.suppressed[reason] = self.suppressed.get(reason, 0) + 1
 
 
-class NoEcho:
-    """An `EchoGuard` for sound without nakari's voice: a recording read faster than it is spoken."""
-
-    def clean(self, chunk: AudioChunk) -> AudioChunk:
-        """Return the chunk itself."""
-        return chunk
-
-    def passes(self, chunk: AudioChunk) -> bool:
-        """Let everything pass."""
-        return True
-
-    def covers(self, chunk: AudioChunk) -> bool:
-        """Cover nothing."""
-        return False
-
-    def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Suspect nothing."""
-        return 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """The environment of a listener."""
-
-    echo: EchoGuard = field(default_factory=NoEcho)
-    clock: Callable[[], float] = monotonic
-    """The clock of whoever reads `RecognizedTurn.recognized_at`."""
-    activity: SpeechActivity = field(default_factory=SpeechActivity)
-    """Told when speech is under way."""
-    may_rest: Callable[[], bool] = always_awake
-    """Whether nothing else forbids taking a few chunks at a time while it is quiet; asked from any thread."""
-    recognizing: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
-    """Returns what is held while the recognizer is at work: several ears may share one."""
-
-
 class Listener:
     """Makes turns of chunks. `listen` waits only for its source; `recognize` runs beside it, in a worker thread.
 
@@ -145,6 +107,7 @@ class Listener:
         self.counters = Counters()
         self._watchers: list[ChunkWatcher] = []
         self._observers: list[TurnObserver] = []
+        self._readers: list[Tell] = []
         self.ready = asyncio.Event()
         """Set once the recognizer is loaded, or was found not to be there."""
         self.ended = asyncio.Event()
@@ -164,6 +127,9 @@ class Listener:
         self._is_calm = False
         self._voice = 0.0
         """Evidence of how the voice sounded at the newest soft end (`ending_heard`)."""
+        self._is_judged = False
+        """Whether the recognizer's words have decided on this pause."""
+        self._following = Following(surroundings.streaming, self._take_partial_words)
         self._recognition = Recognition(
             recognizer,
             self._tell_words_so_far,
@@ -179,6 +145,13 @@ class Listener:
     def observe(self, *observers: TurnObserver) -> None:
         """Tell more observers of every turn, behind those that are told already; for good."""
         self._observers += observers
+
+    def read_along(self, *readers: Tell) -> None:
+        """Tell more readers the words of a turn while it is spoken, as often as they change, where they are followed.
+
+        They may still change, and become nothing: for whoever shows them, not for whoever acts on them.
+        """
+        self._readers += readers
 
     @property
     def is_at_rest(self) -> bool:
@@ -196,9 +169,11 @@ class Listener:
                 self.counters.chunks += 1
                 self._take(chunk if self.is_at_rest and self._echo.passes(chunk) else self._echo.clean(chunk))
                 if not self.source.is_live:
+                    await self._following.settled()
                     await self._recognition.settled()
         finally:
             self._handle(self._endpointer.flush(self._now))
+            self._following.end()
         self._recognition.finish()
 
     async def recognize(self) -> None:
@@ -222,6 +197,7 @@ class Listener:
     def forget(self) -> None:
         """Keep no sound and no words of turns that are over; what nobody recognized yet is still to come."""
         self._recognition.forget_known()
+        self._following.forget()
         if not self._endpointer.is_in_turn:
             self._turn.before.clear()
 
@@ -238,6 +214,10 @@ class Listener:
     def recall_pace(self, last_took: float) -> None:
         """Take it that the newest recognition took so many seconds."""
         self._recognition.recall_pace(last_took)
+
+    async def followed(self) -> None:
+        """Return when the words of all sound so far were told, where turns are followed."""
+        await self._following.settled()
 
     async def settled(self) -> None:
         """Return when nothing is being recognized, and nothing waits for it."""
@@ -294,6 +274,7 @@ class Listener:
         self._turn.take(chunk, level, is_kept=is_kept)
         if is_kept:
             self._activity.heard(chunk.ended_at)
+            self._following.take(chunk.samples)
         self._handle(signals)
 
     def _handle(self, signals: tuple[Signal, ...]) -> None:
@@ -301,6 +282,7 @@ class Listener:
             match signal:
                 case Started():
                     self._turn.begin()
+                    self._following.begin(each.samples for each in self._turn.chunks)
                     for observer in self._observers:
                         observer.speech_started(SpeechStarted(signal.at, self.peek))
                 case SoftEnd():
@@ -310,23 +292,26 @@ class Listener:
                 case Committed():
                     self._commit(signal)
                 case Dropped():
+                    self._following.end()
                     self._recognition.forget()
                     self._turn.drop(signal.ended_at)
                     self._end(None, TOO_SHORT)
 
     def _look_ahead(self) -> None:
-        self._voice = 0.0
+        self._voice, self._is_judged = 0.0, False
         span = self._endpointer.turn_so_far(self._now)
         is_speech = span.speech_seconds >= self._endpointer.settings.least_speech_seconds
         if is_speech and self._recognition.look_ahead(self._so_far(span)):
             # Before its words are known nobody could get the turn anyway: they decide when it ends.
             self._endpointer.commit_after(LONGEST_SILENCE)
+        self._judge_partial_words()
 
     def _so_far(self, span: Span) -> Utterance:
         suspicion = self._echo.suspicion(span.started_at, span.ended_at)
         return self._turn.so_far(span, self._endpointer.settings.soft_end_seconds, suspicion)
 
     def _commit(self, signal: Committed) -> None:
+        self._following.end()
         utterance = self._so_far(signal)
         self._turn.drop(signal.ended_at)
         self.counters.utterances += 1
@@ -344,7 +329,24 @@ class Listener:
     def _take_voice_so_far(self, utterance: Utterance, voice: float, are_words_coming: bool) -> None:
         self._voice = voice
         if not are_words_coming:
-            self._decide(utterance, Completeness.NEUTRAL, voice)
+            self._decide(utterance, self._completeness_so_far(), voice)
+        self._judge_partial_words()
+
+    def _take_partial_words(self, words: PartialWords) -> None:
+        for read in self._readers:
+            read(words)
+        self._judge_partial_words()
+
+    def _judge_partial_words(self) -> None:
+        """Let words that were followed end the pause, where they are a whole sentence and no others are known yet."""
+        completeness = self._completeness_so_far()
+        if not self._is_judged and completeness in {Completeness.WHOLE, Completeness.FINISHED}:
+            neutral = self._endpointer.settings.commit_seconds
+            self._endpointer.commit_after(commit_silence(completeness, self._voice, neutral))
+
+    def _completeness_so_far(self) -> Completeness:
+        words = self._following.words
+        return completeness_of(words.text, words.language) if words else Completeness.NEUTRAL
 
     def _decide(self, utterance: Utterance, completeness: Completeness, voice: float) -> None:
         """Set the silence that ends the turn, unless speech went on since."""
@@ -356,6 +358,7 @@ class Listener:
         text, language = heard.transcript.text, heard.transcript.language
         voice = 0.0 if language in TONAL_LANGUAGES else self._voice
         self._decide(heard.utterance, completeness_of(text, language), voice)
+        self._is_judged = True
         for observer in self._observers:
             observer.words_so_far(heard)
 

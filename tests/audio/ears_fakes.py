@@ -1,7 +1,7 @@
 """Scripted stand-ins for the seams of the ears: a source, a voice detector, a recognizer."""
 
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +10,7 @@ from audio.errors import RecognitionFailed
 from audio.interfaces import always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
 from audio.playback.speech_output import SpeechObserver
-from audio.speech import RecognizedTurn, SpeechStarted, Transcript, Utterance
+from audio.speech import PartialWords, RecognizedTurn, SpeechStarted, Transcript, Utterance
 
 PROBABILITIES = {"#": 0.9, "+": 0.4, ".": 0.05}
 """A pattern reads `...###...`: speech, hardly speech (above the release, below the onset), silence."""
@@ -32,10 +32,14 @@ class ScriptedSource:
     dropped_chunks: int = 0
     error: Exception | None = None
     """Raised after the last chunk."""
+    pace: Callable[[], Awaitable[None]] | None = None
+    """Awaited after each chunk: a microphone leaves 32 ms."""
 
     async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
         for number in range(len(self.pattern)):
             yield AudioChunk(marked(number), self.at(number))
+            if self.pace is not None:
+                await self.pace()
         if self.error is not None:
             raise self.error
 
@@ -88,6 +92,59 @@ class ScriptedRecognizer:
         if isinstance(said, Exception):
             raise said
         return Transcript(said, "en", self.name)
+
+
+@dataclass
+class ScriptedStreams:
+    """A `StreamingRecognizer` that has heard words once so many chunks of a turn came; an exception is raised then.
+
+    Each turn has its own script, by the number of its chunk: `{20: "turn on", 30: "turn on the light"}`.
+    """
+
+    scripts: Sequence[dict[int, str | Exception]] = ()
+    name: str = "streaming"
+    sends_to = ()
+    turns: list["ScriptedStream"] = field(default_factory=list)
+    may_take: threading.Event = field(default_factory=threading.Event)
+    """Cleared, the thread waits in `take`."""
+    refusal: Exception | None = None
+    """Raised instead of following a turn."""
+
+    def __post_init__(self) -> None:
+        self.may_take.set()
+
+    def warm(self) -> None:
+        """Load nothing."""
+
+    def transcribe(self, utterance: Utterance) -> Transcript:
+        raise AssertionError("the listener asks its own recognizer")
+
+    def follow(self) -> "ScriptedStream":
+        if self.refusal is not None:
+            raise self.refusal
+        number = len(self.turns)
+        self.turns.append(ScriptedStream(self.scripts[number] if number < len(self.scripts) else {}, self))
+        return self.turns[-1]
+
+
+@dataclass
+class ScriptedStream:
+    """A `TurnStream` of `ScriptedStreams`."""
+
+    script: dict[int, str | Exception]
+    of: ScriptedStreams
+    taken: list[int] = field(default_factory=list)
+    """Numbers of the chunks that came."""
+    threads: set[str] = field(default_factory=set)
+
+    def take(self, samples: Samples) -> PartialWords:
+        assert self.of.may_take.wait(30)
+        self.threads.add(threading.current_thread().name)
+        self.taken += [int(value) - 1 for value in samples[::CHUNK_SAMPLES]]
+        said = [words for at, words in sorted(self.script.items()) if at <= len(self.taken)]
+        if said and isinstance(said[-1], Exception):
+            raise said[-1]
+        return PartialWords(str(said[-1]) if said else "", "en", self.of.name)
 
 
 @dataclass

@@ -226,7 +226,7 @@ export type SentenceMessage = {
   payload: Sentence;
 };
 
-export type ServerMessage = SnapshotMessage | RunStartedMessage | TextChunkMessage | ToolCallStartedMessage | ToolCallFinishedMessage | RunFinishedMessage | StateMessage | LevelsMessage | HeardMessage | SentenceMessage | InterruptedMessage | ForgottenMessage | MailboxMessage | TimerMessage | TurnMessage | ErrorMessage | AnswerMessage | ProgressMessage | LostMessage | SpeechStartedMessage | SpeechEndedMessage;
+export type ServerMessage = SnapshotMessage | RunStartedMessage | TextChunkMessage | ToolCallStartedMessage | ToolCallFinishedMessage | RunFinishedMessage | StateMessage | WordsSoFarMessage | LevelsMessage | HeardMessage | SentenceMessage | InterruptedMessage | ForgottenMessage | MailboxMessage | TimerMessage | TurnMessage | ErrorMessage | AnswerMessage | ProgressMessage | LostMessage | SpeechStartedMessage | SpeechEndedMessage;
 
 /** How it is now: the first message after connecting, and the last word on what came before. */
 export type Snapshot = {
@@ -400,4 +400,19 @@ export type UserWords = {
   session?: string;
   attachments?: Array<string>;
   speak?: boolean;
+};
+
+/** What somebody is saying in the room, as far as it is understood; the next such message replaces it. It may become other words, or none: `heard` has what was said, and a state without `hearing` ends it. */
+export type WordsSoFar = {
+  text: string;
+  language: string;
+};
+
+/** See `WordsSoFar`. */
+export type WordsSoFarMessage = {
+  run_id: string | null;
+  seq: number | null;
+  at: string;
+  event: "words_so_far";
+  payload: WordsSoFar;
 };

@@ -1,4 +1,4 @@
-"""What the doctor asks of recognizers elsewhere: each hears one short recorded sentence."""
+"""What the doctor asks of recognizers beside Whisper: each hears one short recorded sentence."""
 
 import asyncio
 import time
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
-from appliance.input.hearing.choose import servers_of
-from appliance.input.hearing.settings import hearing_settings
-from audio.errors import RecognitionFailed
+from appliance.input.hearing.choose import servers_of, streaming_of
+from appliance.input.hearing.settings import HearingSettings, hearing_settings
+from audio.errors import AudioError, RecognitionFailed
 from audio.interfaces import RemoteRecognizer
 from audio.recognizer.chain import seconds_for
 from audio.recognizer.speed import sample_utterance
@@ -18,13 +18,37 @@ def engines(config: Config) -> Line:
     """Let each server of `[ears] engines` hear one short recorded sentence, which leaves the house like any other."""
     settings = hearing_settings(config)
     servers = servers_of(settings)
+    if "streaming" in settings.engines:
+        return _with_streaming(settings, servers)
     if not servers:
         return Line("engines", Verdict.OK, "Whisper on this machine alone; no sound is sent to a recognizer")
-    lines = asyncio.run(_tried(servers, settings.patience))
+    return _together(settings, asyncio.run(_tried(servers, settings.patience)))
+
+
+def _together(settings: HearingSettings, lines: Sequence[Line]) -> Line:
     order = ", then ".join(settings.engines)
     what = "; ".join(line.what for line in lines)
     fixes = "; ".join(line.fix for line in lines if line.fix)
     return Line("engines", max(line.verdict for line in lines), f"{order}: {what}", fixes)
+
+
+def _with_streaming(settings: HearingSettings, servers: Sequence[RemoteRecognizer]) -> Line:
+    """Let the streaming recognizer follow the sentence, and the servers hear it."""
+    recognizer, utterance = streaming_of(settings), sample_utterance()
+    try:
+        recognizer.warm()
+        began = time.process_time()
+        heard = recognizer.transcribe(utterance)
+    except AudioError as error:
+        what, _, fix = str(error).partition("; ")
+        line = Line("engines", Verdict.FAULT, f"{recognizer.name}: {what}", fix)
+    else:
+        share = (time.process_time() - began) / utterance.seconds
+        verdict = Verdict.OK if share < 1 and heard.text else Verdict.WARNING
+        fix = "" if verdict == Verdict.OK else "take another of its models, a smaller one where it is too slow"
+        what = f"{recognizer.name} heard {heard.text!r} with {share:.2f} s of the processor for each second of sound"
+        line = Line("engines", verdict, what, fix)
+    return _together(settings, [line, *asyncio.run(_tried(servers, settings.patience))])
 
 
 async def _tried(servers: Sequence[RemoteRecognizer], patience: float) -> list[Line]:

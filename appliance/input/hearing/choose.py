@@ -3,17 +3,22 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from appliance.config.recognizers import RecognizerName
 from appliance.input.hearing.settings import HearingSettings
 from appliance.input.whisper.recognizers import NEXT, WhisperHearing, choose_whisper, last_resort, whisper_of
-from audio.interfaces import Recognizer, RemoteRecognizer
+from audio.interfaces import Recognizer, RemoteRecognizer, StreamingRecognizer
 from audio.recognizer.chain import RecognizerChain
 from audio.recognizer.faster_whisper import Hotwords, listed, no_hotwords
 from audio.recognizer.openai_api import OpenAiRecognizer
+from audio.recognizer.sherpa_onnx import SherpaRecognizer
 from audio.recognizer.wyoming import WyomingRecognizer
 from audio.wyoming import server_at
+
+HERE: Final = frozenset({"whisper", "streaming"})
+"""Recognizers of this machine."""
 
 WYOMING_PORT: Final = 10300
 """Of wyoming-faster-whisper, where an address names none."""
@@ -26,6 +31,8 @@ class Hearing:
     recognizer: Recognizer
     whisper: WhisperHearing | None = None
     """How a better model comes; None where Whisper is not to hear."""
+    streaming: StreamingRecognizer | None = None
+    """Who follows what is said while it is said: a member of the chain, None where none does."""
 
     async def improve(self) -> None:
         """Fetch or measure Whisper models, and change over to what comes of it, until nothing is left to do."""
@@ -65,29 +72,41 @@ def choose_recognizer(
     whisper = None
     if "whisper" in settings.engines:
         whisper = choose_whisper(settings.whisper, names, fetches=fetches, instead=NEXT)
-    members: list[Recognizer | RemoteRecognizer] = []
-    for name in settings.engines:
-        if name == "whisper" and whisper is not None:
-            members.append(whisper.recognizer)
-        else:
-            members.append(_server(name, settings, names))
-    return Hearing(RecognizerChain(members, last_resort, patience=settings.patience, clock=clock), whisper)
+    streaming = streaming_of(settings) if "streaming" in settings.engines else None
+    here: Mapping[RecognizerName, Recognizer | None] = {
+        "whisper": whisper.recognizer if whisper else None,
+        "streaming": streaming,
+    }
+    members = [here.get(name) or _server(name, settings, names) for name in settings.engines]
+    chain = RecognizerChain(members, last_resort, patience=settings.patience, clock=clock)
+    return Hearing(chain, whisper, streaming)
 
 
 def recognizer_of(settings: HearingSettings, names: Hotwords = no_hotwords) -> Recognizer:
     """Return the recognizer that would listen now, as `choose_recognizer` does, without a word about it."""
     if settings.is_whisper_alone:
         return whisper_of(settings.whisper, names)
-    engines = [
-        whisper_of(settings.whisper, names, instead=NEXT) if name == "whisper" else _server(name, settings, names)
-        for name in settings.engines
-    ]
+    engines: list[Recognizer | RemoteRecognizer] = []
+    for name in settings.engines:
+        if name == "whisper":
+            engines.append(whisper_of(settings.whisper, names, instead=NEXT))
+        elif name == "streaming":
+            engines.append(streaming_of(settings))
+        else:
+            engines.append(_server(name, settings, names))
     return RecognizerChain(engines, last_resort, patience=settings.patience)
+
+
+def streaming_of(settings: HearingSettings) -> SherpaRecognizer:
+    """Return the recognizer that follows what is said. Loads nothing; looks at no folder."""
+    given = settings.streaming
+    folder = Path(given.model).expanduser()
+    return SherpaRecognizer(folder, given.language or settings.whisper.language, given.threads)
 
 
 def servers_of(settings: HearingSettings, names: Hotwords = no_hotwords) -> list[RemoteRecognizer]:
     """Return those that are asked elsewhere, in order."""
-    return [_server(name, settings, names) for name in settings.engines if name != "whisper"]
+    return [_server(name, settings, names) for name in settings.engines if name not in HERE]
 
 
 def _server(name: RecognizerName, settings: HearingSettings, names: Hotwords) -> RemoteRecognizer:

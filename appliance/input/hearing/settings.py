@@ -4,7 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from appliance.config.load import Config, Secret
-from appliance.config.recognizers import OpenAiRecognizerSettings, RecognizerName, WyomingRecognizerSettings
+from appliance.config.recognizers import (
+    OpenAiRecognizerSettings,
+    RecognizerName,
+    StreamingRecognizerSettings,
+    WyomingRecognizerSettings,
+)
 from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 
 
@@ -17,6 +22,7 @@ class HearingSettings:
     patience: float
     """Seconds that each may take beyond what the length of an utterance allows."""
     whisper: WhisperSettings
+    streaming: StreamingRecognizerSettings
     openai: OpenAiRecognizerSettings
     openai_key: Secret | None
     wyoming: WyomingRecognizerSettings
@@ -33,6 +39,7 @@ def hearing_settings(config: Config) -> HearingSettings:
         config.ears.engines,
         config.ears.patience,
         whisper_settings(config),
+        config.streaming_recognizer,
         config.openai_recognizer,
         config.recognizer_key,
         config.wyoming_recognizer,

@@ -26,6 +26,7 @@ from tests.audio.ears_fakes import (
     ScriptedDetector,
     ScriptedRecognizer,
     ScriptedSource,
+    ScriptedStreams,
     chunk_numbers,
 )
 
@@ -42,6 +43,7 @@ class Room:
     source: ScriptedSource = field(init=False)
     recognizer: ScriptedRecognizer = field(default_factory=ScriptedRecognizer)
     echo: EchoGuard = field(default_factory=NoEcho)
+    streaming: ScriptedStreams | None = None
     intake: Intake = field(default_factory=Intake)
     turns: RecordingObserver = field(default_factory=RecordingObserver)
     endpointer: Endpointer = field(default_factory=lambda: Endpointer(EndpointerSettings()))
@@ -49,9 +51,8 @@ class Room:
     def __post_init__(self) -> None:
         self.source = ScriptedSource(self.pattern)
         self.detector = ScriptedDetector(self.pattern)
-        self.listener = Listener(
-            self.source, self.detector, self.endpointer, self.recognizer, self.intake, Surroundings(self.echo)
-        )
+        around = Surroundings(self.echo, streaming=self.streaming)
+        self.listener = Listener(self.source, self.detector, self.endpointer, self.recognizer, self.intake, around)
         self.listener.observe(self.turns)
 
     @property

@@ -1,0 +1,231 @@
+"""Streaming recognition by sherpa-onnx: words while somebody speaks, and at once when the turn ends.
+
+The library ends the process that gives it a model which is not as it expects, so a folder is tried in a process of its
+own before it is loaded here.
+"""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+from weakref import WeakSet
+
+import numpy as np
+
+from audio.errors import AudioError, ModelDamaged, RecognitionFailed, RecognizerAbsent
+from audio.language import sentence_language
+from audio.pcm import SAMPLE_RATE, Samples, to_float
+from audio.recognizer.streaming_models import Kind, StreamingModel, streaming_model
+from audio.speech import PartialWords, Transcript, Utterance
+
+if TYPE_CHECKING:
+    from sherpa_onnx import OnlineRecognizer, OnlineStream
+
+PADDING_SECONDS: Final = 0.48
+"""Silence put behind the words so far: a streaming model tells a word some tenths of a second after it has ended. When
+speech goes on it is a longer pause to the model, no more."""
+
+MOST_BEYOND_SECONDS: Final = 1.5
+"""So much more may have been followed than a turn has: the silence until it was known to be over."""
+
+TRIAL_SECONDS: Final = 120.0
+"""For loading a model of some hundred MB from an SD card."""
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+INSTALL: Final = "run scripts/setup, or take streaming out of [ears] engines"
+
+Signature: TypeAlias = tuple[tuple[str, int, int], ...]
+"""Names, sizes and times (ns) of a folder's files."""
+
+
+def is_installed() -> bool:
+    """Say whether the library is on this machine: it is an extra. Imports nothing."""
+    return find_spec("sherpa_onnx") is not None
+
+
+class SherpaRecognizer:
+    """A `StreamingRecognizer` over one model folder. Safe from several threads.
+
+    A folder that cannot be used is looked at again once something in it has changed.
+    """
+
+    sends_to = ()
+
+    def __init__(self, folder: Path, language: str = "", threads: int = 0) -> None:
+        """`language` is ISO 639-1, for what the script of the words does not tell; `threads` 0 is the library's 2."""
+        self.name = f"sherpa-onnx:{folder.name}"
+        self._folder = folder
+        self._language = language
+        self._threads = threads or 2
+        self._one = threading.Lock()
+        self._loaded: OnlineRecognizer | None = None
+        self._refused: tuple[Signature, AudioError] | None = None
+        self._followed: WeakSet[FollowedTurn] = WeakSet()
+
+    def warm(self) -> None:
+        """Load the model and decode a second of silence. Blocking. Raises `ModelNotFound`, `RecognizerAbsent`."""
+        self.recognize(np.zeros(SAMPLE_RATE, np.int16))
+
+    def follow(self) -> "FollowedTurn":
+        """Begin a turn. At once. Raises `RecognizerAbsent` while the model is not loaded."""
+        if self._loaded is None:
+            raise RecognizerAbsent(f"{self.name} is not loaded")
+        turn = FollowedTurn(self._loaded, self._transcript)
+        self._followed.add(turn)
+        return turn
+
+    def transcribe(self, utterance: Utterance) -> Transcript:
+        """Return the words: where the turn was followed, what it has come to. Blocking. Raises `RecognitionFailed`."""
+        for turn in list(self._followed):
+            heard = turn.completed(utterance.samples)
+            if heard is not None:
+                return heard
+        return self.recognize(utterance.samples)
+
+    def recognize(self, samples: Samples) -> Transcript:
+        """Return the words of samples (int16, 16 kHz) that nobody followed. Blocking. Raises `AudioError`."""
+        heard = FollowedTurn(self._load(), self._transcript).completed(samples)
+        assert heard is not None
+        return heard
+
+    def _transcript(self, text: str, evidence: Mapping[str, float]) -> Transcript:
+        text = text.lower() if text.isupper() else text
+        return Transcript(text, sentence_language(text, self._language), self.name, evidence=evidence)
+
+    def _load(self) -> "OnlineRecognizer":
+        with self._one:
+            if self._loaded is None:
+                signature = _signature(self._folder)
+                if self._refused is not None and self._refused[0] == signature:
+                    raise self._refused[1]
+                try:
+                    self._loaded = _tried_and_loaded(self._folder, self._threads)
+                except AudioError as error:
+                    self._refused = signature, error
+                    raise
+            return self._loaded
+
+
+class FollowedTurn:
+    """One turn, recognized as it comes. Safe from several threads; each call waits for the one before it."""
+
+    def __init__(self, recognizer: "OnlineRecognizer", made: Callable[[str, Mapping[str, float]], Transcript]) -> None:
+        self._recognizer = recognizer
+        self._made = made
+        self._stream: OnlineStream = recognizer.create_stream()
+        self._one = threading.Lock()
+        self._heard: list[Samples] = []
+        """All that was decoded, without padding."""
+        self._count = 0
+        """Of its samples."""
+        self._taken = 0
+        """Samples that came by `take`, of which `completed` may have had some before."""
+        self._is_padded = False
+
+    def take(self, samples: Samples) -> PartialWords:
+        """Take what comes next (int16, 16 kHz); return the words so far. Blocking. Raises `RecognitionFailed`."""
+        with self._one:
+            known = max(0, self._count - self._taken)
+            self._taken += len(samples)
+            self._decode(samples[known:])
+            heard = self._transcript()
+            return PartialWords(heard.text, heard.language, heard.recognizer)
+
+    def completed(self, samples: Samples) -> Transcript | None:
+        """Return the words of a turn, or of its beginning, that is these samples; None where it is another one."""
+        with self._one:
+            if not self._is_of(samples):
+                return None
+            self._decode(samples[self._count :])
+            if not self._is_padded:
+                self._feed(np.zeros(round(PADDING_SECONDS * SAMPLE_RATE), np.int16))
+                self._is_padded = True
+            return self._transcript()
+
+    def _is_of(self, samples: Samples) -> bool:
+        if self._count - len(samples) > MOST_BEYOND_SECONDS * SAMPLE_RATE:
+            return False
+        heard = np.concatenate(self._heard) if self._heard else samples[:0]
+        shared = min(len(heard), len(samples))
+        return np.array_equal(heard[:shared], samples[:shared])
+
+    def _decode(self, samples: Samples) -> None:
+        if len(samples):
+            self._heard.append(samples)
+            self._count += len(samples)
+            self._is_padded = False
+            self._feed(samples)
+
+    def _feed(self, samples: Samples) -> None:
+        try:
+            self._stream.accept_waveform(SAMPLE_RATE, to_float(samples))
+            while self._recognizer.is_ready(self._stream):
+                self._recognizer.decode_stream(self._stream)
+        except RuntimeError as error:
+            raise RecognitionFailed(f"the streaming recognizer failed on a turn: {error}") from error
+
+    def _transcript(self) -> Transcript:
+        result = self._recognizer.get_result_all(self._stream)
+        scores = list(result.ys_probs)
+        return self._made(result.text.strip(), {"avg_logprob": float(np.mean(scores))} if scores else {})
+
+
+def try_folder(folder: Path, threads: int) -> None:
+    """Load the model here and decode a second of silence; the process may end by it. Raises `AudioError`."""
+    FollowedTurn(_loaded(streaming_model(folder), threads), _unread).completed(np.zeros(SAMPLE_RATE, np.int16))
+
+
+def _unread(text: str, evidence: Mapping[str, float]) -> Transcript:
+    return Transcript("", "", "")
+
+
+def _tried_and_loaded(folder: Path, threads: int) -> "OnlineRecognizer":
+    """Return the model of a folder. Blocking. Raises `AudioError`, and lets no model end this process."""
+    if not is_installed():
+        raise RecognizerAbsent(f"sherpa-onnx, the extra streaming, is not installed; {INSTALL}")
+    model = streaming_model(folder)
+    command = [sys.executable, "-m", "audio.recognizer.sherpa_trial", str(folder), str(threads)]
+    try:
+        tried = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=TRIAL_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RecognitionFailed(f"the streaming model in {folder} could not be tried: {error}") from error
+    if tried.returncode:
+        said = tried.stderr.decode(errors="replace").strip().splitlines() or ["it ended its process"]
+        reason = said[-1].split("/csrc/")[-1][:200]
+        raise ModelDamaged(
+            f"the streaming model in {folder} is damaged ({reason}); remove the folder and unpack the model again"
+        )
+    return _loaded(model, threads)
+
+
+def _loaded(model: StreamingModel, threads: int) -> "OnlineRecognizer":
+    from sherpa_onnx import OnlineRecognizer
+
+    makers: Mapping[Kind, Callable[..., OnlineRecognizer]] = {
+        "transducer": OnlineRecognizer.from_transducer,
+        "paraformer": OnlineRecognizer.from_paraformer,
+        "zipformer2_ctc": OnlineRecognizer.from_zipformer2_ctc,
+        "nemo_ctc": OnlineRecognizer.from_nemo_ctc,
+        "wenet_ctc": OnlineRecognizer.from_wenet_ctc,
+    }
+    make = partial(makers[model.kind], tokens=str(model.tokens), num_threads=threads)
+    try:
+        return make(**{role: str(file) for role, file in model.files.items()})
+    except (RuntimeError, ValueError) as error:
+        first = str(error).splitlines()[0]
+        raise ModelDamaged(
+            f"the streaming model in {model.tokens.parent} cannot be loaded ({first}); unpack the model again"
+        ) from error
+
+
+def _signature(folder: Path) -> Signature:
+    try:
+        stats = [(each.name, each.stat()) for each in sorted(folder.iterdir())]
+    except OSError:
+        return ()
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)

@@ -113,7 +113,7 @@ def spoiled(package: Path, folder: Path, name: str, changed: Mapping[str, tuple[
     text = re.sub("^Version: .*$", rf"\g<0>.{name}", control.read_text(encoding="utf-8"), flags=re.MULTILINE)
     control.write_text(text, encoding="utf-8")
     made = folder / f"nakari_{name}_amd64.deb"
-    pack = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", root, made]
+    pack: list[str | Path] = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", root, made]
     subprocess.run(pack, check=True, capture_output=True)
     shutil.rmtree(root)
     return made

@@ -152,7 +152,7 @@ class ReplyRouter:
     What is another owner's is never said in the room: that is the household's.
     """
 
-    def __init__(self, voice: ReplySink, text: ReplySink, remote: Mouths) -> None:
+    def __init__(self, *, voice: ReplySink, text: ReplySink, remote: Mouths) -> None:
         self._voice = voice
         self._text = text
         self._remote = remote

@@ -25,11 +25,11 @@ from tests.service.process import Household
 
 DEAF = RunOptions(deaf=True)
 KEEP, KNOWN = "keep ", "what do you know"
-"""What she is asked to do: write a text into her graph, and say all that is in it. Anything else is small talk."""
+"""What it is asked to do: write a text into its graph, and say all that is in it. Anything else is small talk."""
 
 
 CALLS = count()
-"""Numbers of her calls: a mind that starts again, in the same process, repeats none."""
+"""Numbers of its calls: a mind that starts again, in the same process, repeats none."""
 
 
 class Keeping(ScriptedModel):
@@ -81,7 +81,7 @@ class Living:
         return self.store.pid
 
     async def ready(self) -> None:
-        """Return when her store serves."""
+        """Return when its store serves."""
         async with asyncio.timeout(30):
             await self.store.until(State.READY)
 
@@ -97,7 +97,7 @@ class Living:
         return time.monotonic() - began
 
     async def keeps(self, text: str) -> str:
-        """Have her write something down; return what the tool said."""
+        """Have it write something down; return what the tool said."""
         assert await self.asked(f"{KEEP}{text}") == "There you are."
         told = self.model.observed[-1]
         if not told.startswith("error: "):
@@ -105,12 +105,12 @@ class Living:
         return told
 
     async def knows(self) -> list[str]:
-        """Return what she can say she knows; fails with the tool's sentence."""
+        """Return what it can say it knows; fails with the tool's sentence."""
         assert await self.asked(f"{KNOWN}?") == "There you are."
         return [row["text"] for row in json.loads(self.model.observed[-1])["records"]]
 
     async def keeps_again(self, text: str) -> None:
-        """Have her write something down as often as it takes, at most a minute."""
+        """Have it write something down as often as it takes, at most a minute."""
         async with asyncio.timeout(60):
             while (await self.keeps(text)).startswith("error: "):
                 pass

@@ -1,4 +1,4 @@
-"""A backup of her while she lives, by the commands a person types, is her on another box: to the timer that rings."""
+"""A backup of a box that runs, by the commands a person types, is that box elsewhere: to the timer that rings."""
 
 import asyncio
 import json
@@ -29,21 +29,21 @@ def a_home(folder: Path) -> Household:
     return Household(folder, {"memory": {"enabled": True, "embeddings": "off"}})
 
 
-async def settled(she: Living) -> str:
-    """Give her what is not said in words: a timer, a member, a setting; return the member's key."""
+async def settled(box: Living) -> str:
+    """Give it what is not said in words: a timer, a member, a setting; return the member's key."""
     due = utc_now() + timedelta(seconds=DUE_SECONDS)
-    await she.box.household.mailbox.enqueue(Event(TIMER, "the bread is done", id="bread", not_before=due))
+    await box.box.household.mailbox.enqueue(Event(TIMER, "the bread is done", id="bread", not_before=due))
     key = new_key()[1]
-    she.box.owners.identities.register("Ada", key)
-    await she.box.owners.settings.set(HOUSEHOLD, "prompt.persona", "Be short.")
+    box.box.owners.identities.register("Ada", key)
+    await box.box.owners.settings.set(HOUSEHOLD, "prompt.persona", "Be short.")
     return key
 
 
-async def talks(she: Living, who: str, enough: asyncio.Event) -> list[str]:
-    """Keep telling her things until it is enough; return those that she answered."""
+async def talks(box: Living, who: str, enough: asyncio.Event) -> list[str]:
+    """Keep telling it things until that is enough; return those that it answered."""
     told: list[str] = []
     while not enough.is_set():
-        await she.asked(f"{KEEP}{who} {len(told)}", session=who)
+        await box.asked(f"{KEEP}{who} {len(told)}", session=who)
         told.append(f"{who} {len(told)}")
     return told
 
@@ -68,7 +68,7 @@ def unpacked(file: Path, folder: Path) -> Path:
 
 
 def acknowledged(database: Path) -> set[str]:
-    """Return the texts that the journal says her graph has taken."""
+    """Return the texts that the journal says its graph has taken."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         rows = connection.execute("SELECT body FROM journal WHERE topic = 'context.message'").fetchall()
     messages = [json.loads(body)["message"] for (body,) in rows]
@@ -79,27 +79,27 @@ def acknowledged(database: Path) -> set[str]:
 
 async def backed_up(one: Household, file: Path) -> tuple[str, set[str], int]:
     """Live, and be backed up meanwhile; return the member's key, what was told, and how much of it after the backup."""
-    async with living(one) as she:
-        await she.ready()
-        key = await settled(she)
+    async with living(one) as box:
+        await box.ready()
+        key = await settled(box)
         enough = asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            people = [group.create_task(talks(she, who, enough)) for who in ("ben", "cleo")]
-            await she.keeps("the first")
+            people = [group.create_task(talks(box, who, enough)) for who in ("ben", "cleo")]
+            await box.keeps("the first")
             done = await asyncio.to_thread(one.run, "backup", str(file), "--json")
             assert done.returncode == Exit.OK, done.stderr
-            before = len(she.model.observed)
-            await she.keeps("the last")
+            before = len(box.model.observed)
+            await box.keeps("the last")
             enough.set()
         told = {text for person in people for text in person.result()}
-        return key, told | {"the first", "the last"}, len(she.model.observed) - before
+        return key, told | {"the first", "the last"}, len(box.model.observed) - before
 
 
 @pytest.mark.shows("H7", "A9", "V23")
 async def test_a_backup_of_her_while_she_lives_is_her_on_another_box(tmp_path: Path) -> None:
     one, other, file = a_home(tmp_path / "one"), a_home(tmp_path / "other"), tmp_path / "all.nakari"
     key, told, later = await backed_up(one, file)
-    assert later >= 1, "she went on"
+    assert later >= 1, "it went on"
     restored = await asyncio.to_thread(other.run, "restore", str(file), "--json")
     assert restored.returncode == Exit.OK, restored.stderr
     place = await asyncio.to_thread(unpacked, file, tmp_path / "unpacked")
@@ -110,14 +110,14 @@ async def test_a_backup_of_her_while_she_lives_is_her_on_another_box(tmp_path: P
     assert anchors_in(other.state / "nakari.db")[-1].seq > anchors_in(place / "nakari.db")[-1].seq > 0
     kept = acknowledged(place / "nakari.db")
     assert "the first" in kept
-    async with living(other, RunOptions(output=other.folder / "heard.wav")) as she:
+    async with living(other, RunOptions(output=other.folder / "heard.wav")) as box:
         async with asyncio.timeout(30):
             while not await asyncio.to_thread(other.rows, "SELECT 1 FROM journal WHERE topic = ?", RANG):
-                await she.seconds_for_a_chat()
-        await she.ready()
-        assert kept <= set(await she.knows()) <= told
-        assert "the last" not in await she.knows()
-        assert she.box.owners.identities.find(key).name == "Ada"
-        assert await she.box.owners.of(HOUSEHOLD) == {"persona": "Be short."}
-        assert she.box.graph.writer is not None
-        assert await she.box.graph.writer.audit.verify() > len(kept)
+                await box.seconds_for_a_chat()
+        await box.ready()
+        assert kept <= set(await box.knows()) <= told
+        assert "the last" not in await box.knows()
+        assert box.box.owners.identities.find(key).name == "Ada"
+        assert await box.box.owners.of(HOUSEHOLD) == {"persona": "Be short."}
+        assert box.box.graph.writer is not None
+        assert await box.box.graph.writer.audit.verify() > len(kept)

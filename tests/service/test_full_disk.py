@@ -29,7 +29,7 @@ ANSWER = "Very well, thank you."
 
 @dataclass(frozen=True)
 class Outage:
-    """What becomes of the disk, how she says so, and how status and doctor do."""
+    """What becomes of the disk, how it says so, and how status and doctor do."""
 
     begins: Callable[[Path], AbstractContextManager[None]]
     says: str
@@ -78,18 +78,18 @@ FULL = Outage(full, "disk_full", "full", "is full: nothing that is said to nakar
 FAILS = Outage(failing, "disk_unusable", "has room", "cannot be written: File too large")
 
 
-async def spoken_to(she: Living, words: str, seconds_ago: float) -> None:
-    """Let her hear something, and wait until she has said what she says of it at once."""
-    await she.box.input.intake.accept(heard(words, seconds_ago))
-    await she.box.output.speech.quiet()
+async def spoken_to(living_box: Living, words: str, seconds_ago: float) -> None:
+    """Let it hear something, and wait until it has said what it says of that at once."""
+    await living_box.box.input.intake.accept(heard(words, seconds_ago))
+    await living_box.box.output.speech.quiet()
 
 
-async def at_rest(she: Living) -> None:
+async def at_rest(living_box: Living) -> None:
     """Return when all that waited for the disk is answered."""
     async with asyncio.timeout(30):
-        await she.box.input.turns.none.wait()
-        await she.box.household.mailbox.until_idle()
-        await she.box.output.speech.quiet()
+        await living_box.box.input.turns.none.wait()
+        await living_box.box.household.mailbox.until_idle()
+        await living_box.box.output.speech.quiet()
 
 
 @pytest.mark.parametrize("is_begun", [False, True], ids=["new", "begun"])
@@ -123,16 +123,16 @@ async def test_who_speaks_or_writes_is_told_and_is_answered_when_the_disk_takes_
     home.folder.mkdir()
     disk = small_disk(home.state) if outage is FULL else nullcontext()
     with disk, capture_logs() as logs:
-        async with living(home, DEAF) as she:
-            assert await she.asked("How are you?") == ANSWER
+        async with living(home, DEAF) as living_box:
+            assert await living_box.asked("How are you?") == ANSWER
             with outage.begins(home.state):
-                await spoken_to(she, "how are you", 20.0)
-                await spoken_to(she, "你好吗", 3.0)
+                await spoken_to(living_box, "how are you", 20.0)
+                await spoken_to(living_box, "你好吗", 3.0)
                 with pytest.raises(Problem, match="cannot be used"):
-                    await she.asked("How are you?", "another")
-                told = await status_of(she.config.socket)
-                found = await asyncio.to_thread(state, she.config)
-            await at_rest(she)
+                    await living_box.asked("How are you?", "another")
+                told = await status_of(living_box.config.socket)
+                found = await asyncio.to_thread(state, living_box.config)
+            await at_rest(living_box)
         spoken = [line["words"] for line in logs if line["event"] == "sentence_started"]
     assert isinstance(told["state"], dict)
     assert (told["state"]["disk"], outage.told in found.what) == (outage.status, True)

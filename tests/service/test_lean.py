@@ -15,13 +15,13 @@ LONG = "a long story about the house and everybody in it " * 200
 
 
 async def test_tokens_are_estimated_until_a_conversation_is_long(tmp_path: Path) -> None:
-    async with living(Household(tmp_path, {"memory": {"enabled": False}})) as she:
-        counter = she.box.agent.tokens
+    async with living(Household(tmp_path, {"memory": {"enabled": False}})) as box:
+        counter = box.box.agent.tokens
         for _ in range(2):
-            assert await she.asked("How are you?") == "Very well, thank you."
+            assert await box.asked("How are you?") == "Very well, thank you."
         assert await off_the_loop(counter) > 4, "by bytes"
         for number in range(8):
-            assert await she.asked(f"{number}: {LONG}") == "Very well, thank you."
+            assert await box.asked(f"{number}: {LONG}") == "Very well, thank you."
         async with asyncio.timeout(60):
             while await off_the_loop(counter) != 4:
                 pass

@@ -1,4 +1,4 @@
-"""Her memory goes away while people speak: they are answered as ever, she says what is wrong, and it comes back."""
+"""The memory goes away while people speak: they are answered as ever, it says what is wrong, and it comes back."""
 
 import asyncio
 import os
@@ -31,20 +31,20 @@ def home(tmp_path: Path) -> Household:
     return Household(tmp_path, {"memory": {"enabled": True, "embeddings": "off"}})
 
 
-def killed(she: Living) -> None:
-    os.kill(she.pid, signal.SIGKILL)
+def killed(box: Living) -> None:
+    os.kill(box.pid, signal.SIGKILL)
 
 
-def frozen(she: Living) -> None:
-    os.kill(she.pid, signal.SIGSTOP)
+def frozen(box: Living) -> None:
+    os.kill(box.pid, signal.SIGSTOP)
 
 
-def corrupted(she: Living) -> None:
+def corrupted(box: Living) -> None:
     """Damage what it holds, and have it read that again."""
-    labels = she.store.folder / "databases" / DATABASE / "schema.json"
-    os.kill(she.pid, signal.SIGSTOP)
+    labels = box.store.folder / "databases" / DATABASE / "schema.json"
+    os.kill(box.pid, signal.SIGSTOP)
     labels.write_bytes(b"\0" * labels.stat().st_size)
-    os.kill(she.pid, signal.SIGKILL)
+    os.kill(box.pid, signal.SIGKILL)
 
 
 BLOWS = {"killed": killed, "frozen": frozen, "corrupted": corrupted}
@@ -56,19 +56,19 @@ def is_one_sentence(told: str) -> bool:
 
 @pytest.mark.parametrize("blow", BLOWS)
 async def test_it_is_gone_in_the_middle_of_a_conversation(home: Household, blow: str) -> None:
-    async with living(home) as she:
-        await she.ready()
+    async with living(home) as box:
+        await box.ready()
         for number in range(3):
-            await she.keeps(f"fact {number}")
-        usual = await she.seconds_for_a_chat()
-        BLOWS[blow](she)
-        during = await she.seconds_for_a_chat()
-        told = await she.keeps("while it was away")
-        figure(f"an answer while her memory is {blow}", f"{during:.2f} s, else {usual:.2f} s")
+            await box.keeps(f"fact {number}")
+        usual = await box.seconds_for_a_chat()
+        BLOWS[blow](box)
+        during = await box.seconds_for_a_chat()
+        told = await box.keeps("while it was away")
+        figure(f"an answer while its memory is {blow}", f"{during:.2f} s, else {usual:.2f} s")
         assert during < MOST_SECONDS
-        assert is_one_sentence(told) or "while it was away" in she.kept, "on a busy machine it is back by then"
-        await she.keeps_again("afterwards")
-        assert set(she.kept) <= set(await she.knows()) <= {*she.kept, "while it was away"}
+        assert is_one_sentence(told) or "while it was away" in box.kept, "on a busy machine it is back by then"
+        await box.keeps_again("afterwards")
+        assert set(box.kept) <= set(await box.knows()) <= {*box.kept, "while it was away"}
 
 
 async def test_it_is_down_at_the_start_a_spoken_question_is_answered_and_it_is_found_once_it_is_up(
@@ -80,36 +80,36 @@ async def test_it_is_down_at_the_start_a_spoken_question_is_answered_and_it_is_f
     with socket.socket() as other:
         other.bind(("127.0.0.1", unused_tcp_port))
         other.listen()
-        async with living(home, options) as she:
-            await conversation_over(she.box)
+        async with living(home, options) as box:
+            await conversation_over(box.box)
             assert home.spoken() == ["Very well, thank you."]
-            assert await she.seconds_for_a_chat() < MOST_SECONDS
-            told = await she.keeps("too early")
+            assert await box.seconds_for_a_chat() < MOST_SECONDS
+            told = await box.keeps("too early")
             assert f"port {unused_tcp_port} of 127.0.0.1 cannot be used" in told
             assert is_one_sentence(told)
             other.close()
-            await she.keeps_again("a fact")
-            assert await she.knows() == ["a fact"]
+            await box.keeps_again("a fact")
+            assert await box.knows() == ["a fact"]
 
 
 async def test_its_disk_is_full_and_has_room_again(home: Household) -> None:
-    async with living(home) as she:
-        await she.ready()
-        await she.keeps("before")
-        largest = max(file.stat().st_size for file in she.store.folder.rglob("*") if file.is_file())
-        limits = resource.prlimit(she.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
-        full = she.pid
+    async with living(home) as box:
+        await box.ready()
+        await box.keeps("before")
+        largest = max(file.stat().st_size for file in box.store.folder.rglob("*") if file.is_file())
+        limits = resource.prlimit(box.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
+        full = box.pid
         number = 0
-        while not (told := await she.keeps(f"{number} {'x' * 20_000}")).startswith("error: "):
+        while not (told := await box.keeps(f"{number} {'x' * 20_000}")).startswith("error: "):
             number += 1
         assert is_one_sentence(told)
-        assert await she.seconds_for_a_chat() < MOST_SECONDS
-        if she.store.pid == full:
+        assert await box.seconds_for_a_chat() < MOST_SECONDS
+        if box.store.pid == full:
             resource.prlimit(full, resource.RLIMIT_FSIZE, limits)
-        await she.keeps_again("afterwards")
-        assert she.box.graph.writer is not None
-        known = await she.box.graph.writer.graph.read("MATCH (f:Fact) RETURN count(DISTINCT f.text) AS n")
-        assert known.records[0]["n"] in {len(she.kept), len(she.kept) + 1}
+        await box.keeps_again("afterwards")
+        assert box.box.graph.writer is not None
+        known = await box.box.graph.writer.graph.read("MATCH (f:Fact) RETURN count(DISTINCT f.text) AS n")
+        assert known.records[0]["n"] in {len(box.kept), len(box.kept) + 1}
 
 
 async def test_the_disk_of_everything_is_full_and_what_was_accepted_is_answered_once_there_is_room(
@@ -117,14 +117,14 @@ async def test_the_disk_of_everything_is_full_and_what_was_accepted_is_answered_
 ) -> None:
     async def told() -> str:
         try:
-            return await she.asked("How are you?")
+            return await box.asked("How are you?")
         except Problem as problem:  # not even the question could be kept
             return str(problem)
 
-    async with living(home) as she:
-        await she.ready()
-        await she.keeps("before")
-        database = she.box.memory.tiers._database
+    async with living(home) as box:
+        await box.ready()
+        await box.keeps("before")
+        database = box.box.memory.tiers._database
         await room_for(database, 0)
         with capture_logs() as logs:
             async with asyncio.TaskGroup() as group:
@@ -135,5 +135,5 @@ async def test_the_disk_of_everything_is_full_and_what_was_accepted_is_answered_
         *before, last = answer.result().splitlines()
         assert last == "Very well, thank you." or "free some disk space" in last
         assert before in ([], [phrase("disk_full", "How are you?")])
-        await she.keeps_again("afterwards")
-        assert await she.knows() == ["afterwards", "before"]
+        await box.keeps_again("afterwards")
+        assert await box.knows() == ["afterwards", "before"]

@@ -1,4 +1,4 @@
-"""`nakari model use NAME` while she runs: the next event is another model's, after a restart too."""
+"""`nakari model use NAME` while it runs: the next event is another model's, after a restart too."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Her graph moves to a Neo4j server and back, and all she is to other boxes, by the commands that a person types."""
+"""The graph moves to a Neo4j server and back, and all of a box to others, by the commands that a person types."""
 
 import asyncio
 from collections.abc import Iterator

@@ -78,7 +78,7 @@ async def test_people_come_share_it_and_are_forgotten_to_the_last_word(
     (ada, member), (ben, _) = new_key(), new_key()
     home = at(tmp_path, line.uri)
     async with living(home) as box:
-        assert await everything(server) == "[[], []]", "nobody prescribes her anything"
+        assert await everything(server) == "[[], []]", "nobody prescribes it anything"
         box.box.owners.identities.register(f"Ada {ADAS}", member)
         for key, word in ((b"", OURS), (ada, ADAS), (ben, BENS)):
             assert "nodesCreated" in await asked(box, f"{KEEP}{word} is here", key)
@@ -199,7 +199,7 @@ async def test_a_server_that_was_emptied_is_filled_again_and_one_that_lacks_a_pa
         assert "reason" not in box.box.graph.describe()
     await server.write("MATCH (f:Fact {text: 'fact 1'}) DELETE f")
     async with living(home) as box:
-        assert await box.knows() == ["fact 0", "fact 2", "fact 3"], "it is hers no less"
+        assert await box.knows() == ["fact 0", "fact 2", "fact 3"], "it is its own no less"
         async with asyncio.timeout(30):
             while "reason" not in box.box.graph.describe():
                 await box.seconds_for_a_chat()

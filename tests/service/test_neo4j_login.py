@@ -1,4 +1,4 @@
-"""A real Neo4j that does not let her in, is stopped, or takes no writes: she says so, and goes on once that is over."""
+"""A real Neo4j that does not let it in, is stopped, or takes no writes: it says so, and goes on once that is over."""
 
 import asyncio
 import subprocess
@@ -46,7 +46,7 @@ async def changed(port: int, old: str, new: str) -> None:
 
 
 async def says(box: Living, words: str) -> None:
-    """Have her write; she is told one sentence with these words in it, and chats on."""
+    """Have it write; it is told one sentence with these words in it, and chats on."""
     told = await box.keeps("something")
     assert words in told
     assert "\n" not in told

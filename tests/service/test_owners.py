@@ -73,7 +73,7 @@ class Guest:
         return await self.ask({"do": "ask", "text": text, "session": session, "stream": False})
 
     async def use(self, *looks: tuple[str, dict[str, Json]]) -> None:
-        """Talk her into using these tools, in as few events as they fit into."""
+        """Talk it into using these tools, in as few events as they fit into."""
         for first in range(0, len(looks), MOST_CALLS):
             await self.say(f"use {json.dumps(looks[first : first + MOST_CALLS])}", "probe")
 

@@ -44,14 +44,14 @@ async def test_a_question_into_the_microphone_is_answered_from_the_loudspeaker(
             assert await asyncio.to_thread(service.stop) == 0
         assert "Hello there." in server.requests[0].messages[-1]["content"]
     assert home.spoken() == ["Good morning."]
-    assert home.states() == ["completed"], "she did not answer herself"
+    assert home.states() == ["completed"], "it did not answer itself"
     assert await asyncio.to_thread(heard_in, home, tmp_path / "answer.wav") == ["Good morning."]
 
 
 @pytest.mark.sound
 @pytest.mark.shows("V4")
 async def test_she_never_answers_herself(card: VirtualSound, tmp_path: Path) -> None:
-    """The loudspeaker's sound comes back into the microphone, as in a room: what she says would be orders to her."""
+    """The loudspeaker's sound comes back into the microphone, as in a room: what it says would be orders to it."""
     loopback = ("load-module", "module-loopback", "source=speaker.monitor", "sink=mic_in", "latency_msec=40")
     module = card.run("pactl", *loopback).strip()
     quiet = tmp_path / "quiet.wav"
@@ -76,5 +76,5 @@ async def test_she_never_answers_herself(card: VirtualSound, tmp_path: Path) -> 
     # are recognized, and dismissed as its own. tests/room/test_own_voice.py counts them, on its own clock.
     assert home.states() == ["completed"], "nothing of its own became an order"
     assert told["ears"]["utterances"] >= 1
-    assert told["ears"]["gated_chunks"] > 60, "two seconds of her own voice at least, counted and not recognized"
+    assert told["ears"]["gated_chunks"] > 60, "two seconds of its own voice at least, counted and not recognized"
     assert len(home.spoken()) == 3

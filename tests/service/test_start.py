@@ -1,4 +1,4 @@
-"""The first second: what is said while she starts is heard."""
+"""The first second: what is said while it starts is heard."""
 
 import asyncio
 import os

@@ -12,7 +12,7 @@ from tests.service.process import Household
 
 
 async def asked(box: Living, words: str, key: bytes) -> str:
-    """Type something, as whoever has this private key; return what the tool said that she used for it."""
+    """Type something, as whoever has this private key; return what the tool said that it used for it."""
     answer = [str(piece) async for piece in ask_running(box.config.socket, words, "test", key)]
     assert "".join(answer).strip() == "There you are."
     return box.model.observed[-1]

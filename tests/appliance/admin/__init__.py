@@ -1,1 +1,1 @@
-"""Keeping what she is."""
+"""Keeping what the box is."""

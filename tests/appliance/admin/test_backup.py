@@ -1,4 +1,4 @@
-"""Everything she is, written while she lives and restored on another box: the drill, and every bad archive."""
+"""Everything it is, written while it runs and restored on another box: the drill, and every bad archive."""
 
 import asyncio
 import os

@@ -29,7 +29,7 @@ def read(folder: Path) -> dict[str, str]:
 def a_box(state: Path) -> None:
     """Make a state, and another one that is to take its place."""
     write(state, OLD | STAYS | {"before-earlier/nakari.db": "older"})
-    write(state / "restoring", NEW | {"models/large": "not hers", exchange.MANIFEST: "{}"})
+    write(state / "restoring", NEW | {"models/large": "of another", exchange.MANIFEST: "{}"})
 
 
 def killed_before(step: int, state: Path) -> bool:

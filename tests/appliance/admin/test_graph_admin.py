@@ -1,4 +1,4 @@
-"""Her memory from outside, with the real store: look, change, save, compare, ask the past, bring back."""
+"""The memory from outside, with the real store: look, change, save, compare, ask the past, bring back."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Her memory for other programs: the real MCP client over the real command's standard input and output."""
+"""The memory for other programs: the real MCP client over the real command's standard input and output."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A restore killed in the middle: at the next start the box is whole, and her graph what the backup holds."""
+"""A restore killed in the middle: at the next start the box is whole, and its graph what the backup holds."""
 
 import asyncio
 from pathlib import Path

@@ -43,7 +43,7 @@ class Slot:
         return ""
 
     async def answered(self) -> None:
-        """Let her be done with all that waits."""
+        """Let it be done with all that waits."""
         while (await self.mailbox.counts())["pending"]:
             hand = await self.mailbox.take()
             await self.mailbox.complete(hand.event.id, "done", {})

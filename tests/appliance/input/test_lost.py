@@ -81,7 +81,7 @@ async def test_with_a_wake_word_only_words_for_her_are_signed() -> None:
     assert not await room.speak(FAILED)
     assert room.spans == [(99.0, 100.0)]
     room.is_addressed = True
-    assert await room.speak(FAILED), "what was not for her does not use up the sign"
+    assert await room.speak(FAILED), "what was not for it does not use up the sign"
 
 
 async def test_a_recognizer_that_stays_broken_is_signed_ever_less_often() -> None:

@@ -1,4 +1,4 @@
-"""Somebody speaks while she does: through the real mouth and outlet, to what the mind is told."""
+"""Somebody speaks while it does: through the real mouth and outlet, to what the mind is told."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -27,7 +27,7 @@ STORY = "Once there was a king."
 
 
 class Room:
-    """She tells a story, and waits in its middle for what the test has somebody say."""
+    """It tells a story, and waits in its middle for what the test has somebody say."""
 
     def __init__(self, mode: Mode) -> None:
         self.published: list[Event] = []
@@ -199,7 +199,7 @@ async def test_a_snatch_of_a_word_over_her_voice_gets_no_event(seconds: float, r
         room.interruption.turn_ended(hello, "snatch")
         room.finish()
         await delivery.ended()
-        assert room.interruption.guard(hello) == "", "while she is silent it is a word"
+        assert room.interruption.guard(hello) == "", "while it is silent it is a word"
 
 
 async def test_after_a_question_company_is_an_answer() -> None:

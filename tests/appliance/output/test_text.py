@@ -132,7 +132,7 @@ def test_a_reply_goes_back_to_where_its_event_came_from() -> None:
     voice, text = RecordingOutlet(), RecordingOutlet()
     there = RecordingOutlet()
     said_there = Event(type="x", source="remote", metadata={"place": "a page"})
-    router = ReplyRouter(voice, text, Elsewhere(said_there, there))
+    router = ReplyRouter(voice=voice, text=text, remote=Elsewhere(said_there, there))
     spoken = [Event(type="x", source=source) for source in ("mic", "timer", "self", "system")]
     written = [Event(type="x", source=source) for source in ("cli", "http", "remote")]
     asked_aloud = Event(type="x", source="cli", metadata={"speak": True})

@@ -103,7 +103,7 @@ class ReflexRoom:
         return True
 
     async def speak(self, *sentences: str) -> None:
-        """Let her be in the middle of a reply."""
+        """Let it be in the middle of a reply."""
         self.player.at_once = False
         for number, text in enumerate(sentences, 1):
             await self.mouth.say(SpokenSentence("reply", number, text, "en"))

@@ -1,4 +1,4 @@
-"""When a reflex word is nobody's order: echo, her own sentence, a television."""
+"""When a reflex word is nobody's order: echo, its own sentence, a television."""
 
 from dataclasses import replace
 from pathlib import Path

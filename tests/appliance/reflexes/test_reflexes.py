@@ -33,7 +33,7 @@ async def test_the_words_that_were_spotted_act_no_second_time_and_go_no_further(
         assert await room.reflexes.take(heard("louder", ended))
         assert room.mouth.volume.percent == 40
         assert await room.reflexes.take(heard("what time is it", ended)), "whatever the recognizer made of that sound"
-        assert not await room.reflexes.take(heard("louder than the neighbours", ended + 3, 3.5)), "she went on"
+        assert not await room.reflexes.take(heard("louder than the neighbours", ended + 3, 3.5)), "somebody went on"
         assert room.reflexes.counts == {"louder": 1}
 
 

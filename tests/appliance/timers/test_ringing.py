@@ -1,4 +1,4 @@
-"""Due timers ring: at their moment, once over restarts, between her sentences, until stopped, with the mind busy."""
+"""Due timers ring: at their moment, once over restarts, between its sentences, until stopped, with the mind busy."""
 
 import asyncio
 from datetime import timedelta
@@ -198,7 +198,7 @@ async def test_it_never_rings_over_her_own_sentence(tmp_path: Path) -> None:
         room.player.at_once = True
         room.player.go_on.set()
         await room.mouth.quiet()
-        assert "stop" not in room.player.happened, "her sentence is not cut for it"
+        assert "stop" not in room.player.happened, "its sentence is not cut for it"
 
 
 async def test_a_second_timer_joins_the_first_after_the_pause(tmp_path: Path) -> None:

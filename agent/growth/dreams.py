@@ -9,7 +9,7 @@ from typing import Final
 from agent.growth import cursor
 from agent.intents.intent import Language
 from memory.history.audit import AuditLog
-from memory.history.changes import changes, summed
+from memory.history.audit_record import changes, summed
 from memory.state.database import Database
 
 EVER: Final = datetime.min.replace(tzinfo=UTC)

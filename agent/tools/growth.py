@@ -1,5 +1,6 @@
 """Tools of growth: what is new since the last reflection, and a night's evidence; each offered in its event alone."""
 
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -20,6 +21,17 @@ PAGE: Final = 20
 
 SECONDS: Final = 40.0
 """For reading what is looked at of a graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What is new, and what the nights are given."""
+
+    said: Said
+    evidence: Evidence | None
+    """None without a graph."""
+    dreams: Dreams | None
+    """Likewise."""
 
 
 def tools(context: ToolContext) -> list[Tool]:

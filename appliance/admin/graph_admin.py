@@ -41,8 +41,7 @@ from memory.graph.dump import Dump, write_dump
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.fingerprint import contents, fingerprint
 from memory.graph.graph import Graph
-from memory.history.audit_record import Record
-from memory.history.changes import Change, changes, summed
+from memory.history.audit_record import Change, Record, changes, summed
 from memory.history.erasure import erase_event
 from memory.history.replay import Replayed, replay
 from memory.history.restore import restore

@@ -8,10 +8,7 @@ from typing import Final
 from agent.event import utc_now
 from agent.growth.dreams import Dreams
 from agent.growth.evidence import Evidence
-from agent.growth.growth import Growth
-from agent.growth.nights import Nights
-from agent.growth.occasions import SILENCE, Occasion, Occasions
-from agent.growth.reflection import Reflections
+from agent.growth.occasions import SILENCE, Nights, Occasion, Occasions, Reflections
 from agent.growth.said import Said
 from agent.mailbox import waiting_by
 from agent.mailbox.mail import Purse
@@ -20,6 +17,7 @@ from agent.model.interface import OFFLINE
 from agent.model.window import Windows
 from agent.run.run import Run
 from agent.time.quiet import quiet_hours
+from agent.tools.growth import Growth
 from appliance.wiring.environment import World
 from appliance.wiring.graph import LentGraph
 from appliance.wiring.output import Output

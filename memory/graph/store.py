@@ -1,8 +1,9 @@
-"""The `Store` protocol that `Graph` uses, and a Neo4j server as one."""
+"""The `Store` that `Graph` uses, and a Neo4j server as one."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from memory.egress import SendsTo, host_of
 from memory.errors import GraphRefused
@@ -66,12 +67,13 @@ class Refused:
     """How long it ran before."""
 
 
-class StoreIndexes(Protocol):
-    """What `Graph` asks about a store's indexes."""
+class StoreIndexes:
+    """What `Graph` asks about a store's indexes; as they are of a server, which builds, keeps and tells them itself."""
 
     @property
     def states(self) -> dict[str, str]:
         """What is to be said of those that are not ready though SHOW INDEXES calls them online, by name."""
+        return {}
 
     async def ready_for(self, statement: Statement, params: Mapping[str, object]) -> None:
         """Wait a moment for what a statement needs; raises `GraphUnavailable`, `GraphRefused` when it takes longer."""
@@ -80,41 +82,47 @@ class StoreIndexes(Protocol):
         """Take note of what a committed write did, each of `memory.graph.results.COUNTERS`."""
 
     async def unmade(self) -> dict[str, str]:
-        """Return the statements of those that were accepted and may not be made yet, by name."""
+        """Return the statements of those that were accepted and that SHOW INDEXES may not have yet, by name."""
+        return {}
 
     async def vector_options(self) -> dict[str, VectorOptions]:
         """Return what SHOW INDEXES leaves out of the vector indexes, by name. Raises `GraphUnavailable`."""
+        return {}
 
 
-class Store(Protocol):
-    """A store as `Graph` sees it."""
+class Store(ABC):
+    """A store as `Graph` sees it; where nothing else is said a server that looks after itself."""
 
-    @property
-    def indexes(self) -> StoreIndexes:
-        """Its vector and full-text indexes."""
-
-    @property
-    def dialect(self) -> Dialect:
-        """What its Cypher is like."""
+    indexes: StoreIndexes = StoreIndexes()
+    dialect: Dialect = NEO4J
+    """What its Cypher is like."""
 
     @property
+    @abstractmethod
     def sends_to(self) -> tuple[SendsTo, ...]:
         """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
 
+    @abstractmethod
     async def endpoint(self) -> Endpoint:
         """Return where it answers, waiting at most about 2 s for one that is starting.
 
         Raises `GraphUnavailable` with the reason when it is down.
         """
 
+    @abstractmethod
     async def overran(self) -> None:
         """Take note that a statement did not end at the store's own limit, so that it must be made to."""
 
     async def frees_name(self, name: str) -> bool:
-        """Take away a label, or a relationship type, that nothing has any more; say whether its name is free now."""
+        """Take away a label, or a relationship type, that nothing has any more; say whether its name is free now.
+
+        At a server a name may be both.
+        """
+        return False
 
     async def explained(self, refused: Refused) -> GraphRefused:
-        """Return the refusal with what was wrong, also where the message hides it."""
+        """Return the refusal with what was wrong, also where the message hides it, as Neo4j's do not."""
+        return GraphRefused(refused.message)
 
     def shim(self, statement: Statement) -> Callable[[], Awaitable[Made]] | None:
         """Return what makes, or unmakes, the index of a statement, where the store's own Cypher does not do it.
@@ -122,33 +130,11 @@ class Store(Protocol):
         Called, it raises `GraphRefused` (also at once), `GraphUnavailable` and `CommitUncertain`. None for every
         statement that the store takes itself.
         """
-
-
-class ServerIndexes:
-    """A server's indexes, which it builds, keeps and tells of itself."""
-
-    @property
-    def states(self) -> dict[str, str]:
-        """Nothing."""
-        return {}
-
-    async def ready_for(self, statement: Statement, params: Mapping[str, object]) -> None:
-        """Return at once."""
-
-    def wrote(self, counters: Mapping[str, int]) -> None:
-        """Do nothing."""
-
-    async def unmade(self) -> dict[str, str]:
-        """Return nothing: SHOW INDEXES has those that are being built."""
-        return {}
-
-    async def vector_options(self) -> dict[str, VectorOptions]:
-        """Return nothing: the server's own statements are whole."""
-        return {}
+        return None
 
 
 @dataclass(eq=False)
-class Neo4jServer:
+class Neo4jServer(Store):
     """A Neo4j server that somebody runs, of version 5.26 or newer."""
 
     uri: str
@@ -163,16 +149,6 @@ class Neo4jServer:
         """The whole graph, to the server."""
         return (SendsTo("the graph, which is all that is remembered", host_of(self.uri)),)
 
-    @property
-    def dialect(self) -> Dialect:
-        """Neo4j's own."""
-        return NEO4J
-
-    @property
-    def indexes(self) -> ServerIndexes:
-        """Its own affair."""
-        return ServerIndexes()
-
     async def endpoint(self) -> Endpoint:
         """Return the configured address; whether anybody answers there is found out by asking."""
         login = (self.user, self.password) if self.user else None
@@ -180,17 +156,6 @@ class Neo4jServer:
 
     async def overran(self) -> None:
         """Do nothing: the server is not ours to restart, and closing the connection was the way to tell it."""
-
-    async def frees_name(self, name: str) -> bool:
-        """Return False: there a name may be both a label and a relationship type."""
-        return False
-
-    async def explained(self, refused: Refused) -> GraphRefused:
-        """Return the message: Neo4j's say it all."""
-        return GraphRefused(refused.message)
-
-    def shim(self, statement: Statement) -> None:
-        """Return None: a server takes every statement itself."""
 
     def __repr__(self) -> str:
         """Without the password."""

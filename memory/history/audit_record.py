@@ -1,9 +1,10 @@
-"""A record of the audit log: its format, and its link to the one before."""
+"""A record of the audit log: its format, its link to the one before, and the changes of the graph that it tells."""
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, Self, TypeAlias
 
@@ -106,3 +107,48 @@ def as_line(value: Mapping[str, Json]) -> str:
 def sha256(text: str) -> str:
     """Return the digest of a text, in hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One write that was kept."""
+
+    at: datetime
+    """Aware UTC; when it was attempted."""
+    event_id: str
+    owner_key: str
+    statement: str
+    """ "" where its content was erased."""
+    stats: Mapping[str, int] = field(default_factory=dict)
+    """By Neo4j's names of counters, without zeros."""
+
+
+def changes(records: Iterable[Record], since: datetime) -> Iterator[Change]:
+    """Yield the writes attempted at or after an aware moment and kept, in the order of their outcomes. Blocking."""
+    attempts = dict[int, Record]()
+    for record in records:
+        if record.kind == "attempt" and record.at >= since:
+            attempts[record.seq] = record
+        elif record.kind == "outcome":
+            attempt = attempts.pop(int(str(record.facts.get("of", 0))), None)
+            if attempt is not None and record.facts.get("committed"):
+                yield _change(attempt, record)
+
+
+def summed(kept: Iterable[Change]) -> dict[str, int]:
+    """Return what the writes did altogether, by Neo4j's names of counters, without zeros."""
+    counts = Counter[str]()
+    for each in kept:
+        counts.update(each.stats)
+    return {name: count for name, count in counts.items() if count}
+
+
+def _change(attempt: Record, outcome: Record) -> Change:
+    stats = outcome.facts.get("stats")
+    return Change(
+        attempt.at,
+        str(attempt.facts.get("event_id", "")),
+        str(attempt.facts.get("owner_key", "")),
+        str((attempt.content or {}).get("cypher", "")),
+        {name: int(str(count)) for name, count in stats.items()} if isinstance(stats, dict) else {},
+    )

@@ -9,9 +9,9 @@ from memory.errors import AuditBroken, MemoryFailure
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
-from memory.history.expected_counts import Counts, counted, expected
 from memory.history.replay import Replayed, replay
 from memory.history.restore import made_beside
+from memory.history.server_integrity import Counts, counted, expected
 from memory.history.snapshot import Snapshots
 
 if TYPE_CHECKING:

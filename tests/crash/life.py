@@ -17,9 +17,7 @@ from agent.context.situation import place_in_time
 from agent.context.tokens import TokenCounter
 from agent.event import GROWTH, HOUSEHOLD, NIGHT, REFLECTION, Event
 from agent.growth import cursor as growth_module
-from agent.growth.nights import Nights
-from agent.growth.occasions import Occasion, Occasions
-from agent.growth.reflection import Reflections
+from agent.growth.occasions import Nights, Occasion, Occasions, Reflections
 from agent.growth.said import Said
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox

@@ -16,10 +16,10 @@ from memory.state.journal import Journal
 
 if TYPE_CHECKING:
     from agent.calendars.household import Calendars
-    from agent.growth.growth import Growth
     from agent.tools.code import HouseholdCode
     from agent.tools.device import DeviceVerbs
     from agent.tools.files import HouseholdFiles
+    from agent.tools.growth import Growth
     from agent.tools.home import HomeTools
     from agent.tools.voices import SpeakerVoices
     from agent.web.pages import PageReader

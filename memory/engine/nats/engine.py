@@ -1,10 +1,16 @@
-"""One household on a NATS server with JetStream."""
+"""One household on a NATS server with JetStream; and whether that syncs before it acknowledges."""
 
 import asyncio
+import json
+import time
 from collections.abc import Sequence
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException
+from statistics import median
 from typing import Final
 
-from nats.js.api import AccountInfo, StreamConfig
+from nats.js.api import AccountInfo, StorageType, StreamConfig
+from nats.js.errors import NotFoundError
 from nats.js.object_store import OBJ_ALL_CHUNKS_PRE_TEMPLATE, OBJ_ALL_META_PRE_TEMPLATE
 
 from memory.egress import SendsTo
@@ -16,9 +22,16 @@ from memory.engine.nats.connection import Connection, Link
 from memory.engine.nats.inbox import NatsInbox, make_stream
 from memory.engine.nats.keys import NatsKeys
 from memory.engine.nats.log import NatsLog
-from memory.engine.nats.syncing import syncs
 from memory.engine.nats.topics import NatsTopics
 from memory.errors import EngineFailure, EngineUnreachable, OutcomeUnknown
+
+_MONITOR: Final = 8222
+"""The port that the server's documentation gives its monitoring pages."""
+
+_TRIES: Final = 25
+_SLOWER: Final = 1.35
+"""So many times as long takes a message that is synced, at least, as one that is kept in the server's memory."""
+
 
 OLDEST: Final = (2, 10)
 """The first version of nats-server that can sync before it acknowledges."""
@@ -26,6 +39,61 @@ OLDEST: Final = (2, 10)
 SENDS: Final = "what is said, done and remembered, to the household's other machines"
 
 _NEARLY_FULL: Final = 0.9
+
+
+async def syncs(connection: Connection, server: Address, name: str) -> bool:
+    """Whether the server syncs: by its monitoring page where there is one, else by measuring.
+
+    No request of a client asks for the setting. So messages to a stream in files are timed against one in memory, one
+    after the other: on the same connection only a sync can be the difference. A disk that syncs within the noise, which
+    then has a battery, counts as one that does not.
+    """
+    server_id = str(connection.client._server_info.get("server_id", ""))
+    told = await asyncio.to_thread(_told, server.host, server_id)
+    return told if told is not None else await _measured(connection, name)
+
+
+def _told(host: str, server_id: str) -> bool | None:
+    page = HTTPConnection(host, _MONITOR, timeout=1.0)
+    try:
+        page.request("GET", "/varz")
+        told = json.loads(page.getresponse().read(1 << 20))
+        if told["server_id"] != server_id:
+            return None
+        return bool(told["jetstream"]["config"].get("sync_always", False))
+    except (OSError, HTTPException, ValueError, KeyError, TypeError):
+        return None
+    finally:
+        page.close()
+
+
+async def _measured(connection: Connection, name: str) -> bool:
+    """Whether files are slower, in one of two tries: what disturbs a measurement here makes them alike."""
+    streams = {f"{name}_check_files": StorageType.FILE, f"{name}_check_memory": StorageType.MEMORY}
+    try:
+        for stream, storage in streams.items():
+            config = StreamConfig(name=stream, subjects=[_subject(stream)], storage=storage)
+            await connection.jetstream.add_stream(config)
+        return await _is_slower(connection, *streams) or await _is_slower(connection, *streams)
+    finally:
+        for stream in streams:
+            with suppress(NotFoundError):
+                await connection.jetstream.delete_stream(stream)
+
+
+async def _is_slower(connection: Connection, files: str, memory: str) -> bool:
+    """Whether a message to one stream takes longer than to the other; in turn, beside all else."""
+    seconds: dict[str, list[float]] = {files: [], memory: []}
+    for _ in range(_TRIES):
+        for stream, taken in seconds.items():
+            began = time.perf_counter()
+            await connection.jetstream.publish(_subject(stream), b"check")
+            taken.append(time.perf_counter() - began)
+    return median(seconds[files]) > _SLOWER * median(seconds[memory])
+
+
+def _subject(stream: str) -> str:
+    return stream.replace("_", ".")
 
 
 class NatsEngine:

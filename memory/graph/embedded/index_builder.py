@@ -39,7 +39,7 @@ from memory.graph.embedded.indexes import (
     warm,
 )
 from memory.graph.embedded.server import DATABASE
-from memory.graph.store import Made, VectorOptions
+from memory.graph.store import Made, StoreIndexes, VectorOptions
 
 PATIENCE: Final = 5.0
 """Seconds that a call waits for an index: one that makes it goes on without it then, one that asks it is refused."""
@@ -77,7 +77,7 @@ class _Progress:
     """Seconds of the clock."""
 
 
-class IndexBuilder:
+class IndexBuilder(StoreIndexes):
     """The indexes of one store.
 
     Guarantees while `run` runs: an index that was accepted is made and built, also when the store or this process dies

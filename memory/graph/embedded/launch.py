@@ -1,20 +1,121 @@
-"""Launches the embedded store's child process, with passwords of its own; none is left where it does not serve."""
+"""Launches the embedded store's child process, with passwords of its own, and hears its answer, last words and end."""
 
 import asyncio
 import json
 import os
 import secrets
+import signal
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from memory.graph.embedded import server
-from memory.graph.embedded.child import Child
 from memory.graph.embedded.indexes import Address
 from memory.graph.embedded.refusals import Explainer
 from memory.graph.store import Endpoint
 
+LAST_WORDS: Final = 8_192
+"""Bytes of standard error that are kept; what came before is dropped."""
+
+_ANSWER: Final = 4_096
+"""Bytes of standard output that may come before the end of its one line."""
+
+
 _SOURCE: Final = Path(__file__).resolve().parents[2]
+
+
+class Child(asyncio.SubprocessProtocol):
+    """A Python module run in a process of its own, which answers one line and ends when its standard input does."""
+
+    def __init__(self) -> None:
+        self.answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        """Its first line of standard output; empty when it ended without one."""
+        self.ended = asyncio.Event()
+        self._said = bytearray()
+        self._complained = bytearray()
+        self._transport: asyncio.SubprocessTransport | None = None
+
+    @classmethod
+    async def run(cls, module: str, folder: Path, first_line: bytes) -> "Child":
+        """Start a module found from `folder` and send it its first line."""
+        pipe = asyncio.subprocess.PIPE
+        command = (sys.executable, "-m", module)
+        transport, child = await asyncio.get_running_loop().subprocess_exec(
+            cls, *command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder
+        )
+        cast(asyncio.WriteTransport, transport.get_pipe_transport(0)).write(first_line + b"\n")
+        return child
+
+    async def answered(self) -> dict[str, object]:
+        """Return its answer, a JSON object; an empty one for what is none, which only a broken child writes."""
+        try:
+            return dict(json.loads(await self.answer))
+        except (ValueError, TypeError):
+            return {}
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._running().get_pid()
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it wrote to standard error."""
+        return self._complained.decode(errors="replace").strip()
+
+    @property
+    def end(self) -> str:
+        """How it ended, in words."""
+        code = self._running().get_returncode()
+        if code is None:
+            return "still running"
+        return f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
+
+    def kill(self) -> None:
+        """End it at once, if it still runs."""
+        if not self.ended.is_set():
+            self._running().kill()
+
+    async def stop(self, seconds: float) -> None:
+        """Let it end by itself within so many seconds, then kill it; return when it is gone."""
+        if (stdin := self._running().get_pipe_transport(0)) is not None:
+            stdin.close()
+        try:
+            async with asyncio.timeout(seconds):
+                await self.ended.wait()
+        except TimeoutError:
+            self.kill()
+            await self.ended.wait()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = cast(asyncio.SubprocessTransport, transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Collect its answer (1) or its complaints (2), both bounded."""
+        if fd == 1:
+            self._said += data[:_ANSWER]
+            line, end, _ = self._said.partition(b"\n")
+            if end and not self.answer.done():
+                self.answer.set_result(bytes(line))
+            del self._said[_ANSWER:]
+        else:
+            self._complained += data
+            del self._complained[:-LAST_WORDS]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that it is gone and that all it said has arrived."""
+        del exc
+        if not self.answer.done():
+            self.answer.set_result(b"")
+        self.ended.set()
+        self._running().close()
+
+    def _running(self) -> asyncio.SubprocessTransport:
+        if self._transport is None:
+            raise RuntimeError("a Child is started with Child.run")
+        return self._transport
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from memory.graph.embedded.folder import note_lookups
 from memory.graph.embedded.index_builder import IndexBuilder, within
 from memory.graph.embedded.indexes import create, free_name_at
 from memory.graph.embedded.launch import LaunchFailed, LaunchOptions, RunningStore, launch
-from memory.graph.store import Endpoint, Made, Refused
+from memory.graph.store import Endpoint, Made, Refused, Store
 
 START_SECONDS: Final = 45.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more, and its files are
@@ -67,7 +67,7 @@ class State(StrEnum):
     """Failed or ended; tried again while `run` is running."""
 
 
-class EmbeddedStore:
+class EmbeddedStore(Store):
     """ArcadeDB native in a child process, serving Bolt to this process alone.
 
     Guarantees: what was committed survives the death of the child and of this process at any moment; the child never
@@ -105,7 +105,7 @@ class EmbeddedStore:
         self._entered = {state: asyncio.Event() for state in State}
         self._serving: RunningStore | None = None
         self._as_it_is = False
-        self.indexes = indexes or IndexBuilder(folder)
+        self.indexes: IndexBuilder = indexes or IndexBuilder(folder)
         self._is_supervised = False
         self._hurry = asyncio.Event()
         """Somebody waits for the next start: `run` does not pause before it."""

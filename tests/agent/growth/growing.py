@@ -12,9 +12,7 @@ from agent.context import block
 from agent.event import Event
 from agent.growth import cursor
 from agent.growth.evidence import Evidence
-from agent.growth.nights import Nights
-from agent.growth.occasions import Occasion, Occasions
-from agent.growth.reflection import Reflections
+from agent.growth.occasions import Nights, Occasion, Occasions, Reflections
 from agent.growth.said import Said
 from agent.mailbox import Mailbox
 from agent.mailbox.mail import Purse

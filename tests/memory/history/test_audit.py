@@ -17,7 +17,7 @@ from memory.errors import AuditBroken, StateUnusable
 from memory.history import audit
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record, as_line, sha256
-from memory.history.expected_counts import Counts, expected
+from memory.history.server_integrity import Counts, expected
 
 START = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 

@@ -13,9 +13,9 @@ from memory.graph.embedded import checksums
 from memory.graph.embedded.server import DATABASE
 from memory.history.audit_record import Kind, Record
 from memory.history.erasure import finish_later
-from memory.history.expected_counts import Counts, counted, expected
 from memory.history.repair import rebuild, repair_incomplete
 from memory.history.schedule import keep_snapshots
+from memory.history.server_integrity import Counts, counted, expected
 from memory.json_value import Json
 from tests.memory.contract_writes import WRITES
 from tests.memory.graph_looks import SESSION

@@ -17,7 +17,7 @@ from memory.graph.embedded.checksums import Differs, Sum, compare, remove, write
 from memory.graph.embedded.server import DATABASE
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
-from memory.history.expected_counts import Counts, counted
+from memory.history.server_integrity import Counts, counted
 from tests.memory.graph_looks import SESSION, Process
 from tests.memory.history.test_repair import ME, Home
 

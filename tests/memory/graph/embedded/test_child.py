@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from memory.graph.embedded.child import LAST_WORDS, Child
+from memory.graph.embedded.launch import LAST_WORDS, Child
 from tests.memory.graph_looks import Process
 
 

@@ -149,6 +149,8 @@ class Box:
             await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
             await asyncio.to_thread(load_voice, speech_settings(self.config))
         await self.agent.warm()
+        if self.graph.writer is not None:
+            await self.graph.writer.graph.load()
         await asyncio.to_thread(self.loaded)
 
 

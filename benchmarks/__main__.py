@@ -35,6 +35,7 @@ NAMES = (
     "idle_listening",
     "echo_cancellation",
     "idle_memory",
+    "idle_writes",
     "ears_memory",
     "mailbox",
     "mailbox_elsewhere",

@@ -5,11 +5,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from agent.event import Event, utc_now, utc_text
-from agent.mailbox import Lease
 from memory.json_value import Json
+
+if TYPE_CHECKING:
+    from agent.mailbox import Lease
 
 TURN_ENDED: Final = "turns.ended"
 """Topic of the envelope that tells how long the stages of a turn took; its run is over."""
@@ -159,7 +161,7 @@ class Arrivals:
     def __len__(self) -> int:
         return len(self._filed)
 
-    def stages_of(self, lease: Lease) -> Stages:
+    def stages_of(self, lease: "Lease") -> Stages:
         """Return the stages of an event that is taken in hand now; of one that comes again, from now on."""
         marks = self._filed.pop(lease.event.id, {})
         stages = Stages(self._clock, marks if lease.attempt == 1 and not lease.note else {})

@@ -1,12 +1,13 @@
 """How an asked question ended, where it did not end in its answer."""
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from agent.event import MODEL_AVAILABLE
-from agent.mailbox import MailboxRecord
 from appliance.exits import Exit
 from audio.language import sentence_language
+
+if TYPE_CHECKING:
+    from agent.mailbox import MailboxRecord
 
 Status: TypeAlias = Literal["suspended", "waiting", "given_up", "withdrawn"]
 
@@ -64,8 +65,10 @@ class Outcome:
         return _SENTENCES[self.status].format(id=self.event_id, reason=self.reason or "the log says why")
 
 
-def outcome_of(filed: MailboxRecord | None) -> Outcome | None:
+def outcome_of(filed: "MailboxRecord | None") -> Outcome | None:
     """Return how the event stands after its run; None when it is completed, or gone with its owner."""
+    from agent.event import MODEL_AVAILABLE  # only a service asks here; every command loads this module
+
     if filed is None or filed.state in {"completed", "in_hand"}:
         return None
     if filed.state in {"suspended", "pending"}:

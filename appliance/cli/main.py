@@ -16,6 +16,7 @@ from appliance.cli.terminal import settle
 from appliance.config.options import Invocation
 from appliance.errors import first_of, problem_of
 from appliance.exits import Exit
+from appliance.footprint import seldom_collected
 
 INTERRUPTED = 130
 """Ctrl-C; 128 + SIGINT, as shells have it."""
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return int(code or 0)  # a command of the person's own need not say how it went
 
-    code = conclude(run, invocation)
+    with seldom_collected():
+        code = conclude(run, invocation)
     settle(sys.stderr)
     return code
 

@@ -105,6 +105,11 @@ class Ears:
         await self.devices.microphone.first_heard.wait()
         await loop()
 
+    async def once_ready(self, loop: Loop) -> None:
+        """Run a loop from when words can be understood, so that what it loads is not loaded beside the recognizer."""
+        await self.until_ready()
+        await loop()
+
     async def improve(self) -> None:
         """Fetch a better model where one is wanted, and there is something to hear with."""
         await self.devices.microphone.first_heard.wait()

@@ -39,8 +39,9 @@ from appliance.wiring.doors import Entrance, Inside, addresses_for, commands_of,
 from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.home import HomeSide, home_side
-from appliance.wiring.input import Input, NameSources, open_input
+from appliance.wiring.input import Input, NameSources, open_input, word_side
 from appliance.wiring.machine import Machine, machine_of
+from appliance.wiring.managed_graph import STORE_LOOP
 from appliance.wiring.memory import MemorySide, memory_side, retention_of
 from appliance.wiring.output import Output, open_output
 from appliance.wiring.reflexes import open_acting
@@ -86,6 +87,8 @@ class Box:
     """What joins it to a mind on another machine; None where the mind is here."""
     rooms: "RemoteRooms | None"
     """Ears on other machines; None where it is alone, or is ears itself."""
+    loaded: Callable[[], None]
+    """Called when all that is loaded ahead has been."""
 
     @property
     def warms(self) -> bool:
@@ -96,7 +99,7 @@ class Box:
         """Return every long-lived loop by its name, until cancelled; `appliance.service` starts them all."""
         calendars = self.agent.calendars
         return {
-            **self.graph.loops(),
+            **{name: self._beside(name, loop) for name, loop in self.graph.loops().items()},
             **self.memory.loops(),
             "memory: what is too old, while nobody speaks": self.retention.run,
             "memory: what an upgrade put aside, for a fortnight": partial(forget_in_time, self.config.state_folder),
@@ -128,11 +131,23 @@ class Box:
         """What answers what is asked of the past."""
         return self.doors.inside.insight
 
+    def _beside(self, name: str, loop: Loop) -> Loop:
+        """Return a loop of the graph as it is run beside the ears, which what it loads would cost.
+
+        The store starts at once, in a process of its own; what speaks to it, by a driver that takes a quarter of a
+        second to load, once words can be understood.
+        """
+        ears = self.input.ears
+        return loop if ears is None or name == STORE_LOOP else partial(ears.once_ready, loop)
+
     async def _warm(self) -> None:
         if self.input.ears is not None:
             await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
             await asyncio.to_thread(load_voice, speech_settings(self.config))
         await self.agent.warm()
+        if self.graph.writer is not None:
+            await self.graph.writer.graph.load()
+        await asyncio.to_thread(self.loaded)
 
 
 @asynccontextmanager
@@ -169,12 +184,12 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         rooms = await parts.enter_async_context(rooms_elsewhere(world, output, sessions, acting.forgetting))
         machine = machine_of(config, owners.shares_graph)
         home = home_side(config, state.mailbox, owners.shares_graph)
-        lent = graph.lent(owners.shares_graph, remembered)
-        side = speaker_side(world, graph)
+        lent, side = graph.lent(owners.shares_graph, remembered), speaker_side(world, graph)
         hands = Hands(lent, memory.recall, acting.device, machine, home, side.speakers if side else None)
         news = [acting.record.situation, output.announcements.situation, output.where]
+        words = word_side(world, acting.source, _heard_of(graph, state, owners, home))
         agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, hands, news))
-        hears = open_input(world, output, acting, agent, _heard_of(graph, state, owners, home), side)
+        hears = open_input(world, output, acting, agent, words, side)
         unasked = open_unasked(world, owners, output, agent, hears)
         live = open_live(world, output, hears)
         erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
@@ -206,7 +221,7 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         described.update(doors.describe())  # which speak for the household, and so come after it
         parts.callback(doors.doors.close)
         sides = (output, paired, places, agent, machine, hears, unasked, graph, memory, retention, owners, erasure)
-        yield Box(*sides, side, household, doors, config, options, elsewhere, rooms)
+        yield Box(*sides, side, household, doors, config, options, elsewhere, rooms, environment.loaded)
 
 
 def _heard_of(graph: GraphSide, state: State, owners: Owners, home: HomeSide | None) -> NameSources:

@@ -15,6 +15,7 @@ from agent.web.pages import PageReader
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
+from appliance.footprint import give_back
 from appliance.input.hearing.choose import Hearing, choose_recognizer
 from appliance.input.hearing.settings import HearingSettings
 from appliance.input.pending_turns import TakesEvents
@@ -55,6 +56,10 @@ def machines_engine(config: Config) -> "Engine":
     return engine_of(config)
 
 
+def _nothing() -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """What lies outside the program: sound card, voices, models, clock; a simulated room has its own."""
@@ -82,6 +87,8 @@ class Environment:
     tokens: Callable[[], TokenCounter] = TokenCounter
     engine: "Callable[[Config], Engine]" = machines_engine
     """The engine between the machines, not opened; asked only where `[machines] url` is set."""
+    loaded: Callable[[], None] = _nothing
+    """Called once in a worker thread, when all that is loaded ahead has been: in a process that is all nakari's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,5 +113,5 @@ REAL: Final = Environment()
 
 
 def around(source: AudioSource | None) -> Environment:
-    """Return what is real, with a source that was chosen before."""
-    return replace(REAL, source=lambda ears, _: looked_for(ears.device, source))
+    """Return what is real for a process of its own, with a source that was chosen before."""
+    return replace(REAL, source=lambda ears, _: looked_for(ears.device, source), loaded=give_back)

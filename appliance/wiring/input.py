@@ -35,9 +35,10 @@ from appliance.wiring.speakers import SpeakerSide
 from audio.capture.live import LiveMicrophone
 from audio.capture.mute import MutedSource
 from audio.echo.duplex import HalfDuplex
-from audio.interfaces import AudioSource, ChunkWatcher
+from audio.interfaces import AudioSource, ChunkWatcher, Recognizer
 from audio.loops import Loop
 from audio.playback.live import LivePlayer
+from audio.recognizer.ahead import LoadedAhead
 from audio.reflexes.addressing import Addressing
 from audio.reflexes.spotter import KeywordSearch, Spotter
 from audio.reflexes.wakeword import WakeWord
@@ -136,17 +137,43 @@ class Input:
         return {**self.reflexes.describe(), **wake, "spotted_in_sound": spotted}
 
 
+@dataclass(frozen=True, slots=True)
+class WordSide:
+    """What makes words of sound, chosen before the mind is opened: it is loaded beside that."""
+
+    hearing: Hearing
+    recognizer: Recognizer
+    """That of `hearing`, which may be loading already."""
+    names: KnownNames
+    """To be expected."""
+    naming: Mapping[str, Loop]
+    """What keeps them fresh; empty where nobody knows any."""
+
+
+def word_side(world: World, source: AudioSource | None, sources: NameSources) -> WordSide | None:
+    """Choose the recognizer and have it load from now on; None where there is no microphone.
+
+    One that may come later finds nothing loaded. Raises `ModelNotFound` for a configured model folder that is none.
+    """
+    if source is None:
+        return None
+    known, home = sources
+    names = KnownNames(*filter(None, (home, known)))
+    hearing = world.environment.hearing(hearing_settings(world.config), names)
+    is_missing = isinstance(source, LiveMicrophone) and bool(source.missing)
+    recognizer = hearing.recognizer if is_missing else LoadedAhead(hearing.recognizer)
+    return WordSide(hearing, recognizer, names, _naming(names, known, home))
+
+
 def open_input(
-    world: World, output: Output, acting: Acting, agent: Agent, sources: NameSources, side: SpeakerSide | None
+    world: World, output: Output, acting: Acting, agent: Agent, words: WordSide | None, side: SpeakerSide | None
 ) -> Input:
     """Join everything from the microphone to the mailbox; nothing is heard before its loops run.
 
     `side` tells who speaks; None where nobody listens for that.
-
-    Raises `ModelNotFound` for a configured model folder that is none.
     """
     config, clock, speech = world.config, world.environment.clock, output.speech
-    addressing, verbs, forgetting, (known, home) = acting.addressing, acting.verbs, acting.forgetting, sources
+    addressing, verbs, forgetting = acting.addressing, acting.verbs, acting.forgetting
     gate = TurnGate(
         mute=verbs.mute.guard,
         evidence=evidence_guard,
@@ -167,10 +194,9 @@ def open_input(
     forgetting.empties(speech, output.own_words, output.arbiter)
     sign = ListeningSign(acting.voice)
     source = acting.source
-    if source is None:
+    if source is None or words is None:
         return Input(None, interruption, intake, turns, acting, None, sign, {}, None)
-    names = KnownNames(*filter(None, (home, known)))
-    hearing = world.environment.hearing(hearing_settings(config), names)
+    hearing, recognizer, names = words.hearing, words.recognizer, words.names
     followers = _followers(world, output, acting, interruption, Prewarm(_warming(agent, hearing), clock))
     recorder = FlightRecorder(acting.insight.recordings, config.ears, clock, names) if config.recorder.turns else None
     guard = recorder.guarding(acting.guard) if recorder else acting.guard
@@ -179,7 +205,7 @@ def open_input(
         MutedSource(source, verbs.mute, _wakes_muted(output, acting)),
         LateDetector(load) if isinstance(source, LiveMicrophone) and source.missing else load(),
         Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence)),
-        side.heard_by(hearing.recognizer) if side else hearing.recognizer,
+        side.heard_by(recognizer) if side else recognizer,
         intake,
         Surroundings(
             guard,
@@ -202,7 +228,7 @@ def open_input(
         _record(recorder, listener, output, interruption, world)
         forgetting.empties(recorder)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
-    return Input(ears, interruption, intake, turns, acting, spotter, sign, _naming(names, known, home), recorder)
+    return Input(ears, interruption, intake, turns, acting, spotter, sign, words.naming, recorder)
 
 
 def _marks(addressing: Addressing, side: SpeakerSide | None) -> Callable[[RecognizedTurn], Mapping[str, Json]]:

@@ -38,6 +38,8 @@ AGAIN_SECONDS: Final = 5.0
 AWAY_SECONDS: Final = 60.0
 """Between two tries to reach one that nobody has asked for anything yet."""
 
+STORE_LOOP: Final = "graph: the store's child process"
+
 log = structlog.get_logger()
 
 
@@ -88,7 +90,7 @@ class ManagedGraph:
             loops["graph: fills a server that was emptied"] = partial(self._fill, self.server)
             loops["graph: whether a server holds all of it"] = partial(self._look, self.server)
         if self.store is not None:
-            loops["graph: the store's child process"] = partial(self._serve, self.store)
+            loops[STORE_LOOP] = partial(self._serve, self.store)
             loops["graph: its indexes, built and kept warm"] = self.store.indexes.run
             loops["graph: repaired where it is damaged"] = partial(repair_damaged, self.writer, self.store)
         return loops

@@ -84,6 +84,8 @@ def plain(words: str, names: Collection[str] = NAMES) -> str:
     """
     spoken = _NO_WORD.sub(" ", simplified(words.casefold())).strip()
     for name in sorted(names, key=len, reverse=True):
+        if spoken.isascii() and not name.casefold().isascii():
+            continue  # it cannot be in there; and only who speaks Chinese needs the table of its characters
         called = re.escape(_NO_WORD.sub(" ", simplified(name.casefold())).strip())
         edge = r"(?:^|(?<=\s)){}(?=\s|$)" if called.isascii() else "{}"
         spoken = re.sub(edge.format(called), " ", spoken)

@@ -13,7 +13,7 @@ from tests.service.process import HOUSEHOLD, Household
 
 SHOWS = ("H9",)
 
-SETTLING = 4.0
+SETTLING = 20.0
 """Seconds after the start in which it still loads what nobody waits for."""
 
 LATER = ("the token vocabulary, once a conversation is long", "litellm, where it is used")

@@ -188,6 +188,10 @@ class Graph(Kept[str | Statement, Result, Written]):
         except DriverError as error:
             raise refusals.lost(error, endpoint.uri) from error
 
+    async def load(self) -> None:
+        """Import the driver ahead of the first statement, beside the event loop."""
+        await self._connections.load()
+
     async def close(self) -> None:
         """Close the connections; a later statement opens new ones."""
         await self._connections.close()

@@ -129,6 +129,11 @@ def test_help_is_light() -> None:
     assert shown & (HEAVY | {"numpy", "pydantic", "httpx"}) == set()
 
 
+def test_a_command_that_asks_the_service_loads_none_of_its_mind() -> None:
+    within = "{name for name in sys.modules if name.startswith(('agent.mailbox', 'agent.run', 'agent.loop'))}"
+    loaded_by(f"import appliance.api.client, appliance.cli.status, sys\nassert {within} == set()")
+
+
 @pytest.mark.shows("H9")
 def test_the_service_starts_without_what_can_come_once_it_listens() -> None:
     later = HEAVY - {"av"} | {"aiohttp", "mcp", "zeroconf"}

@@ -6,6 +6,7 @@ import os
 import signal
 from collections import defaultdict
 from collections.abc import AsyncIterator, Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import settings
 from tests.budget import processor_time
 from tests.figures import FIGURES
 from tests.guard import refuse_the_network
-from tests.marks import REAL, mark
+from tests.marks import REAL, is_never_fast, mark
 from tests.needs import hidden_in_ci, reason_to_skip
 from tests.workers import Worker, alone_at_the_server, hand_in, share, take_in, write_seconds
 
@@ -46,6 +47,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--fast", action="store_true", help="leave out the tests that need something real, or take long")
     group.addoption("--every-step", action="store_true", help="try all of what is sampled: crashes, voices, clips")
     group.addoption("--write-seconds", action="store_true", help="keep how long the files took, for sharing them out")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import for a fast run what it leaves out whole; None leaves it to others."""
+    return True if config.getoption("--fast") and is_never_fast(collection_path) else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,5 +1,6 @@
 """Marks that tests get by what they use, so that none can be forgotten: the stores, real processes, the room."""
 
+from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Final
@@ -35,10 +36,11 @@ BY_NAME: Final = {
     "tests.appliance.command.nakari": "process",
     "tests.appliance.command.started": "process",
     "tests.service.process.Household": "process",
+    "tests.room.house.live": "room",
 }
 """What starts a store or a process when it is called, and the mark of each test whose file imports it."""
 
-LONG_SECONDS: Final = 3.0
+LONG_SECONDS: Final = 2.0
 """A file that takes so long on a quiet machine is no part of a fast run: `tests/data/seconds.txt` has them."""
 
 REAL: Final = (
@@ -61,27 +63,39 @@ REAL: Final = (
 
 def mark(items: list[pytest.Item]) -> None:
     """Give each test the marks of what it uses."""
-    long = {path for path, seconds in known_seconds().items() if seconds >= LONG_SECONDS}
+    long = long_files()
     for item in items:
         if name_of(item.path) in long:
             item.add_marker("long")
-        for name in sorted(_of_folder(item) | _of_fixtures(item) | _of_module(item)):
+        for name in sorted(_of_folder(item.path) | _of_fixtures(item) | _of_module(getattr(item, "module", None))):
             item.add_marker(name)
 
 
-def _of_folder(item: pytest.Item) -> set[str]:
-    top = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
-    return {BY_FOLDER[top]} if top in BY_FOLDER else set()
+def is_never_fast(file: Path) -> bool:
+    """Say whether a fast run has none of this file's tests, whatever they are: it need not be imported for them."""
+    return name_of(file) in long_files() or bool(_of_folder(file))
+
+
+@cache
+def long_files() -> frozenset[str]:
+    """Return the files that take long, by their path in the repository."""
+    return frozenset(path for path, seconds in known_seconds().items() if seconds >= LONG_SECONDS)
+
+
+@cache
+def _of_folder(file: Path) -> frozenset[str]:
+    below = file.relative_to(TESTS).parts if file.is_relative_to(TESTS) else ()
+    return frozenset(BY_FOLDER[top] for top in below[:1] if top in BY_FOLDER)
 
 
 def _of_fixtures(item: pytest.Item) -> set[str]:
     return {BY_FIXTURE[name] for name in getattr(item, "fixturenames", ()) if name in BY_FIXTURE}
 
 
-def _of_module(item: pytest.Item) -> set[str]:
-    module = getattr(item, "module", None)
+@cache
+def _of_module(module: object) -> frozenset[str]:
     used = vars(module).values() if isinstance(module, ModuleType) else ()
-    return {BY_NAME[name] for name in map(_full_name, used) if name in BY_NAME}
+    return frozenset(BY_NAME[name] for name in map(_full_name, used) if name in BY_NAME)
 
 
 def _full_name(used: object) -> str:

@@ -1,9 +1,10 @@
-"""How the suite is shared between two processes: which tests stay together, and how their figures come home."""
+"""How the suite is shared between processes: which tests stay together, and how their figures come home."""
 
 import fcntl
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -17,7 +18,7 @@ ROOT: Final = Path(__file__).parents[1]
 SECONDS_FILE: Final = Path(__file__).parent / "data" / "seconds.txt"
 """Seconds of each slow test file on a quiet machine, `scripts/test --write-seconds` makes it anew."""
 
-SLOW_SECONDS: Final = 3.0
+SLOW_SECONDS: Final = 2.0
 """Files that take less are not worth a line there."""
 
 
@@ -28,7 +29,7 @@ class Worker(Protocol):
 
 
 def share(items: list[pytest.Item]) -> None:
-    """Start the longest files first, so that both processes end together; `--dist loadfile` keeps files whole."""
+    """Start the longest files first, so that the processes end together; `--dist loadfile` keeps files whole."""
     seconds = known_seconds()
     items.sort(key=lambda test: (-seconds.get(name_of(test.path), 0.0), str(test.path)))
 
@@ -44,6 +45,7 @@ def alone_at_the_server(item: pytest.Item) -> Iterator[None]:
         yield
 
 
+@cache
 def name_of(path: Path) -> str:
     """Return the path of a test file as the repository has it."""
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name

@@ -13,6 +13,7 @@ import pytest
 
 from tests.architecture.source import ROOT
 from tests.budget import processor_time
+from tests.marks import TESTS, is_never_fast
 from tests.workers import known_seconds, write_seconds
 
 pytest_plugins = ["pytester"]
@@ -123,7 +124,14 @@ def test_what_a_test_does_to_the_logs_ends_with_it(pytester: pytest.Pytester) ->
     run(pytester).assert_outcomes(passed=2)
 
 
-def test_two_processes_keep_each_file_in_one(pytester: pytest.Pytester) -> None:
+def test_a_fast_run_does_not_even_import_what_it_leaves_out_whole() -> None:
+    for left_out in ("room", "service/test_start.py", "architecture/test_marks.py"):
+        assert is_never_fast(TESTS / left_out)
+    for wanted in (".", "agent", "agent/test_event.py", "console/test_talk_of_the_future.py"):
+        assert not is_never_fast(TESTS / wanted)
+
+
+def test_processes_keep_each_file_in_one(pytester: pytest.Pytester) -> None:
     """As scripts/test starts them: a file's fixtures are made once."""
     script = (ROOT / "scripts/test").read_text(encoding="utf-8")
     (options,) = re.findall(r"--numprocesses \S+ --dist \S+ --no-loadscope-reorder", script)

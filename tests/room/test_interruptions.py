@@ -1,6 +1,7 @@
 """Somebody speaks, coughs, slams a door or agrees while she speaks: silence at once, and a reply that goes on."""
 
 from collections.abc import Callable
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -62,17 +63,18 @@ def interruptions(
 
 @pytest.mark.shows("V17")
 @pytest.mark.parametrize(("db", "least"), [(0, 7), (-6, 5), (-12, 3)])
-def test_she_falls_silent_for_whoever_speaks(tmp_path: Path, db: int, least: int) -> None:
-    found = interruptions(tmp_path, [says(order) for order in ORDERS], db, around(100))
+def test_she_falls_silent_for_whoever_speaks(tmp_path: Path, db: int, least: int, every_step: bool) -> None:
+    orders = ORDERS if every_step else ORDERS[::2]
+    found = interruptions(tmp_path, [says(order) for order in orders], db, around(100))
     silent = [each.silent_after for each in found if each.silent_after is not None]
     ended = [each for each in found if each.taken_up]
-    right = [order for order, each in zip(ORDERS, found, strict=True) if order in each.taken_up]
+    right = [order for order, each in zip(orders, found, strict=True) if order in each.taken_up]
     times = f"silent after p50 {quantile(silent, 0.5):.2f} s, p95 {quantile(silent, 0.95):.2f} s" if silent else "never"
     figure(
         f"barge-in at {db} dB against her voice at the microphone",
         f"{len(silent)} of {len(found)} noticed, {times}; {len(ended)} ended the reply, {len(right)} words right",
     )
-    assert len(silent) >= least
+    assert len(silent) >= ceil(least * len(orders) / len(ORDERS))
 
 
 @pytest.mark.shows("V17", "V11")

@@ -13,17 +13,20 @@ from agent.context.rebuild import Gone, rebuild
 from agent.errors import StreamBroken
 from agent.event import Event
 from agent.model.messages import Message
+from agent.run.patience import ThoughtLimits
 from agent.tools.journal import journal_read_tool
 from agent.tools.tool import Call, run_tool
 from memory.errors import StateUnusable
 from memory.state.journal import Entry
 from memory.state.retention import Keep, Retention
 from tests.agent.context.test_compression import is_summary_request
-from tests.agent.mind import TestMind, a_mind, spoken
+from tests.agent.mind import Start, TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
 LIMITS = ContextLimits(history_messages=6, history_tokens=400, compress_above_tokens=1_200, summary_tokens=100)
 REPLY = ("reply", '{"text": "Yes."}')
+AT_ONCE = Start(patience=ThoughtLimits(first_pause=0.001))
+"""A model that broke off is asked again without the half second of real life."""
 
 
 class Whim(ScriptedModel):
@@ -55,7 +58,7 @@ class Whim(ScriptedModel):
 async def test_every_request_is_rebuilt_whatever_happened(tmp_path: Path, seed: int) -> None:
     model = Whim(seed)
     for start in range(6):  # each start finds what the one before left, as after a crash
-        async with a_mind(tmp_path, [model], limits=LIMITS) as mind:
+        async with a_mind(tmp_path, [model], limits=LIMITS, start=AT_ONCE) as mind:
             for number in range(6):
                 if model.dice.random() < 0.2:
                     mind.disk.full_at = model.dice.choice(["llm.results", "tools.requests", "context.message"])

@@ -7,6 +7,7 @@ import threading
 import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -169,7 +170,7 @@ async def test_the_real_piper_speaks_by_itself_and_kept_running() -> None:
 
 async def reached(server: WyomingServer) -> None:
     """Return once it takes connections, which it does after it says so."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while True:
             try:
                 await server.info()
@@ -197,8 +198,9 @@ async def test_the_real_wyoming_piper_speaks() -> None:
         env={"PATH": os.environ["PATH"]},
     )
     try:
-        await reached(server_at(url, 0))
-        voice = WyomingSynthesizer(server_at(url, 0), {"en": VOICE})
+        at = replace(server_at(url, 0), connect_timeout=120.0, timeout=120.0)  # however busy the machine is
+        await reached(at)
+        voice = WyomingSynthesizer(at, {"en": VOICE})
         outcomes = [await listen(voice.speak(text, "en")) for text in (TEXT, "One. Two. Three.")]
         with pytest.raises(SynthesisFailed, match="has no voice for 'zh'"):
             [piece async for piece in voice.speak("水开了。", "zh")]

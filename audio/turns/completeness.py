@@ -10,11 +10,17 @@ SHORTEST_SILENCE: Final = 0.35
 SURE_SILENCE: Final = 0.54
 """Seconds of silence that end a turn whose words or voice have ended; the pauses between phrases are shorter."""
 
+LIKELY_SILENCE: Final = 0.95
+"""Seconds of silence that end a turn whose voice or words have rather ended than not."""
+
 LONGEST_SILENCE: Final = 1.25
 """Seconds of silence that end a turn whose words or voice ask for more."""
 
-SURE: Final = 0.05
-"""Evidence (log odds) of the voice from which it is believed; below it says nothing."""
+SURE: Final = 0.35
+"""Evidence (log odds) from which the end is believed: of ends a little more than half have it, of pauses one in six."""
+
+LIKELY: Final = -0.05
+"""Evidence from which an end is as likely as not; below it more is to be expected."""
 
 FINISHED_WEIGHS: Final = 0.5
 """The same that words bring which are finished: the voice can still say otherwise ("turn on the kitchen" light)."""
@@ -45,10 +51,12 @@ def commit_silence(completeness: Completeness, voice: float, neutral: float) -> 
         return SHORTEST_SILENCE
     if completeness is Completeness.UNFINISHED:
         return LONGEST_SILENCE
+    if completeness is Completeness.NEUTRAL and not voice:
+        return neutral
     ends = voice + (FINISHED_WEIGHS if completeness is Completeness.FINISHED else 0.0)
     if ends >= SURE:
         return min(SURE_SILENCE, neutral)
-    return LONGEST_SILENCE if ends <= -SURE else neutral
+    return max(LIKELY_SILENCE, neutral) if ends > LIKELY else LONGEST_SILENCE
 
 
 def completeness_of(text: str, language: str) -> Completeness:

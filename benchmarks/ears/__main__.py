@@ -21,6 +21,7 @@ MEASUREMENTS: Final = (
     "inventions",
     "false_reflexes",
     "turns",
+    "cut_offs",
     "reflexes",
     "words",
     "duplex",

@@ -66,9 +66,9 @@ def results(bench: Bench) -> list[str]:
     """Return what was spotted in each condition, by word; then what was spotted where no such word was said."""
     search = KeywordSearch()
     search.warm()
-    words = [clip for clip in bench.clips if clip.is_speech and asked(clip.text)]
+    words = bench.sampled([clip for clip in bench.speech if asked(clip.text)])
     others = bench.sampled([clip for clip in bench.speech if not asked(clip.text)])
-    lines = [f"{len(words)} clips of reflex words, of all splits: no rule may be made on them"]
+    lines = [f"{len(words)} clips of reflex words, on which nobody was trained whatever the split"]
     for name, condition in CONDITIONS.items():
         heard = [(clip, _in_room(bench, search, clip, condition)) for clip in words]
         lines.append(f"{name}: {_right(heard)}")

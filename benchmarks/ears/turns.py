@@ -85,16 +85,16 @@ def silences(clip: Clip, seed: int = 0, *, is_worn: bool = False) -> list[Silenc
     """
     random = np.random.default_rng([seed, len(clip.file.name), *clip.file.name.encode()])
     samples, detector = clip.samples(), _detector()
-    words = _aligned(clip, samples)
+    words = aligned(clip, samples)
     room = float(np.exp(random.uniform(*np.log(ROOM_AMPLITUDES))))
     whole = _trimmed(samples, random) if is_worn else samples
     found = list(_heard(clip, _in_room(whole, room, random), words, detector))
-    for place, before in _places(samples, words, random):
+    for place, before in places_in(samples, words, random):
         part = _faded(samples[:place], random) if is_worn else samples[:place]
         *_, last = [None, *_heard(clip, _in_room(part, room, random), words[:before], detector)]
         if last is not None and last.kind == "end":
             hidden = last.hidden - place / SAMPLE_RATE
-            kind = _kind(words[:before], last.completeness)
+            kind = kind_of(words[:before], last.completeness)
             found.append(Silence(kind, clip.file.name, last.completeness, last.prosody, hidden))
     return found
 
@@ -151,7 +151,7 @@ def _faded(samples: Samples, random: np.random.Generator) -> Samples:
     return dying
 
 
-def _aligned(clip: Clip, samples: Samples) -> tuple[Word, ...]:
+def aligned(clip: Clip, samples: Samples) -> tuple[Word, ...]:
     """Return when each word is said; none where the words are unknown, not English, or not found in the sound."""
     told = re.sub(r"[^a-z' ]+", " ", clip.text.lower()).split()
     if clip.language != "en" or not told:
@@ -163,7 +163,7 @@ def _aligned(clip: Clip, samples: Samples) -> tuple[Word, ...]:
     return words if [word.text for word in words] == told else ()
 
 
-def _places(samples: Samples, words: Sequence[Word], random: np.random.Generator) -> list[tuple[int, int]]:
+def places_in(samples: Samples, words: Sequence[Word], random: np.random.Generator) -> list[tuple[int, int]]:
     """Return where to cut a clip, in samples, and after how many words; between words, else where it is quietest."""
     if words:
         drawn = random.permutation(len(words) - 1)[:PLACES]
@@ -189,7 +189,8 @@ def _dips(samples: Samples, random: np.random.Generator) -> list[int]:
     return [at * 160 for at in sorted(chosen)]
 
 
-def _kind(words: Sequence[Word], completeness: Completeness) -> Kind:
+def kind_of(words: Sequence[Word], completeness: Completeness) -> Kind:
+    """Return what kind of place comes after these words; none for unknown ones."""
     if not words:
         return "words unknown"
     if completeness is Completeness.UNFINISHED:

@@ -1,5 +1,6 @@
 """The bench of the ears: whose clips are in which split, what it reads of a folder, and that it runs."""
 
+import asyncio
 from collections import Counter
 from pathlib import Path
 
@@ -7,10 +8,13 @@ import numpy as np
 import pytest
 
 from audio.pcm import SAMPLE_RATE, rms_dbfs
+from audio.turns.vad import load_detector
+from benchmarks.audio.endpointing import ends_of_ours
 from benchmarks.ears.__main__ import MEASUREMENTS, main
 from benchmarks.ears.corpus import SHARES, read_corpus, split_of
+from benchmarks.ears.cut_offs import cases, is_cut
 from benchmarks.ears.mixing import Condition, mixed
-from benchmarks.ears.turns import flat, judged, silences
+from benchmarks.ears.turns import PAUSES, flat, judged, silences
 from benchmarks.sound import write_wav
 from tests.audio.spoken import said
 from tests.room.acoustics import from_samples, level_dbfs
@@ -84,6 +88,26 @@ def test_pauses_are_put_into_clips_by_the_word_before_and_cost_what_a_rule_waits
     (put_in, *_) = (each for each in found if each.kind != "end")
     assert [put_in.cut_by(flat(seconds)) for seconds in (0.2, 2.0)] == [1.0, 0.0]
     assert "waits p50 0.70, mean 0.70, p90 0.70 s; cut off: whole clips 0.0% of 1" in judged(found, flat(0.7))
+
+
+def test_a_pause_put_in_is_cut_where_the_listener_ends_a_turn_in_it(folder: Path) -> None:
+    clip = read_corpus(folder)[1]
+    whole, *paused = cases(clip, seed=0)
+    assert whole.kind == "end" and not is_cut(whole, [whole.piece.speech_ends + 0.5])
+    assert is_cut(whole, [whole.piece.speech_ends - 0.5])
+    assert len(paused) == 2 * len(PAUSES) and {each.kind for each in paused} <= {"its word list", "content phrase"}
+    ((begins, stops),) = paused[-1].piece.pauses
+    assert stops - begins == pytest.approx(PAUSES[-1])
+    assert is_cut(paused[-1], [begins + 0.5]) and not is_cut(paused[-1], [paused[-1].piece.speech_ends + 0.5])
+    assert len(paused[-1].piece.samples) - len(whole.piece.samples) == pytest.approx(PAUSES[-1] * SAMPLE_RATE, abs=2)
+
+
+def test_cut_offs_run_through_the_whole_listener(folder: Path) -> None:
+    whole, *_, longest = cases(read_corpus(folder)[1], seed=0)
+    detector = load_detector()
+    (end,) = asyncio.run(ends_of_ours(whole.piece, detector))
+    assert whole.piece.speech_ends + 0.3 < end < whole.piece.speech_ends + 1.4
+    assert len(asyncio.run(ends_of_ours(longest.piece, detector))) in {1, 2}
 
 
 def test_a_folder_without_clips_is_one_sentence(tmp_path: Path) -> None:

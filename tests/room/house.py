@@ -28,7 +28,7 @@ from audio.speech import RecognizedTurn, SpeechStarted
 from tests.fakes import ScriptedModel, calls
 from tests.room.acoustics import Loudspeaker, Sound, at_level
 from tests.room.card import SimulatedCard, beside
-from tests.room.virtual_time import passed, run_virtually
+from tests.room.virtual_time import REAL_PATIENCE, passed, run_virtually
 from tests.room.voices import HERS, Remembered
 from tests.service.process import Household
 
@@ -168,11 +168,14 @@ class Surroundings:
     microphone_ppm: float = 0.0
     satellites: Devices | None = None
     """Devices in other rooms."""
+    patience: float = REAL_PATIENCE
+    """Real seconds that one job may take; a benchmark on a crowded machine has more than a test."""
 
 
 def live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], around: Surroundings | None = None) -> T:
     """Open a house, let the story happen while everything runs, close it, and return what the story returns."""
-    return run_virtually(_live(folder, story, around or Surroundings()), {"transcribe": RECOGNITION_SECONDS})
+    around = around or Surroundings()
+    return run_virtually(_live(folder, story, around), {"transcribe": RECOGNITION_SECONDS}, around.patience)
 
 
 async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], around: Surroundings) -> T:

@@ -124,9 +124,11 @@ async def passed(seconds: float) -> None:
     await until(asyncio.get_running_loop().time() + seconds)
 
 
-def run_virtually(main: Coroutine[Any, Any, T], job_seconds: Mapping[str, float] | None = None) -> T:
+def run_virtually(
+    main: Coroutine[Any, Any, T], job_seconds: Mapping[str, float] | None = None, patience: float = REAL_PATIENCE
+) -> T:
     """Run a coroutine to its end in virtual time, on a loop of its own, and return what it returns."""
-    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(job_seconds)) as runner:
+    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(job_seconds, patience)) as runner:
         return runner.run(main)
 
 

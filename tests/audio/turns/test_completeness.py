@@ -1,10 +1,11 @@
 """Sentences that are whole, that ask for more, and of which nobody can say."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from audio.turns.completeness import (
+    LIKELY_SILENCE,
     LONGEST_SILENCE,
     SHORTEST_SILENCE,
     SURE_SILENCE,
@@ -273,6 +274,22 @@ def test_a_voice_that_ends_shortens_the_silence_but_not_after_words_that_ask_for
 def test_a_voice_that_goes_on_lengthens_it_even_after_a_whole_order_but_not_after_an_answer() -> None:
     silences = [commit_silence(each, GOES_ON, 0.7) for each in Completeness]
     assert silences == [SHORTEST_SILENCE, LONGEST_SILENCE, LONGEST_SILENCE, LONGEST_SILENCE]
+
+
+@pytest.mark.shows("V7")
+def test_a_voice_that_has_rather_ended_than_not_is_given_a_little_longer() -> None:
+    silences = [commit_silence(each, 0.2, 0.7) for each in Completeness]
+    assert silences == [SHORTEST_SILENCE, SURE_SILENCE, LIKELY_SILENCE, LONGEST_SILENCE]
+    assert commit_silence(Completeness.FINISHED, -0.3, 0.7) == LIKELY_SILENCE
+    assert commit_silence(Completeness.NEUTRAL, 0.2, 1.2) == 1.2
+
+
+@pytest.mark.shows("V7")
+@given(st.floats(-3, 3), st.floats(0, 3), st.floats(0.2, 1.2))
+def test_more_evidence_of_an_end_never_lengthens_the_silence(voice: float, more: float, neutral: float) -> None:
+    assume(voice and voice + more)
+    for each in Completeness:
+        assert commit_silence(each, voice + more, neutral) <= commit_silence(each, voice, neutral)
 
 
 @pytest.mark.shows("V7")

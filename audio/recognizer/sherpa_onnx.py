@@ -66,6 +66,8 @@ class SherpaRecognizer:
         self._loaded: OnlineRecognizer | None = None
         self._refused: tuple[Signature, AudioError] | None = None
         self._followed: WeakSet[FollowedTurn] = WeakSet()
+        self._listed = threading.Lock()
+        """Held while turns are added or listed."""
 
     def warm(self) -> None:
         """Load the model and decode a second of silence. Blocking. Raises `ModelNotFound`, `RecognizerAbsent`."""
@@ -76,12 +78,15 @@ class SherpaRecognizer:
         if self._loaded is None:
             raise RecognizerAbsent(f"{self.name} is not loaded")
         turn = FollowedTurn(self._loaded, self._transcript)
-        self._followed.add(turn)
+        with self._listed:
+            self._followed.add(turn)
         return turn
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         """Return the words: where the turn was followed, what it has come to. Blocking. Raises `RecognitionFailed`."""
-        for turn in list(self._followed):
+        with self._listed:
+            followed = list(self._followed)
+        for turn in followed:
             heard = turn.completed(utterance.samples)
             if heard is not None:
                 return heard

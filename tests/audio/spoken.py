@@ -18,6 +18,7 @@ SHARED_CLIPS = Path(__file__).parents[3] / "shared" / "speech"
 """Where the project is developed; absent elsewhere."""
 
 HOUSEHOLD_WHISPER = Path(__file__).parents[1] / "data" / "whisper-household"
+HOUSEHOLD_STREAMING = Path(__file__).parents[1] / "data" / "streaming-household"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 from agent.event import HOUSEHOLD
 from appliance.live.senses import Meter, Senses
 from audio.pcm import CHUNK_SAMPLES, AudioChunk
-from audio.speech import SpeechStarted
+from audio.speech import PartialWords, SpeechStarted
 from tests.agent.mind import PATIENCE, a_mind
 from tests.appliance.live.looking import ARoom, a_live, a_look, payloads, valid
 from tests.appliance.live.test_live import VISITOR
@@ -50,6 +50,28 @@ async def test_hearing_speaking_and_mute_are_told_as_they_change(tmp_path: Path)
             (other,) = await visitor.until("snapshot")
             assert other["payload"]["state"] == "idle"
             assert visitor.told == [], "the room is the household's"
+
+
+@pytest.mark.shows("E21")
+async def test_words_are_shown_while_they_are_spoken_to_the_household_alone_and_kept_nowhere(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [ScriptedModel()]) as mind, a_live(mind, ARoom()) as live:
+        senses = Senses(mind.mind.bus.show)
+        async with a_look(live) as look, a_look(live, VISITOR) as visitor:
+            await look.until("snapshot")
+            await visitor.until("snapshot")
+            senses.speech_started(SpeechStarted(0.0, lambda: None))
+            for text in ("turn on", "turn on the light"):
+                senses.read(PartialWords(text, "en", "a recognizer"))
+            senses.turn_ended(None, "")
+            told = await look.until("state", state="listening")
+            assert payloads(told, "words_so_far") == [
+                {"text": "turn on", "language": "en"},
+                {"text": "turn on the light", "language": "en"},
+            ]
+            assert all(each["seq"] is None for each in told), "nothing of it is in the journal"
+            assert visitor.told == []
+        written = await mind.mind.journal.entries(newest=True, limit=20)
+        assert not any("turn on" in str(entry.body) for entry in written)
 
 
 async def test_levels_are_measured_only_while_somebody_looks(tmp_path: Path) -> None:

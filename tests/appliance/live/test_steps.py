@@ -156,4 +156,4 @@ def test_arguments_are_shown_as_what_they_are_or_as_they_were_written(args: str,
 
 def test_every_message_has_its_name() -> None:
     assert {"snapshot", "run_started", "text_chunk", "lost", "turn", "answer", "speech_ended"} <= {*MESSAGES}
-    assert len(MESSAGES) == 21
+    assert len(MESSAGES) == 22

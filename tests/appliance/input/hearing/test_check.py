@@ -14,7 +14,9 @@ from appliance.config.load import Config, load
 from appliance.doctor.examine import Line, Verdict
 from appliance.input.hearing.check import engines
 from appliance.input.whisper.check import CHECKS as WHISPER
+from audio.recognizer.sherpa_onnx import is_installed
 from audio.recognizer.speed import sample_utterance
+from tests.audio.spoken import HOUSEHOLD_STREAMING
 from tests.audio.transcription_server import (
     HTML,
     Answer,
@@ -121,6 +123,32 @@ def test_a_wyoming_server_that_only_speaks(tmp_path: Path) -> None:
     assert line.verdict == Verdict.FAULT
     assert "recognizes no speech" in line.what
     assert line.fix.startswith("correct [wyoming_recognizer] url: speech to text and text to speech")
+
+
+def line_of_streaming(folder: Path, model: Path) -> Line:
+    text = f'[ears]\nengines = ["streaming", "whisper"]\n[streaming_recognizer]\nmodel = "{model}"\n'
+    return engines(config_of(folder, text))
+
+
+@pytest.mark.shows("V14")
+def test_a_streaming_model_that_cannot_be_used_comes_with_its_fix(tmp_path: Path) -> None:
+    line = line_of_streaming(tmp_path, tmp_path / "gone")
+    assert line.verdict == Verdict.FAULT
+    assert line.what.startswith("streaming, then whisper: sherpa-onnx:gone: ")
+    if is_installed():
+        assert line.fix == "unpack a streaming model of sherpa-onnx there, or correct [streaming_recognizer] model"
+    else:
+        assert line.fix == "run scripts/setup, or take streaming out of [ears] engines"
+
+
+@pytest.mark.shows("V14")
+@pytest.mark.timeout(120)
+@pytest.mark.skipif(not is_installed(), reason="sherpa-onnx, the extra streaming, is not installed")
+def test_a_streaming_model_hears_the_sentence_and_its_pace_is_told(tmp_path: Path) -> None:
+    line = line_of_streaming(tmp_path, HOUSEHOLD_STREAMING)
+    assert "sherpa-onnx:streaming-household heard '" in line.what
+    assert "s of the processor for each second of sound" in line.what
+    assert line.verdict in {Verdict.OK, Verdict.WARNING}
 
 
 def test_whisper_is_not_looked_at_where_it_is_not_to_hear(tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ from structlog.testing import capture_logs
 from appliance.config.load import load
 from appliance.egress import downloads_of, lasting_egress
 from appliance.errors import ConfigError
-from appliance.input.hearing.choose import Hearing, choose_recognizer, recognizer_of
+from appliance.input.hearing.choose import Hearing, choose_recognizer, recognizer_of, servers_of
 from appliance.input.hearing.settings import hearing_settings
 from appliance.input.whisper.recognizers import CurrentRecognizer
+from audio.interfaces import StreamingRecognizer
 from audio.recognizer.chain import RecognizerChain
 from audio.recognizer.openai_api import wav_of
+from audio.recognizer.sherpa_onnx import is_installed
 from audio.speech import Transcript, Utterance
 from audio.wyoming import server_at
 from tests.audio.hub_server import Hub, serving
@@ -70,6 +72,29 @@ def test_they_hear_in_the_order_that_is_set(tmp_path: Path, engines: tuple[str, 
     assert (hearing.whisper is not None) == ("whisper" in engines)
     told = recognizer_of(hearing_settings(load(tmp_path / "nakari.toml", {"HOME": str(tmp_path)})))
     assert (told.name, told.sends_to) == (order[0], hearing.recognizer.sends_to)
+
+
+@pytest.mark.shows("F28", "V14")
+def test_one_that_follows_what_is_said_is_a_member_of_the_chain_and_sends_nothing(tmp_path: Path) -> None:
+    text = ears("streaming", "openai") + '[streaming_recognizer]\nmodel = "~/models/zipformer"\n'
+    hearing = hearing_by(tmp_path, text)
+    assert list(hearing.describe()) == ["sherpa-onnx:zipformer", "openai:whisper-1"]
+    assert isinstance(hearing.streaming, StreamingRecognizer)
+    assert hearing.streaming.sends_to == ()
+    assert hearing_by(tmp_path, ears("openai")).streaming is None
+    settings = hearing_settings(load(tmp_path / "nakari.toml", {"HOME": str(tmp_path)}))
+    assert [server.name for server in servers_of(settings)] == ["openai:whisper-1"]
+
+
+@pytest.mark.shows("V14")
+def test_with_a_model_that_is_not_there_the_next_hears(tmp_path: Path) -> None:
+    with transcribing(verbose("Yes.")) as server:
+        text = ears("streaming", "openai", url=server.url) + f'[streaming_recognizer]\nmodel = "{tmp_path}/gone"\n'
+        hearing = hearing_by(tmp_path, text)
+        hearing.recognizer.warm()
+        assert asked_by(hearing, server) == "openai:whisper-1"
+    told = hearing.describe()["sherpa-onnx:gone"]
+    assert ("there is no folder" if is_installed() else "the extra streaming, is not installed") in told
 
 
 def test_the_port_of_wyoming_need_not_be_said() -> None:
@@ -202,7 +227,9 @@ def test_the_service_loses_no_word_when_its_server_is_killed_during_a_request(tm
         ("[ears]\nengines = []", r"line 2: \[ears\] engines names none; write \[\"whisper\"\]"),
         ('[ears]\nengines = ["whisper", "whisper"]', "names one twice"),
         ('[ears]\nengines = ["wyoming"]', r'names "wyoming", but \[wyoming_recognizer\] has no url'),
-        ('[ears]\nengines = ["google"]', "should be 'whisper', 'openai' or 'wyoming'"),
+        ('[ears]\nengines = ["streaming"]', r'names "streaming", but \[streaming_recognizer\] has no model'),
+        ("[streaming_recognizer]\nthreads = -1", "threads"),
+        ('[ears]\nengines = ["google"]', "should be 'whisper', 'streaming', 'openai' or 'wyoming'"),
         ('[openai_recognizer]\nurl = "speech.home"', "should begin with http:// or https://"),
         ('[openai_recognizer]\nurl = "https://a:b@c"', "should hold no user and no password"),
         ('[wyoming_recognizer]\nurl = "http://speech.home"', "should begin with tcp://"),

@@ -1,0 +1,1 @@
+"""The tests' streaming model: made voices, sentences, training and export (`python -m benchmarks.streaming.train`)."""

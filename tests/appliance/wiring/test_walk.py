@@ -29,10 +29,11 @@ from tests.fakes import ScriptedModel, calls
 
 pytestmark = pytest.mark.shows("X1")
 
-MOST_FOR_A_QUESTION = (140, 815)
-"""Files and functions: measured 135 and 800 (132 to 137 and 785 to 812 in five runs, by what loops beside it do)."""
+MOST_FOR_A_QUESTION = (145, 830)
+"""Files and functions: one run counted 138 and 802; what loops beside it do in that time makes some difference."""
 
-MOST_FOR_A_WRITE = (27, 115)
+MOST_FOR_A_WRITE = (22, 105)
+"""One run counted 20 and 98."""
 
 WINGS = ("agent", "appliance", "audio", "memory")
 
@@ -98,7 +99,7 @@ async def of_a_write(folder: Path) -> set[tuple[str, str]]:
 
 async def test_a_spoken_question_takes_no_longer_a_walk_than_it_did(tmp_path: Path) -> None:
     found = figures(await of_a_question(tmp_path))
-    assert found <= MOST_FOR_A_QUESTION, found
+    assert found[0] <= MOST_FOR_A_QUESTION[0], found
     assert found[1] <= MOST_FOR_A_QUESTION[1], found
 
 

@@ -1,10 +1,10 @@
 """Spoken questions answered beside 500 streams that nobody reads, and without them: what they cost the voice."""
 
 import asyncio
+import select
 import socket
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from benchmarks.appliance.speech_to_sound import converse
@@ -34,7 +34,10 @@ def measure(*, quick: bool = False) -> Figure:
             else:
                 readers = module(__name__ if __name__ != "__main__" else "benchmarks.http.voice_beside_readers")
                 with speaking([*readers, "--read", str(folder / "door.sock"), str(5 if quick else READERS)]) as them:
+                    line_of(them)  # on a busy machine it may start later than a short conversation ends
                     turns = asyncio.run(converse(home, count))
+                    assert them.stdin is not None
+                    them.stdin.close()
                     told = line_of(them)
             spent[kind] = turns
     what = "from the end of the turn, the words known, to the first sound"
@@ -49,8 +52,9 @@ def measure(*, quick: bool = False) -> Figure:
 
 
 def read_nothing(path: Path, count: int) -> None:
-    """Open so many streams once there is a box, tell how many were let in, and read none of them."""
+    """Open so many streams once there is a box, tell how many were let in, read none; end with standard input."""
     inside: list[socket.socket] = []
+    print("waiting", flush=True)
     while len(inside) < count:
         stream = socket.socket(socket.AF_UNIX)
         try:
@@ -58,7 +62,8 @@ def read_nothing(path: Path, count: int) -> None:
             stream.sendall(NEVER_READ)
         except (FileNotFoundError, ConnectionRefusedError):  # it is not there yet
             stream.close()
-            time.sleep(0.05)
+            if select.select([sys.stdin], [], [], 0.05)[0]:  # the conversation is over, and there is no box any more
+                break
             continue
         except OSError:  # refused, or closed at once
             stream.close()

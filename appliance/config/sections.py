@@ -171,7 +171,7 @@ class EarsSettings:
         Le(1.2),
         Meaning(
             "How long a silence ends your turn when neither words nor voice tell whether you have finished: "
-            "0.35 to 0.54 after those that have, 1.25 after those that go on.",
+            "0.35 to 0.95 after those that have, 1.25 after those that go on.",
             "s",
         ),
     ] = 0.7

@@ -234,11 +234,12 @@ class KeywordSearch:
             if words in likely or words in exponents
         ]
         bars = self._bars(over_own_voice=over_own_voice)
-        above, words = max(
-            ((evidence - bars.get(words, ENOUGH), words) for evidence, words in found), default=(-1.0, "")
-        )
-        if above < 0:
+        enough = [(evidence, words) for evidence, words in found if evidence >= bars.get(words, ENOUGH)]
+        if not enough:
             return None
+        evidence, words = max(enough)
+        if any(rival > evidence and self._reflexes[other] != self._reflexes[words] for rival, other in found):
+            return None  # a word that needs less must not take what was rather another one
         return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at)
 
     def _bars(self, *, over_own_voice: bool) -> Mapping[str, float]:

@@ -93,12 +93,15 @@ def test_pauses_are_put_into_clips_by_the_word_before_and_cost_what_a_rule_waits
 def test_a_pause_put_in_is_cut_where_the_listener_ends_a_turn_in_it(folder: Path) -> None:
     clip = read_corpus(folder)[1]
     whole, *paused = cases(clip, seed=0)
-    assert whole.kind == "end" and not is_cut(whole, [whole.piece.speech_ends + 0.5])
+    assert whole.kind == "end"
+    assert not is_cut(whole, [whole.piece.speech_ends + 0.5])
     assert is_cut(whole, [whole.piece.speech_ends - 0.5])
-    assert len(paused) == 2 * len(PAUSES) and {each.kind for each in paused} <= {"its word list", "content phrase"}
+    assert len(paused) == 2 * len(PAUSES)
+    assert {each.kind for each in paused} <= {"its word list", "content phrase"}
     ((begins, stops),) = paused[-1].piece.pauses
     assert stops - begins == pytest.approx(PAUSES[-1])
-    assert is_cut(paused[-1], [begins + 0.5]) and not is_cut(paused[-1], [paused[-1].piece.speech_ends + 0.5])
+    assert is_cut(paused[-1], [begins + 0.5])
+    assert not is_cut(paused[-1], [paused[-1].piece.speech_ends + 0.5])
     assert len(paused[-1].piece.samples) - len(whole.piece.samples) == pytest.approx(PAUSES[-1] * SAMPLE_RATE, abs=2)
 
 

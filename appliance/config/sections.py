@@ -133,7 +133,7 @@ class EarsSettings:
     commit_silence: float = setting(
         0.7,
         "How long a silence ends your turn when neither words nor voice tell whether you have finished: 0.35 to "
-        "0.54 after those that have, 1.25 after those that go on.",
+        "0.95 after those that have, 1.25 after those that go on.",
         between=(0.35, 1.2),
         unit="s",
     )

@@ -44,18 +44,14 @@ ENOUGH: Final = 0.4
 """Nats that the sum of both has to reach: the best of 482 clips of people who say something else (split `choose`) comes
 to 0.2."""
 
-BARS: Final[Mapping[str, float]] = {"stop": -1.75}
-"""What is enough for a word that clips of people who say something else do not come near ("stop": "house" at -2.2, of
-some 270 of the split `choose`), and of which a wrong one does little."""
+BARS: Final[Mapping[str, float]] = {"stop": -0.5}
+"""What is enough for a word that those clips do not come near ("stop": -1.3), and of which a wrong one does little."""
 
-BARS_OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -1.65, "wait": 0.1}
-"""The same while nakari speaks (those clips: "house" as stop -2.1, "right" as wait -0.2)."""
+BARS_OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -0.6, "wait": -0.6}
+"""The same while nakari speaks, where who speaks over its likely means just that (those clips: -0.7 and -0.9)."""
 
 UNHEARD: Final = 1.0
 """Nats taken off where there is no decoder: the best of those clips comes to 1.2 then."""
-
-BARS_WITHOUT_DECODER: Final[Mapping[str, float]] = {"stop": -0.3}
-"""What is enough there ("off" as stop: -0.7); the phones are what tells the two apart."""
 
 SEEN_SECONDS: Final = 1.1
 """Longest speech that the network sees whole."""
@@ -66,12 +62,8 @@ TOUCHES: Final = 0.3
 COVERS: Final = 0.6
 """Share of the speech that the word has to fill: "stop" in "stop by the shop" fills less."""
 
-EARLIER_SECONDS: Final = (0.0, 0.1, 0.2)
-"""The detector notices a word late, the first sound of "stop" often not at all (of people 0.06 s in the median, a
-quarter 0.27 s and more): the network is asked as if it began so much earlier too."""
-
-EARLIER_OVER_OWN_VOICE: Final = (0.0, 0.15, 0.3)
-"""The same in seconds over its own voice, where the canceller takes part of the beginning."""
+EARLIER_SECONDS: Final = (0.0, 0.15, 0.3)
+"""Over its own voice the detector notices a word late: the network is asked as if it began so much earlier too."""
 
 PRE_ROLL_CHUNKS: Final = 16
 """0.51 s."""
@@ -226,25 +218,19 @@ class KeywordSearch:
         """
         seconds = stretch.ended_at - stretch.started_at
         exponents = self._exponents(stretch)
-        earlier = EARLIER_OVER_OWN_VOICE if over_own_voice else EARLIER_SECONDS
-        likely = self._likely(stretch, earlier) if seconds <= SEEN_SECONDS else {}
+        likely = self._likely(stretch, EARLIER_SECONDS if over_own_voice else (0.0,)) if seconds <= SEEN_SECONDS else {}
         found = [
             (self._evidence(words, likely.get(words), exponents.get(words)), words)
             for words in self._reflexes
             if words in likely or words in exponents
         ]
-        bars = self._bars(over_own_voice=over_own_voice)
+        bars = {**BARS, **BARS_OVER_OWN_VOICE} if over_own_voice else BARS
         above, words = max(
             ((evidence - bars.get(words, ENOUGH), words) for evidence, words in found), default=(-1.0, "")
         )
         if above < 0:
             return None
         return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at)
-
-    def _bars(self, *, over_own_voice: bool) -> Mapping[str, float]:
-        if self._decoder is None:
-            return BARS_WITHOUT_DECODER
-        return {**BARS, **BARS_OVER_OWN_VOICE} if over_own_voice else BARS
 
     def _likely(self, stretch: Stretch, earlier: Sequence[float]) -> dict[str, float]:
         """Return of each word how likely it is, wherever of these places it is likeliest."""

@@ -154,8 +154,8 @@ def test_a_word_inside_a_sentence_is_not_spotted(search: KeywordSearch, tmp_path
 
 
 @pytest.mark.shows("V16")
-def test_a_stop_is_found_in_noise_in_quiet_and_over_its_own_voice(search: KeywordSearch, tmp_path: Path) -> None:
-    """Noise stands for residual echo too."""
+def test_over_its_own_voice_a_stop_needs_less(search: KeywordSearch, tmp_path: Path) -> None:
+    """Noise stands for residual echo."""
     word, rng, found = trimmed(said("stop", "slt", tmp_path)), np.random.default_rng(1), []
     sound = np.concatenate([silence(0.3), word, silence(0.2)])
     for level in (0, 200, 400, 600, 800, 1200, 1600, 2400):
@@ -163,18 +163,8 @@ def test_a_stop_is_found_in_noise_in_quiet_and_over_its_own_voice(search: Keywor
         stretch = Stretch(noisy, 0.3, 0.3 + len(word) / 16_000, 0.3)
         found.append((search.find(stretch) is not None, search.find(stretch, over_own_voice=True) is not None))
     assert found[0] == (True, True)
-    assert min(sum(alone for alone, _ in found), sum(over_own_voice for _, over_own_voice in found)) >= 3
-
-
-@pytest.mark.shows("V16")
-def test_a_stop_whose_beginning_the_detector_missed_is_found(search: KeywordSearch, tmp_path: Path) -> None:
-    """The speech counts as begun a fifth of a second after the word, as where its s is soft."""
-    found = []
-    for voice in FLITE:
-        word = trimmed(said("stop", voice, tmp_path))
-        sound = np.concatenate([silence(0.5), word, silence(0.2)])
-        found.append(search.find(Stretch(sound, 0.7, 0.5 + len(word) / 16_000, 0.7)))
-    assert [each.words for each in found if each].count("stop") >= 3
+    assert all(over_own_voice for alone, over_own_voice in found if alone)
+    assert sum(over_own_voice for _, over_own_voice in found) > sum(alone for alone, _ in found)
 
 
 @pytest.mark.shows("V16")

@@ -1,8 +1,10 @@
 """Echo cancellation: WebRTC's canceller in frames of 10 ms, and the stream of chunks that goes through it."""
 
+import ctypes
 import importlib.util
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -42,11 +44,15 @@ class WebRtcCanceller:
     sound. Blocking import in the constructor (0.4 s). Raises ImportError when livekit, or its library, is missing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_direct: bool = True) -> None:
+        """`is_direct` is whether its two calls go to the library by themselves, at half of the cost."""
         from livekit import rtc
 
         self._frame = rtc.AudioFrame
         self._new_module = rtc.AudioProcessingModule
+        self._is_direct = is_direct
+        self._frames = np.zeros((2, FRAME_SAMPLES), np.int16)
+        """What was played (row 0), and what was recorded, which is changed in its place (row 1)."""
         self._delay_ms: int | None = None
         """To be told with the next frame: the module keeps it, and each call costs as much as a third of a frame."""
         self.begin_anew(0.0)
@@ -55,19 +61,59 @@ class WebRtcCanceller:
         """Return `near` without the echo of `far`, 128 samples later. Raises ValueError unless both are 160 samples."""
         if near.shape != (FRAME_SAMPLES,) or far.shape != (FRAME_SAMPLES,):
             raise ValueError(f"the canceller takes {FRAME_SAMPLES} samples, not {near.shape} and {far.shape}")
-        played = self._frame(bytearray(far.astype(np.int16).tobytes()), SAMPLE_RATE, 1, FRAME_SAMPLES)
-        heard = self._frame(bytearray(near.astype(np.int16).tobytes()), SAMPLE_RATE, 1, FRAME_SAMPLES)
-        self._module.process_reverse_stream(played)
+        self._frames[0], self._frames[1] = far, near
         if self._delay_ms is not None:
             self._module.set_stream_delay_ms(self._delay_ms)
             self._delay_ms = None
-        self._module.process_stream(heard)
-        return np.array(heard.data, np.int16)
+        self._cancel()
+        return self._frames[1].copy()
 
     def begin_anew(self, delay: float) -> None:
         """Forget what was learned; the module finds the delay by itself, only sooner when it is told."""
         self._module = self._new_module(echo_cancellation=True)
+        direct = _direct(self._module, self._frames) if self._is_direct else None
+        self._cancel = direct or self._by_frames
         self._delay_ms = max(0, round(delay * 1000))
+
+    def _by_frames(self) -> None:
+        """Give both rows to the module by its own methods."""
+        played, heard = (self._frame(bytearray(row.tobytes()), SAMPLE_RATE, 1, FRAME_SAMPLES) for row in self._frames)
+        self._module.process_reverse_stream(played)
+        self._module.process_stream(heard)
+        self._frames[1] = heard.data
+
+
+def _direct(module: Any, frames: Samples) -> Callable[[], None] | None:
+    """Return what gives both rows to the module, as its own methods do; None where livekit is built otherwise.
+
+    Its methods write a request anew for each frame, read the answer, and follow the answer's handle: as much work as
+    the cancellation. The requests are always the same two, for the rows stay where they are.
+    """
+    try:
+        from livekit.rtc._ffi_client import FfiClient
+        from livekit.rtc._proto.ffi_pb2 import FfiRequest
+
+        library, handle = FfiClient.instance._ffi_lib, module._ffi_handle.handle
+        ask, drop = library.livekit_ffi_request, library.livekit_ffi_drop_handle
+        requests = []
+        for kind, row in zip(("apm_process_reverse_stream", "apm_process_stream"), frames, strict=True):
+            request = FfiRequest()
+            told = getattr(request, kind)
+            told.apm_handle, told.data_ptr, told.size = handle, row.ctypes.data, row.nbytes
+            told.sample_rate, told.num_channels = SAMPLE_RATE, 1
+            written = request.SerializeToString()
+            requests.append(((ctypes.c_ubyte * len(written)).from_buffer_copy(written), len(written)))
+    except (ImportError, AttributeError):
+        return None
+    (reverse, reverse_size), (forward, forward_size) = requests
+    answer, size = ctypes.POINTER(ctypes.c_ubyte)(), ctypes.c_size_t()
+    answer_at, size_at = ctypes.byref(answer), ctypes.byref(size)
+
+    def cancel() -> None:
+        drop(ask(reverse, reverse_size, answer_at, size_at))
+        drop(ask(forward, forward_size, answer_at, size_at))
+
+    return cancel
 
 
 REFRAMING_SAMPLES: Final = 128
@@ -81,20 +127,17 @@ class Reframer:
         self._rest: Samples = np.zeros(0, np.int16)
         self._done: Samples = np.zeros(REFRAMING_SAMPLES, np.int16)
 
-    def cut(self, chunk: AudioChunk) -> list[tuple[Samples, float]]:
-        """Return the frames that the chunk completes, each with the time of its first sample."""
+    def cut(self, chunk: AudioChunk) -> tuple[Samples, float]:
+        """Return the frames that the chunk completes, shape (frames, 160), and the time of their first sample."""
         at = chunk.started_at - len(self._rest) / SAMPLE_RATE
         samples = np.concatenate([self._rest, chunk.samples])
-        whole = len(samples) // FRAME_SAMPLES
-        self._rest = samples[whole * FRAME_SAMPLES :]
-        return [
-            (samples[number * FRAME_SAMPLES :][:FRAME_SAMPLES], at + number * FRAME_SAMPLES / SAMPLE_RATE)
-            for number in range(whole)
-        ]
+        whole = len(samples) // FRAME_SAMPLES * FRAME_SAMPLES
+        self._rest = samples[whole:]
+        return samples[:whole].reshape(-1, FRAME_SAMPLES), at
 
-    def join(self, frames: list[Samples]) -> Samples:
+    def join(self, frames: Samples) -> Samples:
         """Return the next 512 samples, `REFRAMING_SAMPLES` behind; to be called once after each `cut`."""
-        samples = np.concatenate([self._done, *frames])
+        samples = np.concatenate([self._done, frames.ravel()])
         self._done = samples[CHUNK_SAMPLES:]
         return samples[:CHUNK_SAMPLES]
 
@@ -160,19 +203,35 @@ class CleanedStream:
 
     def process(self, chunk: AudioChunk) -> Cleaned:
         """Take the next chunk."""
-        frames = self._reframer.cut(chunk)
-        far = self._reference.read(frames[0][1] + self.lead, len(frames) * FRAME_SAMPLES)
-        fars = far.reshape(-1, FRAME_SAMPLES)
-        lefts = [self._left(near, played) for (near, _), played in zip(frames, fars, strict=True)]
+        nears, at = self._reframer.cut(chunk)
+        far = self._reference.read(at + self.lead, nears.size)
+        lefts = self._cancelled(nears, far.reshape(-1, FRAME_SAMPLES))
+        self._before = nears[-1]
         cleaned = AudioChunk(self._reframer.join(lefts), chunk.started_at - DELAY_SECONDS)
-        return Cleaned(cleaned, np.concatenate([near for near, _ in frames]), far, np.concatenate(lefts))
+        return Cleaned(cleaned, nears.ravel(), far, lefts.ravel())
 
-    def _left(self, near: Samples, far: Samples) -> Samples:
-        before, self._before = self._before, near
+    def _cancelled(self, nears: Samples, fars: Samples) -> Samples:
+        """Return what is left of some frames, shape (frames, 160); where nothing has to be cancelled, all of them."""
+        sounds = fars.any(axis=1).tolist()
+        if self.canceller is None or (self._silent_frames >= RESTING_FRAMES and not any(sounds)):
+            self._silent_frames = self._silent_frames + len(sounds) if not any(sounds) else sounds[::-1].index(True)
+            row = np.concatenate([self._before, nears.ravel()])
+            return row[FRAME_SAMPLES - CANCELLER_SAMPLES : -CANCELLER_SAMPLES].reshape(-1, FRAME_SAMPLES)
+        lefts, before = np.empty_like(nears), self._before
+        for left, near, far, is_sound in zip(lefts, nears, fars, sounds, strict=True):
+            left[:] = self._left(self.canceller, before, near, far if is_sound else None)
+            before = near
+        return lefts
+
+    def _left(self, canceller: Canceller, before: Samples, near: Samples, far: Samples | None) -> Samples:
+        """Return what is left of a frame, behind the one before it; None stands for silence."""
         was_resting = self._silent_frames >= RESTING_FRAMES
-        self._silent_frames = 0 if np.any(far) else self._silent_frames + 1
-        if self.canceller is None or self._silent_frames >= RESTING_FRAMES:
+        self._silent_frames = 0 if far is not None else self._silent_frames + 1
+        if self._silent_frames >= RESTING_FRAMES:
             return np.concatenate([before[-CANCELLER_SAMPLES:], near[:-CANCELLER_SAMPLES]])
         if was_resting:  # what it still holds is from before its rest
-            self.canceller.cancel(before, np.zeros(FRAME_SAMPLES, np.int16))
-        return self.canceller.cancel(near, far)
+            canceller.cancel(before, _SILENCE)
+        return canceller.cancel(near, _SILENCE if far is None else far)
+
+
+_SILENCE: Final = np.zeros(FRAME_SAMPLES, np.int16)

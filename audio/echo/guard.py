@@ -272,9 +272,9 @@ class CancellingGuard:
         self._recalled = profile.mode
 
     def _choose_again(self) -> None:
-        left, raw = self._meter.leak_db, self._meter.raw_leak_db
         if self._stream.canceller is None:
             return
+        left, raw = self._meter.leak_db, self._meter.raw_leak_db
         if left is None or raw is None:
             if self._recalled is not None and self._sounding >= RECALLED_SECONDS / CHUNK_SECONDS:
                 self._change(Duplex(self._recalled, reason="as before the restart"))

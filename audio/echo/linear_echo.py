@@ -1,6 +1,6 @@
 """The linear part of the echo: a filter that learns what the room makes of what was played."""
 
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,19 @@ Block: TypeAlias = NDArray[np.float32]
 
 _Spectrum: TypeAlias = NDArray[np.complex64]
 
+_WINDOW: Final = np.hanning(2 * BLOCK + 1)[:-1].astype(np.float32)
+
+
+class Explained(NamedTuple):
+    """One block of the microphone, in two parts."""
+
+    echo: Block
+    """Of what was played."""
+    rest: Block
+    """What is not explained by it."""
+    powers: NDArray[np.float32]
+    """Of both by frequency, shape (2, `BLOCK` + 1), through a Hann window over this block and the one before."""
+
 
 class LinearEcho:
     """A partitioned Kalman filter in the frequency domain: learns fast while nakari speaks alone, and slowly else.
@@ -49,7 +62,7 @@ class LinearEcho:
     After Kuech, Mabande, Enzner: "State-space architecture of the partitioned-block-based acoustic echo controller"
     (ICASSP 2014). The step of each frequency follows from how sure the filter is of it, and from how much it could not
     explain lately: nobody has to decide when somebody speaks as well.
-    Pure; 0.1 ms a block.
+    Pure; 0.1 ms a block, much of it in three Fourier transforms, each of all that is there to be transformed.
     """
 
     def __init__(self, path: NDArray[np.float32] | None = None) -> None:
@@ -68,8 +81,17 @@ class LinearEcho:
         self._newest = 0
         self._error = np.full(BLOCK + 1, _FIRST_ERROR, np.float32)
         """Power of what is not explained, by frequency."""
-        self._frames = np.zeros((2, 2 * BLOCK), np.float32)
-        """What was played, the block before it in front (row 0), and the rest behind silence (row 1)."""
+        self._heard = np.zeros(2 * BLOCK, np.float32)
+        """What was played, the block before it in front."""
+        self._parts = np.zeros((2, 2 * BLOCK), np.float32)
+        """Echo and rest, the block before in front."""
+        self._spectra = np.zeros((1 + SHORTENED, BLOCK + 1), np.complex64)
+        """To be transformed back: of the echo, and the partitions that are to be shortened."""
+        self._frames = np.zeros((3 + SHORTENED, 2 * BLOCK), np.float32)
+        """To be transformed: the rest behind silence, both parts through the window, the shortened partitions."""
+        self._step = np.empty_like(self._filter)
+        self._doubts = np.empty_like(self._variance)
+        """Of one block: written anew in each."""
         self._blocks = 0
         """Learned from so far."""
 
@@ -78,37 +100,58 @@ class LinearEcho:
         """The impulse response from what was played to the microphone, shape (`PARTITIONS` * `BLOCK`,)."""
         return np.fft.irfft(self._filter, axis=1)[:, :BLOCK].ravel().astype(np.float32, copy=False)
 
-    def explain(self, near: Block, far: Block) -> tuple[Block, Block]:
+    def begin_after(self, near: Block) -> None:
+        """Take a block before which nothing was followed for the one before the next: all of it is rest."""
+        self._parts[:, BLOCK:] = 0.0
+        self._parts[1, BLOCK:] = near
+
+    def explain(self, near: Block, far: Block) -> Explained:
         """Return how much of `near` is the echo of what was played, and the rest; learn from it.
 
-        `far` is what was played with it, some milliseconds early. Blocks come in order, without a gap.
+        `far` is what was played with it, some milliseconds early. Blocks come in order, without a gap. Echo and rest
+        hold until the next one.
         """
-        self._frames[0, :BLOCK] = self._frames[0, BLOCK:]
-        self._frames[0, BLOCK:] = far
-        spectrum = np.fft.rfft(self._frames[0])
-        self._newest = (self._newest - 1) % PARTITIONS
-        power = spectrum.real**2 + spectrum.imag**2
-        for row in (self._newest, self._newest + PARTITIONS):
-            self._played[row], self._powers[row] = spectrum, power
+        power = self._push(far)
         window = slice(self._newest, self._newest + PARTITIONS)
         played, powers = self._played[window], self._powers[window]
-        echo: Block = np.fft.irfft((self._filter * played).sum(axis=0))[BLOCK:].astype(np.float32, copy=False)
-        rest = near - echo
-        self._frames[1, BLOCK:] = rest
-        error = np.fft.rfft(self._frames[1]).astype(np.complex64, copy=False)
-        if power.sum() > _SOUNDING:
-            self._learn(played, powers, error)
-        self._error += np.float32(_ERROR_SMOOTHING) * (error.real**2 + error.imag**2 - self._error)
-        return echo, rest
+        np.add.reduce(np.multiply(self._filter, played, out=self._step), axis=0, out=self._spectra[0])
+        turn = (self._blocks * SHORTENED + _TURN) % PARTITIONS
+        self._spectra[1:] = self._filter[turn]
+        sounds = np.fft.irfft(self._spectra)
+        parts, frames = self._parts, self._frames
+        parts[:, :BLOCK] = parts[:, BLOCK:]
+        parts[0, BLOCK:] = sounds[0, BLOCK:]
+        np.subtract(near, parts[0, BLOCK:], out=parts[1, BLOCK:])
+        frames[0, BLOCK:] = parts[1, BLOCK:]
+        np.multiply(parts, _WINDOW, out=frames[1:3])
+        frames[3:, :BLOCK] = sounds[1:, :BLOCK]
+        spectra = np.fft.rfft(frames).astype(np.complex64, copy=False)
+        found = spectra[:3].real ** 2 + spectra[:3].imag ** 2
+        if np.add.reduce(power) > _SOUNDING:
+            self._filter[turn] = spectra[3:]
+            self._learn(played, powers, spectra[0])
+        self._error += np.float32(_ERROR_SMOOTHING) * (found[0] - self._error)
+        return Explained(parts[0, BLOCK:], parts[1, BLOCK:], found[1:])
+
+    def _push(self, far: Block) -> NDArray[np.float32]:
+        """Take what was played next; return the power of its spectrum."""
+        self._heard[:BLOCK] = self._heard[BLOCK:]
+        self._heard[BLOCK:] = far
+        spectrum = np.fft.rfft(self._heard)
+        power: NDArray[np.float32] = spectrum.real**2 + spectrum.imag**2
+        self._newest = (self._newest - 1) % PARTITIONS
+        for row in (self._newest, self._newest + PARTITIONS):
+            self._played[row], self._powers[row] = spectrum, power
+        return power
 
     def _learn(self, played: _Spectrum, powers: NDArray[np.float32], error: _Spectrum) -> None:
-        doubts = powers * self._variance
-        certainty = 1 / (doubts.sum(axis=0) + 2 * self._error + np.float32(_LEAST_POWER))
+        doubts, step = self._doubts, self._step
+        np.multiply(powers, self._variance, out=doubts)
+        certainty = 1 / (np.add.reduce(doubts, axis=0) + 2 * self._error + np.float32(_LEAST_POWER))
         # (step * conj(played) * error), conjugated twice: of the small factor once instead of the large one.
-        step = self._variance * np.conj(certainty * error)
+        np.multiply(self._variance, np.conj(certainty * error), out=step)
         step *= played
         self._filter += np.conj(step, out=step)
-        self._shorten()
         doubts *= np.float32(-0.5) * certainty
         doubts += np.float32(1.0)
         self._variance *= doubts
@@ -122,9 +165,6 @@ class LinearEcho:
         self._variance += np.float32(1 - kept) * (self._filter.real**2 + self._filter.imag**2)
         np.maximum(self._variance, np.float32(_LEAST_VARIANCE), out=self._variance)
 
-    def _shorten(self) -> None:
-        """Make of the next partitions filters of `BLOCK` samples, and not ones that wrap around."""
-        turn = (self._blocks * SHORTENED + np.arange(SHORTENED)) % PARTITIONS
-        samples = np.fft.irfft(self._filter[turn], axis=1)
-        samples[:, BLOCK:] = 0.0
-        self._filter[turn] = np.fft.rfft(samples, axis=1)
+
+_TURN: Final = np.arange(SHORTENED)
+"""The partitions that are kept from wrapping around before a block is learned, from the first of its turn on."""

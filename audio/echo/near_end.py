@@ -1,11 +1,12 @@
 """Near-end detection: finds somebody who speaks while nakari does, as sound that its echo does not explain."""
 
+import math
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.echo.linear_echo import BLOCK, BLOCK_SECONDS, PARTITIONS, Block, LinearEcho
+from audio.echo.linear_echo import BLOCK, BLOCK_SECONDS, PARTITIONS, LinearEcho
 from audio.pcm import SAMPLE_RATE, Samples
 
 BANDS_HZ: Final = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150, 3700, 4400,
@@ -92,6 +93,9 @@ FIRST_NOISE_DB: Final = -75.0
 _AUDIBLE: Final = 1e-7
 """Power of what is played, relative to full scale, from which on it sounds."""
 
+_LEAST: Final = 1e-14
+"""The smallest power that is told from none, relative to full scale."""
+
 _QUIETEST_DB: Final = -60.0
 """Level of the echo from which on it counts for how loud it usually is."""
 
@@ -107,45 +111,50 @@ class Expectation:
         self._echo_power = np.zeros(_COUNT)
         """Power of the echo in each band, fading."""
         first = np.repeat([[FIRST_LEAK_DB], [FIRST_NOISE_DB]], _COUNT, axis=1)
-        self._leak_db, self._noise_db = first if learned is None or learned.shape != first.shape else learned
-        """The quantiles of the residual against the echo, and of the room's own noise, band by band."""
+        self._expected_db = first if learned is None or learned.shape != first.shape else learned.astype(float)
+        """The quantiles of the residual against the echo (row 0) and of the room's own noise (row 1), band by band."""
         self._loud_db = FIRST_LOUD_DB
         """The quantile of the level of the echo."""
-        self._echo_db = self._rest_db = np.zeros(_COUNT)
-        """Of the newest block."""
+        self._found_db = np.zeros((2, _COUNT))
+        """Of the newest block: the rest against the echo, and the rest."""
         self._is_echo = np.zeros(_COUNT, np.bool_)
         """In which bands more residual than noise of the room was expected."""
 
-    def exceeds(self, echo: Bands, rest: Bands) -> float:
-        """Return by how much the rest exceeds what is expected, dB on average over the bands; both are powers.
+    def exceeds(self, powers: Bands) -> float:
+        """Return by how much the rest (row 1) of an echo (row 0) exceeds what is expected of it.
 
-        To be called once for each block, before anything is learned from it.
+        In dB, on average over the bands. To be called once for each block, before anything is learned from it.
         """
-        self._echo_power = np.maximum(echo, self._echo_power * 10 ** (-FADING_DB / 10))
-        self._echo_db = _db(self._echo_power) + self._clipped_db(float(_db(echo.sum())))
-        self._rest_db = _db(rest)
-        left_db = self._echo_db + self._leak_db
-        self._is_echo = left_db > self._noise_db
-        expected_db = _db(10 ** (left_db / 10) + NOISE_FACTOR * 10 ** (self._noise_db / 10))
-        above_db = _within(self._rest_db - expected_db, (COUNTS_FROM_DB, MOST_DB))
-        return float(above_db.mean()) - COUNTS_FROM_DB
+        level_db = 10 * math.log10(max(float(np.add.reduce(powers[0])), _LEAST))
+        self._echo_power = np.maximum(powers[0], self._echo_power * _FADING)
+        echo_db, rest_db = _db(np.stack((self._echo_power, powers[1])))
+        echo_db += self._clipped_db(level_db)
+        self._found_db[0], self._found_db[1] = rest_db - echo_db, rest_db
+        expected_db = self._expected_db.copy()
+        expected_db[0] += echo_db
+        self._is_echo = expected_db[0] > expected_db[1]
+        expected = 10 ** (expected_db / 10)
+        above_db = rest_db - _db(expected[0] + NOISE_FACTOR * expected[1])
+        return float(np.add.reduce(_within(above_db, (COUNTS_FROM_DB, MOST_DB)))) / _COUNT - COUNTS_FROM_DB
 
     @property
     def learned(self) -> Bands:
         """The expected leak and noise, dB, shape (2, bands)."""
-        return np.stack([self._leak_db, self._noise_db])
+        return self._expected_db.copy()
 
     def learn(self, step_db: float) -> None:
         """Learn from the block: the leak where more of it is expected than noise of the room, else the noise."""
-        found_db = self._rest_db - self._echo_db
-        leak_db = _followed(self._leak_db, found_db, step_db, LEAK_RANGE_DB)
-        noise_db = _followed(self._noise_db, self._rest_db, FIRST_STEP_DB, NOISE_RANGE_DB)
-        self._leak_db = np.where(self._is_echo, leak_db, self._leak_db)
-        self._noise_db = np.where(self._is_echo, self._noise_db, noise_db)
+        steps_db = np.where(self._is_echo, ((step_db,), (0.0,)), ((0.0,), (FIRST_STEP_DB,)))
+        self._follow(steps_db)
 
     def learn_noise(self) -> None:
         """Learn from the block that all that is left is the room's."""
-        self._noise_db = _followed(self._noise_db, self._rest_db, FIRST_STEP_DB, NOISE_RANGE_DB)
+        self._follow(_NOISE_STEPS)
+
+    def _follow(self, steps_db: Bands) -> None:
+        """Move the estimates of the quantiles towards what was found (stochastic approximation)."""
+        steps_db = steps_db * ((self._found_db > self._expected_db) - (1 - QUANTILE))
+        self._expected_db = _within(self._expected_db + steps_db, _RANGES_DB)
 
     def _clipped_db(self, level_db: float) -> float:
         """Return by how much the residual of a voice so loud exceeds the usual: what a clipping loudspeaker adds."""
@@ -200,19 +209,18 @@ class NearEnd:
         self._is_recalled = path is not None and len(path) == PARTITIONS * BLOCK
         """Whether what is known is of a time before, and nobody knows yet whether it holds."""
         self._echo = LinearEcho(path if self._is_recalled else None)
-        self._waiting = np.zeros((2, 0), np.float32)
-        """Samples of microphone (row 0) and loudspeaker (row 1) that do not fill a block yet."""
-        self._before = np.zeros((2, BLOCK), np.float32)
-        """The last block of the echo (row 0) and of the rest (row 1): the first half of the next spectrum."""
+        self._block = np.zeros((2, BLOCK), np.float32)
+        """Microphone (row 0) and loudspeaker (row 1): the first `_filled` samples are of the next block."""
+        self._filled = 0
         self._is_fresh = False
-        """Whether that is of the block before."""
+        """Whether the block before was followed."""
         self._expectation = Expectation(expected if self._is_recalled else None)
         self._evidence = Evidence()
         self._learnt = 0.0
         """Seconds of nakari's speech."""
         self._lost = 0.0
         """Seconds of nakari's speech, up to now, that the filter did not explain."""
-        self._powers = np.zeros(2)
+        self._powers = (0.0, 0.0)
         """Of the microphone and of the rest, smoothed."""
         self._left = 0
         """Blocks until it counts as silent."""
@@ -224,29 +232,33 @@ class NearEnd:
 
     def follow(self, near: Samples, far: Samples) -> None:
         """Take what the microphone recorded, and what was played with it: int16, 16 kHz, of one length."""
-        fresh = np.stack([near, far]).astype(np.float32) / np.float32(32768.0)
-        self._waiting = np.concatenate([self._waiting, fresh], axis=1)
-        self.stands_out = False
-        while self._waiting.shape[1] >= BLOCK:
-            block, self._waiting = self._waiting[:, :BLOCK], self._waiting[:, BLOCK:]
-            self.stands_out |= self._take(block[0], block[1])
+        self.stands_out, start = False, 0
+        while start < len(near):
+            end = min(start + BLOCK - self._filled, len(near))
+            filled = self._filled + end - start
+            self._block[0, self._filled : filled] = near[start:end]
+            self._block[1, self._filled : filled] = far[start:end]
+            start, self._filled = end, filled % BLOCK
+            if filled == BLOCK:
+                self.stands_out |= self._take()
 
-    def _take(self, near: Block, far: Block) -> bool:
+    def _take(self) -> bool:
         """Follow one block; return whether somebody else stands out in it."""
-        sounds = bool(far.any())
+        sounds = bool(self._block[1].any())
         self._left = AFTER_BLOCKS if sounds else self._left - 1
         if self._left <= 0:
             self._is_fresh = False
             self._evidence.drop()
             return False
+        self._block *= np.float32(1 / 32768)
+        near, far = self._block
         if not self._is_fresh:
-            self._before, self._is_fresh = np.stack([np.zeros(BLOCK, np.float32), near]), True
-        parts = np.stack(self._echo.explain(near, far))
+            self._echo.begin_after(near)
+            self._is_fresh = True
+        explained = self._echo.explain(near, far)
         if sounds and float(far @ far) / BLOCK > _AUDIBLE:
-            self._count_own_speech(near, parts[1])
-        echo, rest = _by_band(np.concatenate([self._before, parts], axis=1))
-        self._before = parts
-        self._evidence.add(self._expectation.exceeds(echo, rest))
+            self._count_own_speech(float(near @ near), float(explained.rest @ explained.rest))
+        self._evidence.add(self._expectation.exceeds(explained.powers @ _BANDS))
         self._learn()
         return self._learnt > LEARNING_SECONDS and self._evidence.is_enough
 
@@ -259,10 +271,11 @@ class NearEnd:
         elif not self._evidence.is_enough:
             self._expectation.learn(STEP_DB)
 
-    def _count_own_speech(self, near: Block, rest: Block) -> None:
-        """Count a block of nakari's speech; begin anew where the filter has done harm for long."""
+    def _count_own_speech(self, near: float, rest: float) -> None:
+        """Count a block of nakari's speech, by its two powers; begin anew where the filter has done harm for long."""
         self._learnt += BLOCK_SECONDS
-        self._powers += POWER_SMOOTHING * (np.array((near @ near, rest @ rest)) - self._powers)
+        was_near, was_rest = self._powers
+        self._powers = (was_near + POWER_SMOOTHING * (near - was_near), was_rest + POWER_SMOOTHING * (rest - was_rest))
         self._lost = self._lost + BLOCK_SECONDS if self._powers[1] > self._powers[0] else 0.0
         if self._is_recalled and self._learnt >= PROVEN_SECONDS:
             self._is_recalled = False
@@ -279,24 +292,14 @@ class NearEnd:
         return (self._echo.path, self._expectation.learned) if self._learnt >= SETTLING_SECONDS else None
 
 
-def _followed(expected: Bands, found: Bands, step: float, within: tuple[float, float]) -> Bands:
-    """Return an estimate of the quantile, moved towards what was found (stochastic approximation)."""
-    return _within(expected + step * ((found > expected) - (1 - QUANTILE)), within)
-
-
-def _within(values: Bands, bounds: tuple[float, float]) -> Bands:
+def _within(values: Bands, bounds: tuple[float, float] | tuple[Bands, Bands]) -> Bands:
     """Return the values, none beyond the bounds: `np.clip` takes three times as long for so few."""
     return np.minimum(np.maximum(values, bounds[0]), bounds[1])
 
 
-def _by_band(sounds: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the power in each band of sounds of two blocks each, shape (sounds, bands)."""
-    spectra = np.fft.rfft(sounds * _WINDOW)
-    return (spectra.real**2 + spectra.imag**2) @ _BANDS
-
-
 def _db(power: Bands) -> Bands:
-    decibels: Bands = 10 * np.log10(np.maximum(power, 1e-14))
+    decibels: Bands = np.log10(np.maximum(power, _LEAST))
+    decibels *= 10.0
     return decibels
 
 
@@ -307,6 +310,11 @@ def _bands() -> NDArray[np.float64]:
     return ((hertz >= bounds[:-1]) & (hertz < bounds[1:])) / BLOCK**2
 
 
-_WINDOW: Final = np.hanning(2 * BLOCK + 1)[:-1].astype(np.float32)
-_BANDS: Final = _bands()
+_BANDS: Final = _bands().astype(np.float32)
 _COUNT: Final = _BANDS.shape[1]
+_FADING: Final = 10 ** (-FADING_DB / 10)
+_NOISE_STEPS: Final = np.array([[0.0], [FIRST_STEP_DB]])
+_RANGES_DB: Final = (
+    np.array([[LEAK_RANGE_DB[0]], [NOISE_RANGE_DB[0]]]),
+    np.array([[LEAK_RANGE_DB[1]], [NOISE_RANGE_DB[1]]]),
+)

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from audio.echo.decimator import Decimator
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.resampler import StreamResampler
 
@@ -49,7 +50,11 @@ class PlayedReference:
         """Samples ever taken, at 16 kHz: ahead of `_written` by what the resampler holds back."""
         self._ends_at = 0.0
         """Seconds on the player's clock at which sample `_fed` leaves the loudspeaker; 0 before the first."""
-        self._resampler: StreamResampler | None = None
+        self._resampler: Decimator | StreamResampler | None = None
+        self._source_rate = 0
+        """Hz of the sound that is played; 0 while there is none."""
+        self._waiting: list[Samples] = []
+        """Of that sound: buffers that are not resampled yet."""
         self._next: float | None = None
         """The number, with a fraction, of the sample that `read` gives next if the clocks agree."""
         self._last_sound = -1
@@ -76,7 +81,7 @@ class PlayedReference:
         self._next += stride * count
         if began > self._last_sound + 2:
             return np.zeros(count, np.int16)
-        return self._between(began + stride * np.arange(count, dtype=np.float64))
+        return self._between(began, stride, count)
 
     def is_silent_since(self, at: float) -> bool:
         """Whether no sound has left the loudspeaker from `at` on, or is about to, as far as is known by now."""
@@ -87,6 +92,7 @@ class PlayedReference:
         """Return the number, with a fraction, of the sample that leaves the loudspeaker at `at`; None before any."""
         while self._arrived:
             self._keep(self._arrived.popleft())
+        self._convert()
         return self._fed - (self._ends_at - at) * SAMPLE_RATE if self._ends_at else None
 
     def pair_anew(self) -> None:
@@ -96,7 +102,7 @@ class PlayedReference:
     def _keep(self, buffer: _Buffer) -> None:
         is_silent = not buffer.samples.any()
         gap = buffer.at - self._ends_at if self._ends_at else 0.0
-        is_seam = self._resampler is not None and (is_silent or self._resampler.source_rate != buffer.sample_rate)
+        is_seam = self._source_rate != 0 and (is_silent or self._source_rate != buffer.sample_rate)
         if is_seam or abs(gap) > JUMP_SECONDS:
             self._end_stream(gap if abs(gap) > JUMP_SECONDS else 0.0)
         seconds = len(buffer.samples) / buffer.sample_rate
@@ -105,15 +111,27 @@ class PlayedReference:
         if is_silent:  # nearly always, and that shall cost nearly nothing
             self._write_silence(int(self._fed) - self._written)
             return
+        self._source_rate = buffer.sample_rate
+        self._waiting.append(buffer.samples)
+
+    def _convert(self) -> None:
+        """Resample all that waits at once: a call of the resampler costs more than what it does."""
+        if not self._waiting:
+            return
         if self._resampler is None:
-            self._resampler = StreamResampler(buffer.sample_rate, SAMPLE_RATE)
-        self._write(self._resampler.feed(buffer.samples))
+            factor, rest = divmod(self._source_rate, SAMPLE_RATE)
+            is_whole = factor > 1 and not rest
+            self._resampler = Decimator(factor) if is_whole else StreamResampler(self._source_rate, SAMPLE_RATE)
+        waiting = self._waiting[0] if len(self._waiting) == 1 else np.concatenate(self._waiting)
+        self._waiting.clear()
+        self._write(self._resampler.feed(waiting))
 
     def _end_stream(self, gap: float) -> None:
         """End what is played; `gap` seconds without anything follow."""
+        self._convert()
         if self._resampler is not None:
             self._write(self._resampler.flush())
-            self._resampler = None
+            self._resampler, self._source_rate = None, 0
         self._write_silence(round(gap * SAMPLE_RATE))
         self._fed = float(self._written)
 
@@ -130,25 +148,32 @@ class PlayedReference:
         elif count > 0:
             self._written += count
 
-    def _between(self, positions: NDArray[np.float64]) -> Samples:
-        """Return the sound at these positions, which rise: a cubic through the four samples around each."""
-        first = math.floor(positions[0]) - 1
-        around = self._span(first, math.floor(positions[-1]) - first + 3)
-        whole = np.floor(positions).astype(np.int64)
-        part = positions - whole
-        whole -= first
-        before, here, after, later = around[whole - 1], around[whole], around[whole + 1], around[whole + 2]
-        slope, next_slope = (after - before) / 2, (later - here) / 2
-        bend = 3 * (after - here) - 2 * slope - next_slope
-        twist = 2 * (here - after) + slope + next_slope
-        sound = here + part * (slope + part * (bend + part * twist))
-        return np.rint(sound).clip(-32768, 32767).astype(np.int16)
+    def _between(self, start: float, stride: float, count: int) -> Samples:
+        """Return the sound from `start` on, `stride` (about 1) apart: a cubic through the four samples around each."""
+        first = math.floor(start) - 1
+        positions = stride * np.arange(count) + (start - first)
+        whole = positions.astype(np.int64)
+        part = (positions - whole).astype(np.float32)
+        around = self._span(first, int(whole[-1]) + 3)
+        if whole[-1] - whole[0] == count - 1:  # nearly always: none is passed over, none comes twice
+            before, here, after, later = (around[shift : shift + count] for shift in range(4))
+        else:
+            before, here, after, later = (around[whole + shift] for shift in range(-1, 3))
+        slope = (after - before) * _HALF
+        next_slope = (later - here) * _HALF
+        rise = after - here
+        turn = slope + next_slope - rise - rise
+        sound = here + part * (slope + part * (rise - slope - turn + part * turn))
+        return np.asarray(np.rint(sound).clip(-32768, 32767), np.int16)
 
-    def _span(self, first: int, count: int) -> NDArray[np.float64]:
+    def _span(self, first: int, count: int) -> NDArray[np.float32]:
         """Return the samples from number `first` on; zeros for those that are not known, or not any more."""
-        span = np.zeros(count)
+        span = np.zeros(count, np.float32)
         start = max(first, self._written - len(self._kept), 0)
         end = min(first + count, self._written)
         if start < end:
             span[start - first : end - first] = self._kept.take(np.arange(start, end), mode="wrap")
         return span
+
+
+_HALF: Final = np.float32(0.5)

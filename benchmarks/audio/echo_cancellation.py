@@ -103,8 +103,8 @@ def _guard() -> Callable[[Step], object]:
 
 
 def _bare() -> Callable[[Step], object]:
-    """Return the module over the same sound and nothing else: frames and what was played with them, made before."""
-    canceller = WebRtcCanceller()
+    """Return livekit's module by its own methods, over the same sound and nothing else: frames made before."""
+    canceller = WebRtcCanceller(is_direct=False)
 
     def take(step: Step) -> object:
         return [canceller.cancel(near, far) for near, far in step.frames]

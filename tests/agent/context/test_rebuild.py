@@ -13,7 +13,7 @@ from agent.context.rebuild import Gone, rebuild
 from agent.errors import StreamBroken
 from agent.event import Event
 from agent.model.messages import Message
-from agent.run.patience import ThoughtLimits
+from agent.run.budget import ThoughtLimits
 from agent.tools.journal import journal_read_tool
 from agent.tools.tool import Call, run_tool
 from memory.errors import StateUnusable

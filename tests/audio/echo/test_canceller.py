@@ -69,6 +69,19 @@ def test_the_librarys_own_delay_is_what_is_counted_with() -> None:
     assert lag == CANCELLER_SAMPLES
 
 
+def test_its_calls_to_the_library_do_what_the_modules_own_methods_do() -> None:
+    direct, by_methods = WebRtcCanceller(), WebRtcCanceller(is_direct=False)
+    played, recorded = (
+        np.random.default_rng(seed).normal(0, 2000, 200 * FRAME_SAMPLES).astype(np.int16).reshape(-1, FRAME_SAMPLES)
+        for seed in (1, 2)
+    )
+    for number, (far, near) in enumerate(zip(played, recorded + played // 2, strict=True)):
+        if number == 100:
+            for each in (direct, by_methods):
+                each.begin_anew(0.02)
+        assert np.array_equal(direct.cancel(near, far), by_methods.cancel(near, far))
+
+
 @pytest.mark.shows("V4")
 @pytest.mark.parametrize(
     ("path", "player_rate", "most"),

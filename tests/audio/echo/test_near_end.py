@@ -140,7 +140,7 @@ def lowered(
     powers = []
     for start in range(0, len(near) - BLOCK + 1, BLOCK):
         far = played * OWN_FLOATS[start : start + BLOCK]
-        found, rest = echo.explain(near[start : start + BLOCK], far)
+        found, rest, _ = echo.explain(near[start : start + BLOCK], far)
         assert np.allclose(found + rest, near[start : start + BLOCK])
         powers.append((np.mean(near[start : start + BLOCK] ** 2), np.mean(rest**2)))
     each = SAMPLE_RATE // BLOCK

@@ -142,10 +142,9 @@ def test_frames_are_ten_milliseconds_and_chunks_come_back_whole_a_quarter_chunk_
     for number in range(20):
         start = number * CHUNK_SAMPLES
         chunk = AudioChunk(samples[start : start + CHUNK_SAMPLES], BEGAN + start / SAMPLE_RATE)
-        frames = reframer.cut(chunk)
-        for frame, at in frames:
-            assert len(frame) == 160
-            assert at == pytest.approx(BEGAN + int(frame[0]) / SAMPLE_RATE)
-        out.append(AudioChunk(reframer.join([frame for frame, _ in frames]), 0.0))
+        frames, at = reframer.cut(chunk)
+        assert frames.shape[1] == 160
+        assert at == pytest.approx(BEGAN + int(frames[0, 0]) / SAMPLE_RATE)
+        out.append(AudioChunk(reframer.join(frames), 0.0))
         assert len(out[-1].samples) == CHUNK_SAMPLES
     assert np.array_equal(joined(out)[REFRAMING_SAMPLES:], samples[:-REFRAMING_SAMPLES])

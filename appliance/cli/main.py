@@ -16,7 +16,7 @@ from appliance.cli.terminal import settle
 from appliance.config.options import Invocation
 from appliance.errors import first_of, problem_of
 from appliance.exits import Exit
-from appliance.footprint import seldom_collected
+from appliance.footprint import collect_seldom, leave_to_the_end
 
 INTERRUPTED = 130
 """Ctrl-C; 128 + SIGINT, as shells have it."""
@@ -28,6 +28,9 @@ LONGEST = 800
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `arguments` are the process's own when None, --help when empty."""
+    is_own_process = arguments is None
+    if is_own_process:
+        collect_seldom()
     _prepare_streams()
     given = sys.argv[1:] if arguments is None else list(arguments)
     invocation = Invocation()
@@ -40,9 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return int(code or 0)  # a command of the person's own need not say how it went
 
-    with seldom_collected():
-        code = conclude(run, invocation)
+    code = conclude(run, invocation)
     settle(sys.stderr)
+    if is_own_process:
+        leave_to_the_end()
     return code
 
 

@@ -35,7 +35,7 @@ from appliance.wiring.speakers import SpeakerSide
 from audio.capture.live import LiveMicrophone
 from audio.capture.mute import MutedSource
 from audio.echo.duplex import HalfDuplex
-from audio.interfaces import AudioSource, ChunkWatcher, Recognizer
+from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer
 from audio.loops import Loop
 from audio.playback.live import LivePlayer
 from audio.recognizer.ahead import LoadedAhead
@@ -207,14 +207,7 @@ def open_input(
         Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence)),
         side.heard_by(recognizer) if side else recognizer,
         intake,
-        Surroundings(
-            guard,
-            clock,
-            output.turns.activity,
-            lambda: speech.current is None,
-            output.recognizing.room,
-            hearing.streaming,
-        ),
+        _around(output, guard, clock, hearing),
     )
     devices = supervised(source, output.player, speech, config.ears.language, output.lull)
     ears = Ears(listener, hearing, followers, devices, output.turns.activity, clock)
@@ -229,6 +222,19 @@ def open_input(
         forgetting.empties(recorder)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
     return Input(ears, interruption, intake, turns, acting, spotter, sign, words.naming, recorder)
+
+
+def _around(output: Output, guard: EchoGuard, clock: Callable[[], float], hearing: Hearing) -> Surroundings:
+    """Return what the room's listener has to know."""
+    speech = output.speech
+    return Surroundings(
+        guard,
+        clock,
+        output.turns.activity,
+        may_rest=lambda: speech.current is None,
+        recognizing=output.recognizing.room,
+        streaming=hearing.streaming,
+    )
 
 
 def _marks(addressing: Addressing, side: SpeakerSide | None) -> Callable[[RecognizedTurn], Mapping[str, Json]]:

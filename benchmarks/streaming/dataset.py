@@ -63,20 +63,19 @@ class Dataset:
     def _example(self) -> Example:
         draw, kind = self._random, self._random.random()
         if kind < NOISE:
-            sound, target = rooms.hiss(int(draw.uniform(0.8, 3) * SAMPLE_RATE), draw) * 0.01, []
-            return Example(features_of(rooms.recorded(sound, draw)), target)
-        one = self._said[draw.integers(len(self._said))]
+            noise = rooms.hiss(int(draw.uniform(0.8, 3) * SAMPLE_RATE), draw) * 0.01
+            return Example(features_of(rooms.recorded(noise, draw)), ())
+        one = self._said[int(draw.integers(len(self._said)))]
         sound, target = one.samples.astype(np.float64), encoded(one.text)
         if kind < NOISE + PAIR:
-            other = self._said[draw.integers(len(self._said))]
+            other = self._said[int(draw.integers(len(self._said)))]
             sound = self._joined(sound, other.samples, draw.uniform(0.4, 1.2))
             target = target + encoded(other.text)
         elif kind < NOISE + PAIR + BROKEN and self._firsts:
-            place = draw.integers(len(self._firsts))
+            place = int(draw.integers(len(self._firsts)))
             first, rest = self._firsts[place], self._rests[place]
             sound = self._joined(first.samples.astype(np.float64), rest.samples, draw.uniform(0.2, 1.2))
-            target = encoded(first.text)
-            target = target + encoded(rest.text)
+            target = encoded(first.text) + encoded(rest.text)
         return Example(self._heard(sound), target)
 
     def _joined(self, first: Sound, second: Samples, pause: float) -> Sound:

@@ -4,13 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 SENTENCES: Final[Mapping[str, Sequence[str]]] = {
-    "en": (
-        *("turn on the kitchen light", "turn off the kitchen light", "turn on the bedroom light", "what time is it"),
-        *("set a timer for two minutes", "play some jazz", "where is my phone", "is the oven on", "make it brighter"),
-        *("stop", "yes", "no"),
-    ),
-    "de": ("mach das licht in der küche an", "wie spät ist es", "guten morgen", "spiel etwas musik"),
-    "zh": ("打开厨房的灯", "关掉厨房的灯", "现在几点了", "播放音乐", "早上好", "谢谢"),
+    "en": ("turn on the kitchen light", "what time is it", "play some jazz", "stop"),
+    "de": ("spiel etwas musik",),
+    "zh": ("打开厨房的灯", "现在几点了"),
 }
 """By language, ISO 639-1; the English ones are known to the tests' small Whisper as well."""
 

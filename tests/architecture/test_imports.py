@@ -46,6 +46,7 @@ HEAVY = {
         "pyaudio",
         "recurring_ical_events",
         "redis",
+        "sherpa_onnx",
         "simpleeval",
         "snowballstemmer",
         "starlette",

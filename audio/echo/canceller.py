@@ -66,7 +66,8 @@ class WebRtcCanceller:
             self._module.set_stream_delay_ms(self._delay_ms)
             self._delay_ms = None
         self._cancel()
-        return self._frames[1].copy()
+        left: Samples = self._frames[1].copy()
+        return left
 
     def begin_anew(self, delay: float) -> None:
         """Forget what was learned; the module finds the delay by itself, only sooner when it is told."""
@@ -212,7 +213,7 @@ class CleanedStream:
 
     def _cancelled(self, nears: Samples, fars: Samples) -> Samples:
         """Return what is left of some frames, shape (frames, 160); where nothing has to be cancelled, all of them."""
-        sounds = fars.any(axis=1).tolist()
+        sounds = [bool(far.any()) for far in fars]
         if self.canceller is None or (self._silent_frames >= RESTING_FRAMES and not any(sounds)):
             self._silent_frames = self._silent_frames + len(sounds) if not any(sounds) else sounds[::-1].index(True)
             row = np.concatenate([self._before, nears.ravel()])

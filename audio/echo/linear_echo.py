@@ -137,7 +137,7 @@ class LinearEcho:
         """Take what was played next; return the power of its spectrum."""
         self._heard[:BLOCK] = self._heard[BLOCK:]
         self._heard[BLOCK:] = far
-        spectrum = np.fft.rfft(self._heard)
+        spectrum = np.fft.rfft(self._heard).astype(np.complex64, copy=False)
         power: NDArray[np.float32] = spectrum.real**2 + spectrum.imag**2
         self._newest = (self._newest - 1) % PARTITIONS
         for row in (self._newest, self._newest + PARTITIONS):

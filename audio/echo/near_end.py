@@ -135,7 +135,7 @@ class Expectation:
         self._is_echo = expected_db[0] > expected_db[1]
         expected = 10 ** (expected_db / 10)
         above_db = rest_db - _db(expected[0] + NOISE_FACTOR * expected[1])
-        return float(np.add.reduce(_within(above_db, (COUNTS_FROM_DB, MOST_DB)))) / _COUNT - COUNTS_FROM_DB
+        return float(_within(above_db, (COUNTS_FROM_DB, MOST_DB)).sum() / _COUNT) - COUNTS_FROM_DB
 
     @property
     def learned(self) -> Bands:
@@ -258,7 +258,7 @@ class NearEnd:
         explained = self._echo.explain(near, far)
         if sounds and float(far @ far) / BLOCK > _AUDIBLE:
             self._count_own_speech(float(near @ near), float(explained.rest @ explained.rest))
-        self._evidence.add(self._expectation.exceeds(explained.powers @ _BANDS))
+        self._evidence.add(self._expectation.exceeds((explained.powers @ _BANDS).astype(np.float64)))
         self._learn()
         return self._learnt > LEARNING_SECONDS and self._evidence.is_enough
 

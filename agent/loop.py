@@ -28,8 +28,8 @@ from agent.run.opening import Opening, Resuming
 from agent.run.questions import Questions
 from agent.run.run import Run, Stop
 from agent.run.run_state import Completion, Ending, GivenUp, RunState, Suspension
-from agent.run.summarizer import Summarizer
-from agent.run.think import Thinker
+from agent.run.thinking.summarizer import Summarizer
+from agent.run.thinking.think import Thinker
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY, WHOLE
 from agent.turns.stages import Arrivals

@@ -8,10 +8,10 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from agent.model.chain import Chain
-from appliance.config.http import is_loopback
 from appliance.config.load import Config
+from appliance.config.network.http import is_loopback
+from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.values import listed
-from appliance.config.wyoming import WyomingSettings
 from appliance.errors import ConfigError
 from appliance.model.catalog import ModelCatalog, catalog_of
 from audio.errors import ModelNotFound

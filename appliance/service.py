@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import structlog
 
 from appliance.config.load import Config
-from appliance.config.machines import role_of
+from appliance.config.network.machines import role_of
 from appliance.config.options import RunOptions
 from appliance.exits import Exit
-from appliance.input.source import choose_source, recording_from_now_on
+from appliance.input.devices.source import choose_source, recording_from_now_on
 from appliance.notify import Notifier, Watchdog
 from appliance.version import commit, version
 
@@ -169,7 +169,7 @@ async def _run(config: Config, options: RunOptions, source: "AudioSource | None"
     serving = Serving(config, options, Notifier(config.supervisor.notify_socket), watch)
     await asyncio.to_thread(bring_to_date, config.state_folder, in_hundredths(serving.upgrading))
     if takes_turns(config, options):
-        from appliance.machines.turns import take_turns
+        from appliance.machines.standby.turns import take_turns
 
         await take_turns(serving)
     else:

@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import Final, TypeAlias
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
-from agent.intents import agenda, almanac, chance, recall, status, tasks, timers, voices, weather
 from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState, Turn
-from agent.intents.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_statement
-from agent.intents.sums import answer_sum
+from agent.intents.subjects import agenda, almanac, chance, recall, status, tasks, timers, voices, weather
+from agent.intents.subjects.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
+from agent.intents.subjects.sums import answer_sum
 from agent.tools.tool import unmarked
 
 Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]

@@ -12,7 +12,7 @@ from hassil.intents import Intents
 from hassil.recognize import RecognizeResult
 
 from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
-from agent.intents.voices import names_somebody
+from agent.intents.subjects.voices import names_somebody
 from memory.chinese import simplified
 
 LONGEST: Final = 500

@@ -22,7 +22,7 @@ from agent.run.act import REPEATABLE, Actor
 from agent.run.run import Run
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
-from agent.run.think import keep_interrupted
+from agent.run.thinking.think import keep_interrupted
 from agent.tools.events import COMPLETED, SUSPENDED
 from agent.tools.reply import DELIVERED
 from agent.tools.tool import NO_ORDER

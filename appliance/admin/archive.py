@@ -24,7 +24,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.version import version
 from memory.durable import rename_durably
-from memory.graph.fingerprint import fingerprint
+from memory.graph.dump.fingerprint import fingerprint
 from memory.history.writer import Writer
 from memory.json_value import Json
 from memory.state.images import FOLDER

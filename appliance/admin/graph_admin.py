@@ -15,7 +15,7 @@ from agent.event import Event, new_id
 from agent.tools.tool import Call, Tool, call_tool
 from appliance.admin.archive import Everything, fetched, handed_over, write_archive
 from appliance.admin.progress import Progress, in_hundredths
-from appliance.api.memory_requests import (
+from appliance.api.requests.memory import (
     NEWEST,
     NOW,
     Backup,
@@ -37,9 +37,9 @@ from appliance.exits import Exit
 from appliance.owners.visitors import Visitors
 from appliance.wiring.graph import GraphSide
 from memory.errors import EmbeddingUnavailable, GraphUnavailable
-from memory.graph.dump import Dump, write_dump
+from memory.graph.dump.dump import Dump, write_dump
+from memory.graph.dump.fingerprint import contents, fingerprint
 from memory.graph.embedded.store import EmbeddedStore
-from memory.graph.fingerprint import contents, fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit_record import Change, Record, changes, summed
 from memory.history.erasure import erase_event

@@ -13,7 +13,7 @@ from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.client import find_service, follow, tell
-from appliance.api.memory_requests import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
+from appliance.api.requests.memory import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
 from appliance.config.load import Config
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit

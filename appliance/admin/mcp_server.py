@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import RemoteAdmin, open_admin
-from appliance.api.memory_requests import UseTool
+from appliance.api.requests.memory import UseTool
 from appliance.config.load import Config
 from appliance.errors import Problem
 from appliance.exits import Exit

@@ -19,7 +19,7 @@ from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
 from appliance.exits import Exit
 from appliance.wiring.graph import server_of
 from memory.errors import StateUnusable
-from memory.graph.fingerprint import fingerprint
+from memory.graph.dump.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog

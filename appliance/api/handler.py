@@ -14,12 +14,12 @@ from agent.loop import Loop
 from agent.mailbox import Mailbox
 from appliance.api.attaching import Attaching
 from appliance.api.caller import ROOM, Caller
-from appliance.api.command_requests import GiveCommand
 from appliance.api.commands import published
 from appliance.api.event_intake import EventIntake
-from appliance.api.mailbox_requests import ChangeWaiting, MailboxRequest, Withdraw, answer_of
 from appliance.api.outcome import Outcome, outcome_of
-from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget, Say
+from appliance.api.requests.box import Enqueue, Forget, Hush, PreviewForget, Say
+from appliance.api.requests.commands import GiveCommand
+from appliance.api.requests.mailbox import ChangeWaiting, MailboxRequest, Withdraw, answer_of
 from appliance.commands.registry import Commands
 from appliance.errors import Problem
 from appliance.exits import Exit
@@ -74,7 +74,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Household:
-    """Handles the requests of the doors (`appliance.api.requests.DoorHandler`)."""
+    """Handles the requests of the doors (`appliance.api.requests.box.DoorHandler`)."""
 
     letters: EventIntake
     attaching: Attaching

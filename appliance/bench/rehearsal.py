@@ -16,7 +16,7 @@ from agent.model.interface import OFFLINE
 from appliance.admin.progress import Progress
 from appliance.api.caller import ROOM
 from appliance.api.outcome import outcome_of
-from appliance.api.requests import Forget
+from appliance.api.requests.box import Forget
 from appliance.bench.life import FORGET, UNKNOWN, Life, Probe
 from appliance.config.load import Config, Supervisor
 from appliance.config.options import RunOptions

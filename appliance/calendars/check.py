@@ -6,7 +6,7 @@ from typing import Final
 
 from agent.calendars.owner import About
 from agent.errors import CalendarLost
-from appliance.config.calendar import CalendarSource
+from appliance.config.agent.calendar import CalendarSource
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.service import told_by_service

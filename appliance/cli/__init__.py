@@ -1,24 +1,12 @@
 """What `nakari` can be told to do; each command imports what it needs when it is told, so that --help is instant."""
 # ruff: noqa: F401  each module registers its commands
 
-from appliance.cli import (
-    backup,
-    bench,
-    configuration,
-    events,
-    insight,
-    listening,
-    look,
-    machines,
-    memory,
-    models,
-    owners,
-    satellites,
-    shell,
-    talk,
-    tokens,
-    voices,
-)
+from appliance.cli.choose import configuration, models, owners, tokens
+from appliance.cli.connect import machines, shell
+from appliance.cli.listen import listening, satellites, voices
+from appliance.cli.look_after import bench, insight, look
+from appliance.cli.remember import backup, events, memory
 from appliance.cli.root import EPILOG, nakari
+from appliance.cli.talk import talk
 
 __all__ = ["EPILOG", "nakari"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from appliance.cli import nakari
-from appliance.cli.shell import COMPLETE
+from appliance.cli.connect.shell import COMPLETE
 from appliance.cli.terminal import settle
 from appliance.config.options import Invocation
 from appliance.errors import first_of, problem_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from appliance.api.model_requests import ModelHandler
+from appliance.api.requests.models import ModelHandler
 from appliance.commands.registry import Asking, Command
 from appliance.config.file import SECTIONS
 from appliance.config.meaning import settings_of

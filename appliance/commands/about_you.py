@@ -9,8 +9,8 @@ from agent.context.epochs import Contexts
 from agent.event import SYSTEM, Event
 from agent.loop import Loop
 from agent.prompts import MODULES, shipped
-from appliance.api.journal_requests import TOLD, listed
-from appliance.api.requests import Forget, Hush
+from appliance.api.requests.box import Forget, Hush
+from appliance.api.requests.journal import TOLD, listed
 from appliance.commands.registry import Asking, Command
 from appliance.errors import Problem
 from appliance.exits import Exit

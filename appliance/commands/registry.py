@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Final, Literal, Protocol, TypeAlias
 
 from appliance.api.caller import Caller
-from appliance.api.requests import Forget, Hush
+from appliance.api.requests.box import Forget, Hush
 from appliance.errors import Problem
 from appliance.exits import Exit
 from memory.json_value import Json

@@ -10,17 +10,17 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from appliance.config.calendar import CalendarSource, wrong_calendar
-from appliance.config.http import wrong_http
-from appliance.config.machines import wrong_machines
-from appliance.config.mcp import MOST_CHARACTERS, McpServer, wrong_server
+from appliance.config.agent.calendar import CalendarSource, wrong_calendar
+from appliance.config.agent.mcp import MOST_CHARACTERS, McpServer, wrong_server
+from appliance.config.agent.models import NamedModel
 from appliance.config.meaning import settings_of
-from appliance.config.models import NamedModel
-from appliance.config.recognizers import wrong_engines
+from appliance.config.network.http import wrong_http
+from appliance.config.network.machines import wrong_machines
+from appliance.config.network.wyoming import wrong_wyoming
 from appliance.config.sections import Settings
+from appliance.config.sound.recognizers import wrong_engines
+from appliance.config.sound.voices import wrong_voices
 from appliance.config.values import listed, shown, toml_value, wrong_meaning
-from appliance.config.voices import wrong_voices
-from appliance.config.wyoming import wrong_wyoming
 from appliance.errors import ConfigError
 
 CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer, "calendar": CalendarSource}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from appliance.config.load import Config
-    from appliance.config.machines import Role
+    from appliance.config.network.machines import Role
 
 
 @dataclass

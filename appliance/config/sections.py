@@ -4,26 +4,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from appliance.config.calendar import CalendarSource
-from appliance.config.home import HomeSettings
-from appliance.config.http import HttpSettings
-from appliance.config.machine import CodeSettings, FileSettings
-from appliance.config.machines import MachineSettings
-from appliance.config.mcp import McpServer
+from appliance.config.agent.calendar import CalendarSource
+from appliance.config.agent.home import HomeSettings
+from appliance.config.agent.machine import CodeSettings, FileSettings
+from appliance.config.agent.mcp import McpServer
+from appliance.config.agent.models import ModelSettings, NamedModel
+from appliance.config.agent.own_work import AnnouncementSettings, EconomySettings, GrowthSettings
+from appliance.config.agent.tools import ToolSettings
+from appliance.config.agent.web import WeatherSettings, WebSettings
 from appliance.config.meaning import setting
-from appliance.config.models import ModelSettings, NamedModel
-from appliance.config.own_work import AnnouncementSettings, EconomySettings, GrowthSettings
-from appliance.config.recognizers import (
+from appliance.config.network.http import HttpSettings
+from appliance.config.network.machines import MachineSettings
+from appliance.config.network.wyoming import WyomingSettings
+from appliance.config.sound.recognizers import (
     OpenAiRecognizerSettings,
     RecognizerName,
     StreamingRecognizerSettings,
     WyomingRecognizerSettings,
 )
-from appliance.config.satellites import SatelliteSettings
-from appliance.config.tools import ToolSettings
-from appliance.config.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
-from appliance.config.web import WeatherSettings, WebSettings
-from appliance.config.wyoming import WyomingSettings
+from appliance.config.sound.satellites import SatelliteSettings
+from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
 
 Engine = Literal["edge", "espeak", "sovits", "openai", "wyoming", "piper"]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from appliance.input.devices import Devices
+from appliance.input.devices.devices import Devices
 from appliance.input.hearing.choose import Hearing
 from appliance.input.lost import LostTurns
 from appliance.input.not_understood import NotUnderstood

@@ -24,7 +24,7 @@ MOST_WAITING: Final = 20
 
 
 class TakesEvents(Protocol):
-    """Where events go: a mailbox, or the way to one elsewhere (`appliance.machines.courier.Courier`)."""
+    """Where events go: a mailbox, or the way to one elsewhere (`appliance.machines.ears.courier.Courier`)."""
 
     async def enqueue(self, event: Event) -> bool:
         """File an event, durable on return; False when its id is known. Raises `StateUnusable`."""

@@ -18,13 +18,13 @@ def engine(config: Config) -> Line:
     """Ask the server what it is and what is wrong with it. Raises `EngineFailure`."""
     if not config.machines.url:
         return Line("engine", Verdict.OK, "none: this machine is alone")
-    from appliance.machines.joining import handshake
+    from appliance.machines.joining.joining import handshake
     from memory.engine.access import address
 
     server = address(config.machines.url)
     try:
         if server.scheme == "tls":
-            from appliance.machines.login import login_of
+            from appliance.machines.joining.login import login_of
 
             handshake(server, login_of(config).authority)
         return judge_engine(*asyncio.run(_asked(config)), is_open=not (server.is_secure or is_here(server.host)))

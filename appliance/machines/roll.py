@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from appliance.config.load import Config
 from appliance.errors import ConfigError
-from appliance.machines.users import UsersFile
+from appliance.machines.joining.users import UsersFile
 from appliance.machines.wire import FOLLOWS, PRESENCE, PRESENCE_SECONDS, Presence, WireRefused, unpack
 from appliance.wiring.engine import engine_of
 from memory.json_value import Json

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.load import Config, Secret
-from appliance.config.models import ModelSettings, NamedModel
 from appliance.model.providers import PROVIDERS
 from memory.state.images import FOLDER
 

@@ -13,8 +13,8 @@ from agent.model.chain import Chain, Guarded
 from agent.model.interface import ChatModel
 from agent.model.sight import sees
 from agent.model.window import IN_OPENAI_WORDS, Window, learn_window, window_of
+from appliance.config.agent.models import NamedModel
 from appliance.config.load import Config
-from appliance.config.models import NamedModel
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.memory import chosen_model
 from appliance.doctor.service import told_by_service

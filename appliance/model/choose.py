@@ -8,7 +8,7 @@ from agent.model.chain import Chain, Guarded, Prices
 from agent.model.interface import CachedPrefix, ChatModel
 from agent.model.probe import find_local_server
 from agent.model.wire.profile import Profile, profile_for
-from appliance.config.models import NamedModel
+from appliance.config.agent.models import NamedModel
 from appliance.config.values import listed
 from appliance.errors import ConfigError
 from appliance.model.catalog import ModelCatalog

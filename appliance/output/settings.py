@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from appliance.config.load import Config, Secret
 from appliance.config.sections import VoiceSettings
-from appliance.config.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
+from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ FIRST_SOUND = "speech.first_sound"
 
 
 class Says(Protocol):
-    """What says sentences (`SpeechOutput`, or `appliance.machines.speech.MachineSpeech`)."""
+    """What says sentences (`SpeechOutput`, or `appliance.machines.mind.speech.MachineSpeech`)."""
 
     def observe(self, observer: SpeechObserver) -> None:
         """Tell one more observer of each sentence; for good."""

@@ -22,7 +22,7 @@ from appliance.speakers.store import VoiceStore
 from appliance.wiring.graph import GraphSide
 from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure
-from memory.graph.dump import silently
+from memory.graph.dump.dump import silently
 from memory.history.audit_anchor import forget_anchors
 from memory.history.erasure import erase_owner
 from memory.identity import is_public_key

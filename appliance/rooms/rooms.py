@@ -34,7 +34,7 @@ class RoomReplies(ReplySink, Protocol):
 
 
 class RoomSpeech(Protocol):
-    """What says sentences in one room (`SpeechOutput`, or `appliance.machines.speech.MachineSpeech`)."""
+    """What says sentences in one room (`SpeechOutput`, or `appliance.machines.mind.speech.MachineSpeech`)."""
 
     def observe(self, observer: SpeechObserver) -> None:
         """Tell one more observer; for good."""

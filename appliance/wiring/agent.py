@@ -25,7 +25,7 @@ from agent.run.budget import SIGN_AFTER, RunLimits, ThoughtLimits
 from agent.run.questions import ModelWatch
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
-from agent.run.think import Thinker
+from agent.run.thinking.think import Thinker
 from agent.tools.device import DeviceVerbs
 from agent.tools.mcp.servers import McpServers
 from agent.tools.mcp.showing import Showing
@@ -36,8 +36,8 @@ from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Tool
 from agent.tools.voices import SpeakerVoices
 from appliance.api.handler import Part
+from appliance.config.agent.own_work import EconomySettings
 from appliance.config.load import Config
-from appliance.config.own_work import EconomySettings
 from appliance.config.values import listed
 from appliance.model.catalog import catalog_of
 from appliance.model.switch import ModelChoice, prefix_of_room

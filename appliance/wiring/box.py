@@ -15,7 +15,7 @@ from appliance.admin.upgrade import forget_in_time
 from appliance.api.attaching import Attaching
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household, Part, Told
-from appliance.api.owner_requests import OwnerHandler
+from appliance.api.requests.owners import OwnerHandler
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.egress import egress
@@ -57,8 +57,8 @@ from memory.graph.results import Result
 from memory.state.retention import Retention
 
 if TYPE_CHECKING:
-    from appliance.machines.ears import RemoteEars
-    from appliance.machines.mind import RemoteRooms
+    from appliance.machines.ears.ears import RemoteEars
+    from appliance.machines.mind.mind import RemoteRooms
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ class Box:
     """What joins it to a mind on another machine; None where the mind is here."""
     rooms: "RemoteRooms | None"
     """Ears on other machines; None where it is alone, or is ears itself."""
-    loaded: Callable[[], None]
-    """Called when all that is loaded ahead has been."""
+    once_loaded: tuple[Callable[[], None], ...]
+    """Called in their order when all that is loaded ahead has been."""
 
     @property
     def warms(self) -> bool:
@@ -147,7 +147,8 @@ class Box:
         await self.agent.warm()
         if self.graph.writer is not None:
             await self.graph.writer.graph.load()
-        await asyncio.to_thread(self.loaded)
+        for each in self.once_loaded:
+            await asyncio.to_thread(each)
 
 
 @asynccontextmanager
@@ -221,7 +222,7 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         described.update(doors.describe())  # which speak for the household, and so come after it
         parts.callback(doors.doors.close)
         sides = (output, paired, places, agent, machine, hears, unasked, graph, memory, retention, owners, erasure)
-        yield Box(*sides, side, household, doors, config, options, elsewhere, rooms, environment.loaded)
+        yield Box(*sides, side, household, doors, config, options, elsewhere, rooms, environment.once_loaded)
 
 
 def _heard_of(graph: GraphSide, state: State, owners: Owners, home: HomeSide | None) -> NameSources:

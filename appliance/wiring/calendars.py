@@ -12,7 +12,7 @@ from agent.calendars.owner import About, Pace
 from agent.calendars.reminders import Rules
 from agent.calendars.source import Source
 from agent.calendars.store import forget_others
-from appliance.config.calendar import CalendarSource
+from appliance.config.agent.calendar import CalendarSource
 from appliance.config.load import Config
 
 FOLDER = "calendars"

@@ -11,30 +11,28 @@ from typing import TYPE_CHECKING
 from agent.attachments import documents
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.reload import Reload
-from appliance.api import (
-    command_requests,
-    health_requests,
-    insight_requests,
-    journal_requests,
-    mailbox_requests,
-    memory_requests,
-    model_requests,
-    owner_requests,
-    requests,
-    satellite_requests,
-)
 from appliance.api.commands import published
 from appliance.api.handler import Household, Part
-from appliance.api.owner_requests import OwnerHandler
 from appliance.api.program_questions import ProgramQuestions
 from appliance.api.register import AnyEntry, Register
+from appliance.api.requests import box as requests
+from appliance.api.requests import commands as command_requests
+from appliance.api.requests import health as health_requests
+from appliance.api.requests import insight as insight_requests
+from appliance.api.requests import journal as journal_requests
+from appliance.api.requests import mailbox as mailbox_requests
+from appliance.api.requests import memory as memory_requests
+from appliance.api.requests import models as model_requests
+from appliance.api.requests import owners as owner_requests
+from appliance.api.requests import satellites as satellite_requests
+from appliance.api.requests.owners import OwnerHandler
 from appliance.commands.about_box import about_box
 from appliance.commands.about_you import about_talk, about_you
 from appliance.commands.registry import Command, Commands
-from appliance.config.http import HttpSettings, host_and_port, is_loopback
 from appliance.config.load import Config, load
+from appliance.config.network.http import HttpSettings, host_and_port, is_loopback
+from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.options import RunOptions
-from appliance.config.wyoming import WyomingSettings
 from appliance.http.doors import Doors
 from appliance.http.listening.addresses import Addresses, addresses_of
 from appliance.insight.insight import Insight

@@ -6,19 +6,19 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 from agent.model.interface import CachedPrefix
-from appliance.config.home import HomeSettings
+from appliance.config.agent.home import HomeSettings
+from appliance.config.agent.machine import CodeSettings, FileSettings
+from appliance.config.agent.web import WeatherSettings, WebSettings
 from appliance.config.load import Config
-from appliance.config.machine import CodeSettings, FileSettings
-from appliance.config.machines import name_of
-from appliance.config.web import WeatherSettings, WebSettings
-from appliance.machines.courier import Courier
-from appliance.machines.ears import Here, RemoteEars
-from appliance.machines.mouth import RemoteMouth
-from appliance.machines.outbox import Outbox
-from appliance.machines.presence import MindPresence
-from appliance.machines.ringing import RoomTimers
-from appliance.machines.stand_in import AbsentMind, EstimatedTokens, StandIn
-from appliance.machines.waiting import Waiting
+from appliance.config.network.machines import name_of
+from appliance.machines.ears.courier import Courier
+from appliance.machines.ears.ears import Here, RemoteEars
+from appliance.machines.ears.mouth import RemoteMouth
+from appliance.machines.ears.outbox import Outbox
+from appliance.machines.ears.presence import MindPresence
+from appliance.machines.ears.ringing import RoomTimers
+from appliance.machines.ears.stand_in import AbsentMind, EstimatedTokens, StandIn
+from appliance.machines.ears.waiting import Waiting
 from appliance.machines.wire import INBOX
 from appliance.model.catalog import ModelCatalog
 from appliance.wiring.agent import Sessions

@@ -16,10 +16,10 @@ from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
 from appliance.footprint import give_back
+from appliance.input.devices.source import looked_for, open_source
 from appliance.input.hearing.choose import Hearing, choose_recognizer
 from appliance.input.hearing.settings import HearingSettings
 from appliance.input.pending_turns import TakesEvents
-from appliance.input.source import looked_for, open_source
 from appliance.model.catalog import ModelCatalog
 from appliance.model.choose import choose_models
 from appliance.output.settings import SpeechSettings
@@ -56,10 +56,6 @@ def machines_engine(config: Config) -> "Engine":
     return engine_of(config)
 
 
-def _nothing() -> None:
-    return
-
-
 @dataclass(frozen=True, slots=True)
 class Environment:
     """What lies outside the program: sound card, voices, models, clock; a simulated room has its own."""
@@ -87,8 +83,8 @@ class Environment:
     tokens: Callable[[], TokenCounter] = TokenCounter
     engine: "Callable[[Config], Engine]" = machines_engine
     """The engine between the machines, not opened; asked only where `[machines] url` is set."""
-    loaded: Callable[[], None] = _nothing
-    """Called once in a worker thread, when all that is loaded ahead has been: in a process that is all nakari's."""
+    once_loaded: tuple[Callable[[], None], ...] = ()
+    """Called in a worker thread when all that is loaded ahead has been; for a process that is all nakari's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,4 +110,4 @@ REAL: Final = Environment()
 
 def around(source: AudioSource | None) -> Environment:
     """Return what is real for a process of its own, with a source that was chosen before."""
-    return replace(REAL, source=lambda ears, _: looked_for(ears.device, source), loaded=give_back)
+    return replace(REAL, source=lambda ears, _: looked_for(ears.device, source), once_loaded=(give_back,))

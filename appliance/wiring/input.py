@@ -9,9 +9,9 @@ from typing import TypeAlias
 from agent.event import Event, utc_now
 from appliance.api.handler import Part
 from appliance.config.values import listed
-from appliance.input.devices import supervised
+from appliance.input.devices.devices import supervised
+from appliance.input.devices.echo import calibrated
 from appliance.input.ears import Ears, Followers
-from appliance.input.echo import calibrated
 from appliance.input.event import Origin
 from appliance.input.hearing.choose import Hearing
 from appliance.input.hearing.settings import hearing_settings

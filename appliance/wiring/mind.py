@@ -8,7 +8,7 @@ from pathlib import Path
 from agent.event import Event
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
-from appliance.machines.mind import RemoteRooms, Surroundings
+from appliance.machines.mind.mind import RemoteRooms, Surroundings
 from appliance.output.settings import SpeechSettings
 from appliance.reflexes.forget import Forgetting
 from appliance.wiring.agent import Sessions

@@ -7,7 +7,7 @@ from functools import partial
 import structlog
 
 from appliance.config.values import listed
-from appliance.input.echo import echo_in
+from appliance.input.devices.echo import echo_in
 from appliance.insight.insight import Insight
 from appliance.recorder.store import recordings_in
 from appliance.reflexes.doubts import Doubts

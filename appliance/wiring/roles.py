@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent.bus import Bus, Transport
 from appliance.api.handler import Part
 from appliance.config.load import Config
-from appliance.config.machines import role_of
+from appliance.config.network.machines import role_of
 from appliance.config.options import RunOptions
 from appliance.logs.steps import log_others
 from appliance.reflexes.forget import Forgetting
@@ -20,8 +20,8 @@ from audio.loops import Loop
 
 if TYPE_CHECKING:
     from appliance.config.load import Config
-    from appliance.machines.ears import RemoteEars
-    from appliance.machines.mind import RemoteRooms
+    from appliance.machines.ears.ears import RemoteEars
+    from appliance.machines.mind.mind import RemoteRooms
 
 
 def is_ears(config: Config, options: RunOptions) -> bool:
@@ -53,7 +53,7 @@ async def joined(world: World, output: Output, sessions: Sessions) -> "AsyncIter
     if not is_ears(world.config, world.options):
         yield _with_rooms(world, sessions), None
         return
-    from appliance.machines.stand_in import Rung
+    from appliance.machines.ears.stand_in import Rung
     from appliance.wiring.ears import open_ears
 
     async with open_ears(world, output, sessions) as ears:
@@ -64,7 +64,7 @@ async def joined(world: World, output: Output, sessions: Sessions) -> "AsyncIter
 def _with_rooms(world: World, sessions: Sessions) -> World:
     if not has_rooms(world.config, world.options):
         return world
-    from appliance.machines.arriving import AnsweredThere
+    from appliance.machines.mind.arriving import AnsweredThere
 
     return replace(world, settlers=(AnsweredThere(world.state.bus, sessions.contexts),))
 

@@ -17,7 +17,7 @@ from agent.growth import cursor as growth_module
 from agent.mailbox import Allowance, Mailbox
 from agent.record import Recorder
 from appliance.admin import exchange, upgrade
-from appliance.config.own_work import EconomySettings
+from appliance.config.agent.own_work import EconomySettings
 from appliance.logs.steps import logged
 from memory.graph import name_usage as asked_module
 from memory.history import audit_anchor as anchor_module

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from agent.tools.mcp.server import Server
+from appliance.config.agent.mcp import McpServer
 from appliance.config.load import Config, Secret
-from appliance.config.mcp import McpServer
 
 
 def servers_of(config: Config) -> list[Server]:

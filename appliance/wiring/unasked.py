@@ -7,7 +7,7 @@ from agent.unasked.decide import Rules
 from agent.unasked.wishes import UNWANTED, Wishes
 from appliance.commands.registry import Command
 from appliance.commands.unasked import about_unasked
-from appliance.config.own_work import AnnouncementSettings
+from appliance.config.agent.own_work import AnnouncementSettings
 from appliance.output.announcer import Announcer
 from appliance.owners.owners import Owners
 from appliance.wiring.agent import Agent

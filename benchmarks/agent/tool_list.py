@@ -9,8 +9,8 @@ from typing import Final
 from agent.context.tokens import TokenCounter
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Tool
+from appliance.config.agent.tools import ToolSettings
 from appliance.config.load import load
-from appliance.config.tools import ToolSettings
 from benchmarks.figure import Figure, Series, run
 from tests.agent.tools.registry.house_of_tools import home_tools, own_tools
 from tests.appliance.wiring.every_tool import every_tool

@@ -12,8 +12,8 @@ import structlog
 
 from audio.errors import ModelNotFound
 from benchmarks.ears.bench import Measurement, open_bench
-from benchmarks.ears.corpus import Split
 from benchmarks.ears.listening import Ears
+from benchmarks.ears.material.corpus import Split
 from benchmarks.ears.recognizers import ABOUT, RecognizerName
 
 MEASUREMENTS: Final = (

@@ -8,9 +8,9 @@ from typing import Final, Protocol, TypeVar
 import numpy as np
 
 from audio.pcm import Samples
-from benchmarks.ears.corpus import Clip, Split, read_corpus
 from benchmarks.ears.listening import Ears
-from benchmarks.ears.mixing import GENERATED, STEADY, generated
+from benchmarks.ears.material.corpus import Clip, Split, read_corpus
+from benchmarks.ears.material.mixing import GENERATED, STEADY, generated
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from audio.capture.channels import ChannelPicker
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE
-from benchmarks.ears.corpus import Clip, read_corpus
+from benchmarks.ears.material.corpus import Clip, read_corpus
 
 Sound = NDArray[np.float64]
 

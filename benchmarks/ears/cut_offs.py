@@ -17,7 +17,7 @@ from audio.turns.completeness import completeness_of
 from audio.turns.vad import load_detector
 from benchmarks.audio.endpointing import ends_of_ours
 from benchmarks.ears.bench import Bench
-from benchmarks.ears.corpus import Clip
+from benchmarks.ears.material.corpus import Clip
 from benchmarks.ears.turns import INSIDE, PAUSES, ROOM_AMPLITUDES, Kind, aligned, kind_of, places_in
 from tests.audio.pauses import Piece, Word, faded, last_speech
 

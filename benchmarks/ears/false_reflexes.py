@@ -11,7 +11,7 @@ import numpy as np
 from appliance.reflexes.record import ASKED_BACK
 from audio.reflexes.words import asked
 from benchmarks.ears.bench import Bench
-from benchmarks.ears.corpus import Clip
+from benchmarks.ears.material.corpus import Clip
 from tests.room.acoustics import from_samples
 from tests.room.house import House, Surroundings, live
 from tests.room.stories import interrupt, warm_up

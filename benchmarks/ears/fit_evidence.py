@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from audio.pcm import Samples
 from audio.turns.evidence import LEAST_SCORE, Evidence, Weights, evidence_of, judge, terms_of
 from benchmarks.ears.bench import Bench, open_bench
-from benchmarks.ears.corpus import Split
 from benchmarks.ears.listening import Ears
-from benchmarks.ears.mixing import LEVELS_DBFS, ROOMS, Condition, alone, drawn, mixed
+from benchmarks.ears.material.corpus import Split
+from benchmarks.ears.material.mixing import LEVELS_DBFS, ROOMS, Condition, alone, drawn, mixed
 from tests.room.sounds import cough, door, song
 
 FITTED: Final = ("start", "certainty", "duration", "gaps", "hurry")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audio.turns.prosody import WEIGHTS
-from benchmarks.ears.corpus import Clip, Split, read_corpus
+from benchmarks.ears.material.corpus import Clip, Split, read_corpus
 from benchmarks.ears.turns import silences
 
 RIDGE: Final = 3.0

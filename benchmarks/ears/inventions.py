@@ -7,7 +7,7 @@ import numpy as np
 
 from audio.pcm import SAMPLE_RATE
 from benchmarks.ears.bench import Bench
-from benchmarks.ears.mixing import alone, drawn
+from benchmarks.ears.material.mixing import alone, drawn
 
 ABOUT: Final = "words made of noise"
 

@@ -12,7 +12,7 @@ from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import TOO_SHORT, Listener
 from audio.turns.vad import load_detector
-from benchmarks.ears.mixing import Mixed
+from benchmarks.ears.material.mixing import Mixed
 from benchmarks.ears.recognizers import Oracle, RecognizerName, recognizer_of
 from tests.audio.cutting import Played
 

@@ -16,9 +16,9 @@ from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOpti
 from audio.speech import RecognizedTurn, Utterance
 from audio.turns.evidence import evidence_guard
 from benchmarks.ears.bench import Bench
-from benchmarks.ears.corpus import split_of
-from benchmarks.ears.mixing import Condition, alone, mixed
-from benchmarks.ears.words import SLOTS
+from benchmarks.ears.material.corpus import split_of
+from benchmarks.ears.material.mixing import Condition, alone, mixed
+from benchmarks.ears.material.words import SLOTS
 from tests.audio.cutting import cut
 from tests.audio.spoken import plain, word_errors
 

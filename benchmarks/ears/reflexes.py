@@ -19,8 +19,8 @@ from audio.reflexes.spotter import ALONE, OVER_ECHO, KeywordSearch, Stretch, Str
 from audio.reflexes.words import Reflex, asked
 from audio.turns.vad import load_detector
 from benchmarks.ears.bench import Bench
-from benchmarks.ears.corpus import Clip
-from benchmarks.ears.mixing import Condition, active, mixed
+from benchmarks.ears.material.corpus import Clip
+from benchmarks.ears.material.mixing import Condition, active, mixed
 from tests.audio.echo_room import EchoPath, Room, at_level
 from tests.audio.spoken import said, silence
 

@@ -10,9 +10,9 @@ import numpy as np
 from audio.speech import RecognizedTurn
 from audio.turns.listener import TOO_SHORT
 from benchmarks.ears.bench import Bench
-from benchmarks.ears.corpus import Clip
-from benchmarks.ears.mixing import LEVELS_DBFS, ROOMS, Condition, drawn, mixed
-from benchmarks.ears.words import is_about
+from benchmarks.ears.material.corpus import Clip
+from benchmarks.ears.material.mixing import LEVELS_DBFS, ROOMS, Condition, drawn, mixed
+from benchmarks.ears.material.words import is_about
 
 ABOUT: Final = "speech that is refused"
 

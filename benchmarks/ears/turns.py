@@ -18,8 +18,8 @@ from audio.turns.prosody import Prosody, prosody_of
 from audio.turns.turn import PRE_ROLL_SECONDS
 from audio.turns.vad import load_silero
 from benchmarks.ears.bench import Bench
-from benchmarks.ears.corpus import Clip
-from benchmarks.ears.mixing import active
+from benchmarks.ears.material.corpus import Clip
+from benchmarks.ears.material.mixing import active
 from tests.audio.pauses import Aligner, Word, faded
 from tests.audio.spoken import Clip as Said
 

@@ -16,7 +16,7 @@ from appliance.errors import ConfigError, Problem
 from appliance.http.access.origin import Refused, check, seen
 from appliance.http.compat import ollama, openai
 from appliance.http.compat.body import understood
-from appliance.machines.invitation import Invitation, read_invitation
+from appliance.machines.joining.invitation import Invitation, read_invitation
 from appliance.machines.wire import Turn, WireRefused, pack, unpack
 from benchmarks.fuzz.inputs import ANY_JSON, ANY_TEXT, changed, fields, json_like
 from benchmarks.fuzz.target import Target

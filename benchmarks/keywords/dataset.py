@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from audio.pcm import SAMPLE_RATE
 from audio.reflexes.keyword_model import BANDS, BEFORE_FRAMES, WINDOW_FRAMES, bands, window
 from audio.reflexes.words import asked
-from benchmarks.ears.corpus import Clip
+from benchmarks.ears.material.corpus import Clip
 from benchmarks.keywords import rooms
 from benchmarks.keywords.rooms import Random, Sound
 from benchmarks.keywords.vocabulary import NEAR_WORDS, OTHER_WORDS, REFLEX_WORDS

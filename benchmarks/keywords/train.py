@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audio.reflexes.keyword_model import MODEL
-from benchmarks.ears.corpus import read_corpus
+from benchmarks.ears.material.corpus import read_corpus
 from benchmarks.keywords.dataset import CLASSES, RANGE, Dataset
 from benchmarks.keywords.vocabulary import REFLEX_WORDS
 from benchmarks.keywords.voices import all_spoken

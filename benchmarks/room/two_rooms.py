@@ -17,7 +17,7 @@ from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
-from benchmarks.ears.corpus import Split, split_of
+from benchmarks.ears.material.corpus import Split, split_of
 from benchmarks.figure import Figure, Series, run
 from tests.audio.ears_fakes import Intake
 from tests.audio.pauses import PieceSource, as_spoken, human_clips, orders

@@ -13,7 +13,7 @@ from audio.pcm import SAMPLE_RATE
 from audio.speakers.encoder import SpeakerEncoder, speech_of
 from audio.speakers.recognizer import voice_in
 from audio.speech import Utterance, Voice
-from benchmarks.ears.corpus import SOUND_FILES, split_of
+from benchmarks.ears.material.corpus import SOUND_FILES, split_of
 from tests.room.acoustics import Sound, at_level, impulse_response
 from tests.room.sounds import music, pink
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from memory.graph.connections import Bulk
 from memory.graph.cypher import quoted
+from memory.graph.dump.serialization import serialized
 from memory.graph.graph import Graph
-from memory.graph.serialization import serialized
 from memory.json_value import Json
 
 BY_ID: Final = "elementId()"

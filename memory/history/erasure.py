@@ -12,7 +12,7 @@ import structlog
 
 from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
-from memory.graph.dump import load_dump, write_dump
+from memory.graph.dump.dump import load_dump, write_dump
 from memory.graph.embedded.store import EmbeddedStore
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record

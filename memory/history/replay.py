@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, cast
 
 from memory.errors import AuditBroken, GraphRefused, SnapshotBroken
-from memory.graph.dump import check_dump, load_dump, silently
+from memory.graph.dump.dump import check_dump, load_dump, silently
+from memory.graph.dump.serialization import deserialized
 from memory.graph.graph import Graph
-from memory.graph.serialization import deserialized
 from memory.history.addressed import found_again
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record

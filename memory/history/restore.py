@@ -15,7 +15,7 @@ import structlog
 
 from memory.errors import AuditBroken, GraphRefused, SnapshotBroken
 from memory.graph.cypher import quoted
-from memory.graph.dump import Dump, check_dump, load_dump, silently
+from memory.graph.dump.dump import Dump, check_dump, load_dump, silently
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog

@@ -12,7 +12,7 @@ import structlog
 from memory.clock import utc_now
 from memory.durable import rename_durably
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
-from memory.graph.dump import Dump, write_dump
+from memory.graph.dump.dump import Dump, write_dump
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record

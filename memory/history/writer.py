@@ -12,10 +12,10 @@ from memory.clock import utc_now
 from memory.errors import AuditBroken, CommitUncertain, GraphRefused, MemoryFailure, SnapshotBroken, StateUnusable
 from memory.graph.cypher import Statement
 from memory.graph.deterministic import Deterministic, deterministic
-from memory.graph.dump import silently
+from memory.graph.dump.dump import silently
+from memory.graph.dump.serialization import serialized
 from memory.graph.graph import Graph
 from memory.graph.results import Written
-from memory.graph.serialization import serialized
 from memory.history.addressed import BY_ID, addressed
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin

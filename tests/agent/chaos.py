@@ -29,7 +29,7 @@ from agent.run.attention import Attention
 from agent.run.budget import RunLimits, ThoughtLimits
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
-from agent.run.think import Thinker
+from agent.run.thinking.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import reply_tool

@@ -14,17 +14,21 @@ from fastapi import APIRouter
 from starlette.types import ASGIApp
 
 from appliance.admin.progress import Progress
-from appliance.api import mailbox_requests, memory_requests, model_requests, owner_requests, requests
 from appliance.api.caller import Caller
 from appliance.api.client import lines_of
-from appliance.api.mailbox_requests import MailboxRequest
-from appliance.api.memory_requests import MemoryHandler, MemoryRequest, UseTool
 from appliance.api.outcome import Outcome
-from appliance.api.owner_requests import OwnerHandler
 from appliance.api.register import Register
 from appliance.api.request_model import Asked
-from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget, Say
-from appliance.config.http import HttpSettings
+from appliance.api.requests import box as requests
+from appliance.api.requests import mailbox as mailbox_requests
+from appliance.api.requests import memory as memory_requests
+from appliance.api.requests import models as model_requests
+from appliance.api.requests import owners as owner_requests
+from appliance.api.requests.box import Enqueue, Forget, Hush, PreviewForget, Say
+from appliance.api.requests.mailbox import MailboxRequest
+from appliance.api.requests.memory import MemoryHandler, MemoryRequest, UseTool
+from appliance.api.requests.owners import OwnerHandler
+from appliance.config.network.http import HttpSettings
 from appliance.http.access.login import is_for_everybody
 from appliance.http.access.middleware import Access
 from appliance.http.access.who import Who

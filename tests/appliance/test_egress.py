@@ -20,14 +20,14 @@ from agent.model.chain import Chain
 from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.record import Recorder
-from appliance.cli.status import in_words
+from appliance.cli.look_after.status import in_words
+from appliance.config.agent.mcp import McpServer
+from appliance.config.agent.models import ModelSettings, NamedModel
+from appliance.config.agent.web import WeatherSettings, WebSettings
 from appliance.config.load import Config, Secret, load
-from appliance.config.mcp import McpServer
-from appliance.config.models import ModelSettings, NamedModel
+from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
-from appliance.config.web import WeatherSettings, WebSettings
-from appliance.config.wyoming import WyomingSettings
 from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict
 from appliance.doctor.memory import chosen_model

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.file import CATALOGS, SECTIONS
 from appliance.config.meaning import Meaning, settings_of
-from appliance.config.models import ModelSettings, NamedModel
 from appliance.config.values import toml_value
 from tests.architecture.source import ROOT
 

@@ -11,15 +11,15 @@ from agent.model.chain import Chain
 from agent.model.interface import ChatModel
 from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from appliance.config.calendar import CalendarSource
-from appliance.config.home import HomeSettings
+from appliance.config.agent.calendar import CalendarSource
+from appliance.config.agent.home import HomeSettings
+from appliance.config.agent.mcp import McpServer
+from appliance.config.agent.web import WeatherSettings, WebSettings
 from appliance.config.load import Config, load
-from appliance.config.mcp import McpServer
-from appliance.config.recognizers import OpenAiRecognizerSettings, WyomingRecognizerSettings
+from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.sections import EarsSettings, Engine, MemorySettings, VoiceSettings
-from appliance.config.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
-from appliance.config.web import WeatherSettings, WebSettings
-from appliance.config.wyoming import WyomingSettings
+from appliance.config.sound.recognizers import OpenAiRecognizerSettings, WyomingRecognizerSettings
+from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
 from appliance.egress import Egress, egress
 from appliance.output.voices import ENGINES
 

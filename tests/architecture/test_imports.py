@@ -132,7 +132,7 @@ def test_help_is_light() -> None:
 
 def test_a_command_that_asks_the_service_loads_none_of_its_mind() -> None:
     within = "{name for name in sys.modules if name.startswith(('agent.mailbox', 'agent.run', 'agent.loop'))}"
-    loaded_by(f"import appliance.api.client, appliance.cli.status, sys\nassert {within} == set()")
+    loaded_by(f"import appliance.api.client, appliance.cli.look_after.status, sys\nassert {within} == set()")
 
 
 @pytest.mark.shows("H9")

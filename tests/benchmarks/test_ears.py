@@ -11,9 +11,9 @@ from audio.pcm import SAMPLE_RATE, rms_dbfs
 from audio.turns.vad import load_detector
 from benchmarks.audio.endpointing import ends_of_ours
 from benchmarks.ears.__main__ import MEASUREMENTS, main
-from benchmarks.ears.corpus import SHARES, read_corpus, split_of
 from benchmarks.ears.cut_offs import cases, is_cut
-from benchmarks.ears.mixing import Condition, mixed
+from benchmarks.ears.material.corpus import SHARES, read_corpus, split_of
+from benchmarks.ears.material.mixing import Condition, mixed
 from benchmarks.ears.turns import PAUSES, flat, judged, silences
 from benchmarks.sound import write_wav
 from tests.audio.spoken import said

@@ -36,4 +36,4 @@ def test_every_figure_is_in_the_table() -> None:
 
 
 def test_a_spoken_question_costs_one_call() -> None:
-    assert importlib.import_module("benchmarks.agent.model_calls").measure(quick=True).ratio == 1.0
+    assert importlib.import_module("benchmarks.model.model_calls").measure(quick=True).ratio == 1.0

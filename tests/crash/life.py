@@ -27,7 +27,7 @@ from agent.run.attention import Attention
 from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
-from agent.run.think import Thinker
+from agent.run.thinking.think import Thinker
 from agent.time.quiet import QuietHours
 from agent.tools.events import event_tools
 from agent.tools.growth import reflection_tools

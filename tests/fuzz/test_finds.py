@@ -7,7 +7,7 @@ import pytest
 from agent.event import Event, from_json, to_json
 from agent.model.openai_compatible import MAX_EVENT, EventStream
 from appliance.errors import Problem
-from appliance.machines.invitation import Invitation, read_invitation
+from appliance.machines.joining.invitation import Invitation, read_invitation
 from appliance.machines.wire import Stop, Turn, WireRefused, pack, unpack
 from memory.history.audit_record import Record
 

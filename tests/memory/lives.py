@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.graph.dump import write_dump
+from memory.graph.dump.dump import write_dump
+from memory.graph.dump.fingerprint import fingerprint
 from memory.graph.embedded.store import EmbeddedStore
-from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.history.replay import replay
 from tests.memory.writing_life import is_mark, started, writer

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import structlog
 
-from appliance.input.supervision import MicrophoneSupervision
+from appliance.input.devices.supervision import MicrophoneSupervision
 from audio.capture.health import Fault
 from audio.capture.microphone import MicrophoneSource
 from audio.devices.hotplug import system_hotplug

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from appliance.api.satellite_requests import AddSatellite, TrySatellite, answer_of
+from appliance.api.requests.satellites import AddSatellite, TrySatellite, answer_of
 from appliance.satellites.errors import SatelliteGone
 from appliance.satellites.esphome import EspHome
 from appliance.satellites.link import Link

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from appliance.api.satellite_requests import AddSatellite, ListSatellites, RemoveSatellite, TrySatellite, answer_of
+from appliance.api.requests.satellites import AddSatellite, ListSatellites, RemoveSatellite, TrySatellite, answer_of
 from appliance.doctor.examine import Verdict
-from appliance.doctor.satellites import judge_satellites
 from appliance.egress import is_here
+from appliance.satellites.check import judge_satellites
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused, SatellitesDamaged
 from appliance.satellites.esphome import EspHome
 from appliance.satellites.interfaces import Device
@@ -293,6 +293,6 @@ def test_its_loop_is_named(tmp_path: Path) -> None:
 
 
 def test_nothing_is_loaded_for_satellites_before_one_is_dialled() -> None:
-    program = "import appliance.api.satellite_requests, sys; print({'aioesphomeapi', 'zeroconf'} & {*sys.modules})"
+    program = "import appliance.api.requests.satellites, sys; print({'aioesphomeapi', 'zeroconf'} & {*sys.modules})"
     told = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert told.stdout == "set()\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agent.intents.grammar import command_grammar
-from appliance.cli.demo import QUESTION, speak_question, words
+from appliance.cli.talk.demo import QUESTION, speak_question, words
 from audio.capture.recording import read_recording
 from audio.interfaces import Recognizer
 from audio.pcm import SAMPLE_RATE

@@ -44,7 +44,7 @@ SUITE = "is the suite, the checks or a benchmark itself"
 SEVERAL = "wants two machines and an engine: tests/machines"
 NATS = "sets up a server as root, which was not tried, as the page says: tests/machines has a server of its own"
 CONTAINER = "needs podman and a registry, which no test has, as the page says"
-WAITS = "of an event that waits: tests/appliance/cli/test_events_command.py"
+WAITS = "of an event that waits: tests/appliance/cli/remember/test_events_command.py"
 SATELLITE = "wants a device of that name: tests/satellites"
 
 NOT_TYPED: Mapping[str, str] = {
@@ -101,8 +101,8 @@ NOT_TYPED: Mapping[str, str] = {
     "scripts/test": SUITE,
     "scripts/test -n0 tests/agent": SUITE,
     "scripts/bench mailbox": SUITE,
-    "nakari models pull small": "fetches a model: tests/appliance/cli/test_models_command.py",
-    "nakari models list --measure": "wants a fetched model: tests/appliance/cli/test_models_command.py",
+    "nakari models pull small": "fetches a model: tests/appliance/cli/choose/test_models_command.py",
+    "nakari models list --measure": "wants a fetched model: tests/appliance/cli/choose/test_models_command.py",
     "nakari model use NAME": "wants a second model: tests/service/test_model_use.py",
     'nakari say "dinner is ready"': "needs a real card: tests/service/test_offline_voice.py",
     "nakari events move ID --priority 5 --at 07:30": WAITS,

@@ -39,16 +39,16 @@ provider = "offline"
 """Nothing of it leaves the machine."""
 
 NOT_TYPED = {
-    ("ask", "-"): "reads standard input: tests/appliance/cli/test_conversation.py",
-    ("chat",): "reads line after line: tests/appliance/cli/test_conversation.py",
+    ("ask", "-"): "reads standard input: tests/appliance/cli/talk/test_conversation.py",
+    ("chat",): "reads line after line: tests/appliance/cli/talk/test_conversation.py",
     ("doctor",): "takes long: tests/appliance/cli/test_cli.py",
-    ("events", "cancel"): "of an event that waits: tests/appliance/cli/test_events_command.py",
-    ("events", "move"): "of an event that waits: tests/appliance/cli/test_events_command.py",
+    ("events", "cancel"): "of an event that waits: tests/appliance/cli/remember/test_events_command.py",
+    ("events", "move"): "of an event that waits: tests/appliance/cli/remember/test_events_command.py",
     ("forget",): "asks on a terminal: tests/service/test_forget_command.py",
-    ("models", "list", "--measure"): "measures a model that is here: tests/appliance/cli/test_models_command.py",
+    ("models", "list", "--measure"): "measures a model that is here: tests/appliance/cli/choose/test_models_command.py",
     ("say", "dinner is ready"): "needs a loudspeaker: tests/service/test_offline_voice.py",
     ("run",): "goes on until it is stopped: tests/service/test_room.py",
-    ("models", "pull"): "fetches: tests/appliance/cli/test_models_command.py",
+    ("models", "pull"): "fetches: tests/appliance/cli/choose/test_models_command.py",
     ("model", "use"): "a model of the catalog: tests/service/test_model_use.py",
     ("logs",): "reads the journal of this machine: tests/appliance/logs/test_logs_service.py",
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memory.graph.fingerprint import fingerprint
+from memory.graph.dump.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
 from memory.history.restore import empty

@@ -8,7 +8,7 @@ import pytest
 
 from agent.replies import SOURCES
 from agent.tools.weather import OPEN_METEO
-from appliance.cli.live import show_conversation
+from appliance.cli.talk.live import show_conversation
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.service import serve

@@ -10,7 +10,7 @@ from typing import Final
 
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.model.interface import CachedPrefix, ChatModel
-from appliance.api.requests import Hush
+from appliance.api.requests.box import Hush
 from appliance.config.load import Config, load
 from appliance.config.options import RunOptions
 from appliance.config.sections import VoiceSettings

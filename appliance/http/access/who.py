@@ -13,7 +13,7 @@ from starlette.requests import cookie_parser
 from starlette.types import Scope
 
 from appliance.api.caller import Caller
-from appliance.config.http import HttpSettings
+from appliance.config.network.http import HttpSettings
 from appliance.http.access.origin import Refused, Seen, check, seen
 from appliance.http.access.peer import Address, is_of_household, plain, user_of
 from appliance.owners.tokens import IssuedToken, KeptToken, Tokens, is_token

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from appliance.config.http import OPEN_TO_OTHERS, HttpSettings, host_and_port, is_loopback
+from appliance.config.network.http import OPEN_TO_OTHERS, HttpSettings, host_and_port, is_loopback
 from appliance.errors import ConfigError, Problem
 from memory.json_value import Json
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from appliance.config.recognizers import RecognizerName
+from appliance.config.sound.recognizers import RecognizerName
 from appliance.input.hearing.settings import HearingSettings
 from appliance.input.whisper.recognizers import NEXT, WhisperHearing, choose_whisper, last_resort, whisper_of
 from audio.interfaces import Recognizer, RemoteRecognizer, StreamingRecognizer

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from appliance.config.load import Config, Secret
-from appliance.config.recognizers import (
+from appliance.config.sound.recognizers import (
     OpenAiRecognizerSettings,
     RecognizerName,
     StreamingRecognizerSettings,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.durable import rename_durably
-from memory.graph.definitions import is_by_itself
+from memory.graph.dump.definitions import is_by_itself
 from memory.graph.embedded import checksums
 
 

@@ -19,7 +19,7 @@ import structlog
 
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
-from memory.graph.definitions import (
+from memory.graph.dump.definitions import (
     IndexDefinition,
     WantedIndexes,
     as_cypher,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable
-from memory.graph.definitions import IndexDefinition
+from memory.graph.dump.definitions import IndexDefinition
 from memory.graph.embedded.http_api import OK, HttpClient
 from memory.graph.embedded.refusals import check_label_free, free_name
 from memory.graph.embedded.server import DATABASE

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from memory.errors import GraphRefused, TooLarge
 from memory.graph.cypher import Statement
-from memory.graph.definitions import definition
+from memory.graph.dump.definitions import definition
 from memory.graph.embedded.http_api import OK, HttpClient
 from memory.graph.store import Refused
 
@@ -69,7 +69,7 @@ def check_label_free(name: str, client: HttpClient) -> None:
 
 
 def check_names_apart(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Have no name be a label and a relationship type in a snapshot's rows (`memory.graph.dump.read_dump`).
+    """Have no name be a label and a relationship type in a snapshot's rows (`memory.graph.dump.dump.read_dump`).
 
     Blocking. Raises `GraphRefused`, for an index that cannot be made here too, and what reading the rows raises.
     """

@@ -19,8 +19,8 @@ from memory.backoff import Backoff
 from memory.durable import sync_folder
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
-from memory.graph.definitions import IndexDefinition, create_lookup, definition, dropped_index
 from memory.graph.dialect import EMBEDDED, Dialect
+from memory.graph.dump.definitions import IndexDefinition, create_lookup, definition, dropped_index
 from memory.graph.embedded.folder import note_lookups
 from memory.graph.embedded.index_builder import IndexBuilder, within
 from memory.graph.embedded.indexes import create, free_name_at

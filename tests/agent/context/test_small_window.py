@@ -25,7 +25,7 @@ from tests.agent.small_window import SENTENCES, SmallWindow, events, live
 from tests.fakes import ScriptedModel, calls
 
 PLAIN, LONG_ONES = 24, 4
-"""A sample; `benchmarks.agent.small_window` lives through 200 and 20."""
+"""A sample; `benchmarks.model.small_window` lives through 200 and 20."""
 
 
 @pytest.mark.shows("D2", "D5", "B1")

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.intents.facts import ENOUGH, Fact
 from agent.intents.intent import Intent, Language, language_of
 from agent.intents.phrases import phrase
 from agent.intents.questions import read_question
@@ -21,7 +20,8 @@ from agent.intents.spoken import (
     to_second_person,
     told_length,
 )
-from agent.intents.timers import moment_told, next_moment
+from agent.intents.subjects.facts import ENOUGH, Fact
+from agent.intents.subjects.timers import moment_told, next_moment
 from agent.tools.timers import duration
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

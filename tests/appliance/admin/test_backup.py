@@ -16,12 +16,12 @@ from agent.event import TIMER, Event, utc_now
 from appliance.admin.archive import LEFT_SECONDS, fetched, handed_over
 from appliance.admin.local import local_admin
 from appliance.admin.restoring import restore_archive
-from appliance.api.memory_requests import Backup
+from appliance.api.requests.memory import Backup
 from appliance.doctor.keeping import audit
 from appliance.errors import Problem
 from appliance.wiring.state import open_state
 from memory.errors import StateUnusable
-from memory.graph.fingerprint import fingerprint
+from memory.graph.dump.fingerprint import fingerprint
 from memory.state.journal import Entry
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.admin.test_graph_admin import write

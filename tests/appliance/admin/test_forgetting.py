@@ -7,7 +7,7 @@ import pytest
 from agent.event import ASR_TRANSCRIPT, Event
 from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import graph_admin_of
-from appliance.api.memory_requests import TakeSnapshot
+from appliance.api.requests.memory import TakeSnapshot
 from appliance.reflexes.forget import Forgetting, no_mind
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import open_state

@@ -10,7 +10,7 @@ import pytest
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import RemoteAdmin, local_admin, open_admin
 from appliance.admin.progress import Progress
-from appliance.api.memory_requests import (
+from appliance.api.requests.memory import (
     Changes,
     Diff,
     ListSnapshots,
@@ -23,7 +23,7 @@ from appliance.api.memory_requests import (
     UseTool,
     VerifyAudit,
 )
-from appliance.cli.changes import changes_told
+from appliance.cli.remember.changes import changes_told
 from appliance.errors import Problem
 from appliance.exits import Exit
 from memory.json_value import Json

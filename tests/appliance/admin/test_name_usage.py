@@ -8,7 +8,7 @@ import pytest
 from agent.event import HOUSEHOLD
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import local_admin
-from appliance.api.memory_requests import UseTool
+from appliance.api.requests.memory import UseTool
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
 from appliance.reflexes.forget import mindless

@@ -10,7 +10,7 @@ from appliance.admin.local import local_admin
 from appliance.admin.restoring import restore_archive
 from appliance.wiring.state import open_state
 from memory.errors import GraphUnavailable
-from memory.graph.fingerprint import fingerprint
+from memory.graph.dump.fingerprint import fingerprint
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.admin.test_backup import looks, saved
 from tests.appliance.admin.test_exchange import killed_before

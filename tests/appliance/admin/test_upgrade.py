@@ -17,7 +17,7 @@ import pytest
 from appliance.admin import exchange, upgrade
 from appliance.admin.local import local_admin
 from appliance.admin.restoring import restore_archive
-from appliance.api.memory_requests import Backup
+from appliance.api.requests.memory import Backup
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.wiring.state import open_state

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from agent.errors import ModelUnavailable
 from appliance.api.client import tell
-from appliance.api.requests import Enqueue
+from appliance.api.requests.box import Enqueue
 from appliance.exits import Exit
 from appliance.http.access.middleware import MOST_BYTES
 from appliance.http.answering import MOST_BACKLOG

@@ -7,9 +7,9 @@ import pytest
 
 from appliance.admin.reload import Reload
 from appliance.api.caller import Caller
-from appliance.api.health_requests import Health
-from appliance.api.health_requests import entries as health_entries
 from appliance.api.register import Answer, Register
+from appliance.api.requests.health import Health
+from appliance.api.requests.health import entries as health_entries
 from appliance.exits import Exit
 from appliance.notify import HeartBeat
 from tests.appliance.door_fakes import ScriptedHandler, visiting

@@ -9,7 +9,7 @@ import pytest
 
 from agent.event import HOUSEHOLD
 from appliance.admin.progress import Progress
-from appliance.api.owner_requests import OwnerHandler
+from appliance.api.requests.owners import OwnerHandler
 from appliance.exits import Exit
 from appliance.http.access.middleware import MOST_BYTES
 from appliance.owners.challenges import Challenges

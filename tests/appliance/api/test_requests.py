@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from appliance.api.register import BadRequest
 from appliance.api.register import parse as parse_one_of
 from appliance.api.request_model import Asked
-from appliance.api.requests import Ask, Calibrate, Enqueue, Forget, Hush, Ping, Status
+from appliance.api.requests.box import Ask, Calibrate, Enqueue, Forget, Hush, Ping, Status
 
 PLAIN = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)

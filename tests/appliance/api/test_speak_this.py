@@ -9,7 +9,7 @@ from agent.event import HOUSEHOLD, Event
 from agent.model.messages import Message
 from agent.record import COMMAND, COMMAND_RESULT
 from agent.replies import SENTENCE_STARTED
-from appliance.cli import speech
+from appliance.cli.talk import speech
 from appliance.exits import Exit
 from appliance.wiring.box import Box
 from memory.json_value import Json

@@ -7,8 +7,8 @@ from typing import Any, cast
 from agent.bus import Bus
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household, Told
-from appliance.api.mailbox_requests import Withdraw
 from appliance.api.outcome import Outcome
+from appliance.api.requests.mailbox import Withdraw
 from appliance.commands.registry import Commands
 from appliance.output.saying import DoorReplies
 from appliance.output.text import TextReplySink

@@ -10,7 +10,7 @@ import pytest
 from appliance.bench.generator import Examination, Generator
 from appliance.bench.life import Kind, Life
 from appliance.bench.rehearsal import LeapingLoop, Lived, Rehearsal, rehearsing
-from appliance.config.own_work import GrowthSettings
+from appliance.config.agent.own_work import GrowthSettings
 from benchmarks.self.half_year import BEGINS, SIMPLE, config_in
 from tests.figures import figure
 

@@ -7,10 +7,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from appliance.api.register import BadRequest, parse
 from appliance.api.request_model import Name
-from appliance.api.requests import Forget
+from appliance.api.requests.box import Forget
 from appliance.cli import nakari as commands
 from appliance.cli.main import conclude
-from appliance.cli.memory import MOST_MINUTES
+from appliance.cli.remember.memory import MOST_MINUTES
 from appliance.cli.root import NAME
 from appliance.config.options import Invocation
 from appliance.exits import Exit

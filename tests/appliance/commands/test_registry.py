@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from appliance.api.caller import Caller
-from appliance.api.requests import Forget, Hush
+from appliance.api.requests.box import Forget, Hush
 from appliance.commands.about_box import duration, explained, ping, status
 from appliance.commands.about_you import forget, mute
 from appliance.commands.registry import Asking, Command, Commands
-from appliance.config.models import ModelSettings
+from appliance.config.agent.models import ModelSettings
 from appliance.config.sections import Settings, VoiceSettings
 from appliance.errors import Problem
 from appliance.exits import Exit

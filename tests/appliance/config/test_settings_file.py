@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from appliance.config.agent.models import NamedModel
 from appliance.config.file import (
     SECTIONS,
     SettingsText,
@@ -17,9 +18,8 @@ from appliance.config.file import (
     read_settings,
     show,
 )
-from appliance.config.http import HttpSettings
 from appliance.config.meaning import settings_of
-from appliance.config.models import NamedModel
+from appliance.config.network.http import HttpSettings
 from appliance.config.sections import EarsSettings, Settings, VoiceSettings
 from appliance.config.values import toml_value
 from appliance.errors import ConfigError

@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agent.event import Event
+from appliance.config.agent.models import ModelSettings
 from appliance.config.load import Config, Secret, load
-from appliance.config.models import ModelSettings
 from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict, examine, summary
 from appliance.doctor.machine import (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from appliance.admin.local import local_admin
-from appliance.api.memory_requests import Replay, TakeSnapshot, VerifyAudit
+from appliance.api.requests.memory import Replay, TakeSnapshot, VerifyAudit
 from appliance.doctor.examine import Verdict
 from appliance.doctor.keeping import (
     audit,

@@ -13,7 +13,7 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import StreamingResponse
 from starlette.websockets import WebSocket
 
-from appliance.config.http import HttpSettings
+from appliance.config.network.http import HttpSettings
 from appliance.http.access.login import is_for_everybody, router
 from appliance.http.access.middleware import Access
 from appliance.http.access.who import Who

@@ -12,10 +12,10 @@ from fastapi import APIRouter
 from websockets.asyncio.client import ClientConnection, unix_connect
 
 from agent.event import HOUSEHOLD, USER_TEXT, Event
-from appliance.api import requests
 from appliance.api.caller import Caller
 from appliance.api.client import lines_of
 from appliance.api.register import Register
+from appliance.api.requests import box as requests
 from appliance.http import streams, websocket
 from appliance.http.app import app_of
 from appliance.http.doors import Doors

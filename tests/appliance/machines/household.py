@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from appliance.machines.lease import Lease
-from appliance.machines.standby import Standby, Term
+from appliance.machines.standby.lease import Lease
+from appliance.machines.standby.standby import Standby, Term
 from appliance.notify import Notifier
 from memory.state.replicated import ReplicatedDatabase
 from tests.engine_fake import FakeEngine, FakeServer

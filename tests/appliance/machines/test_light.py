@@ -27,7 +27,7 @@ def loaded(folder: Path, **settings: dict[str, object]) -> set[str]:
 def test_ears_load_nothing_of_a_mind_and_a_box_alone_nothing_of_machines(tmp_path: Path) -> None:
     ears = loaded(tmp_path / "ears", machines=EARS)
     assert not {name for name in ears if name.split(".")[0] in HEAVY}
-    assert "appliance.machines.courier" in ears
+    assert "appliance.machines.ears.courier" in ears
     alone = loaded(tmp_path / "alone")
     assert not {name for name in alone if name.startswith(("appliance.machines", "memory.engine", "nats", "redis"))}
 

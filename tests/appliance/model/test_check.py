@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.load import Config, Secret, load
-from appliance.config.models import ModelSettings, NamedModel
 from appliance.config.sections import MemorySettings
 from appliance.doctor import service as checks_service
 from appliance.doctor.examine import Line, Verdict, examine

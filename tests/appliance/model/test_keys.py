@@ -9,8 +9,8 @@ import pytest
 from agent.model.interface import ChatModel
 from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
+from appliance.config.agent.models import NamedModel
 from appliance.config.load import PROVIDER_KEYS, Config, load
-from appliance.config.models import NamedModel
 from appliance.errors import ConfigError
 from appliance.model.catalog import catalog_of
 from appliance.model.choose import choose_models

@@ -16,9 +16,9 @@ from agent.model.ollama import OllamaModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.model.window import Window
 from agent.record import Recorder
-from appliance.cli.status import in_words
+from appliance.cli.look_after.status import in_words
+from appliance.config.agent.models import ModelSettings
 from appliance.config.load import Config, load
-from appliance.config.models import ModelSettings
 from appliance.doctor.examine import Line, Verdict
 from appliance.model import check
 from appliance.model.catalog import catalog_of

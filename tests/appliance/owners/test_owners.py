@@ -6,7 +6,7 @@ import pytest
 
 from agent.context.remembered import SETTING
 from agent.event import USER_TEXT, Event
-from appliance.api.owner_requests import ListSettings, ResetSettings, SetSetting, settings_of
+from appliance.api.requests.owners import ListSettings, ResetSettings, SetSetting, settings_of
 from appliance.config.load import load
 from appliance.errors import Problem
 from appliance.exits import Exit

@@ -11,7 +11,7 @@ from agent.event import HOUSEHOLD
 from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.restoring import restore_archive
-from appliance.api.memory_requests import Backup
+from appliance.api.requests.memory import Backup
 from memory.graph.embedded.store import State
 from memory.history.audit import AuditLog
 from memory.history.erasure import AFTER

@@ -12,7 +12,7 @@ from agent.event import ASR_TRANSCRIPT, Event
 from agent.tools.device import device_tools
 from agent.tools.tool import Call, run_tool
 from appliance.api.register import parse as parse_request
-from appliance.api.requests import Hush
+from appliance.api.requests.box import Hush
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.reflexes import Device
 from appliance.reflexes.verbs import Order

@@ -8,7 +8,7 @@ import pytest
 
 from agent.event import DEFAULT_MAX_TOOL_CALLS
 from agent.mailbox import Allowance
-from appliance.config.own_work import EconomySettings
+from appliance.config.agent.own_work import EconomySettings
 from appliance.wiring.agent import budgets_of
 from appliance.wiring.state import allowance_of
 

@@ -8,11 +8,11 @@ import pytest
 
 from agent.intents import OfflineModel
 from agent.model.chain import Chain
+from appliance.config.agent.mcp import McpServer
 from appliance.config.file import SettingsText, default_toml, show
 from appliance.config.load import Config, load
-from appliance.config.mcp import McpServer
 from appliance.doctor.examine import Verdict
-from appliance.doctor.mcp import judge_servers, mcp
+from appliance.doctor.tools.mcp import judge_servers, mcp
 from appliance.errors import ConfigError
 from appliance.wiring.about import about
 from appliance.wiring.tool_servers import servers_of, unset_secrets

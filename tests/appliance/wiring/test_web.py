@@ -7,10 +7,10 @@ import pytest
 
 from agent.tools.registry.discovery import discover
 from agent.tools.tool import Tool
+from appliance.config.agent.web import WeatherSettings, WebSettings
 from appliance.config.load import Config, Secret, load
-from appliance.config.web import WeatherSettings, WebSettings
 from appliance.doctor.examine import Verdict
-from appliance.doctor.web import weather, web
+from appliance.doctor.tools.web import weather, web
 from appliance.errors import ConfigError
 from appliance.wiring.web import engine_of, pages_of, weather_of
 from tests.agent.web import open_meteo

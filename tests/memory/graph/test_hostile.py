@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from agent.event import USER_TEXT, Event
 from agent.tools.tool import Call, Tool, run_tool
-from memory.graph.dump import write_dump
-from memory.graph.fingerprint import contents
+from memory.graph.dump.dump import write_dump
+from memory.graph.dump.fingerprint import contents
 from memory.graph.graph import Graph
 from tests.agent.tools.test_memory import tools_of
 from tests.memory.contract import people

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import GraphRefused
-from memory.graph.dump import FORMAT, _Writing, load_dump
+from memory.graph.dump.dump import FORMAT, _Writing, load_dump
 from memory.graph.embedded.refusals import NameTaken, refused
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph

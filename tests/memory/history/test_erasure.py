@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import GraphRefused, GraphUnavailable
-from memory.graph.dump import write_dump
-from memory.graph.fingerprint import fingerprint
+from memory.graph.dump.dump import write_dump
+from memory.graph.dump.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog

@@ -17,10 +17,10 @@ from agent.tools.memory import memory_tools
 from agent.tools.tool import Call, run_tool
 from memory.errors import GraphUnavailable
 from memory.graph.cypher import Statement
-from memory.graph.definitions import create_lookup, is_by_itself, lookup_index
+from memory.graph.dump.definitions import create_lookup, is_by_itself, lookup_index
+from memory.graph.dump.fingerprint import fingerprint
 from memory.graph.embedded.folder import LOOKUPS, note_lookups
 from memory.graph.embedded.store import EmbeddedStore
-from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.graph.name_usage import SCHEMA, NameUsage, lookups_of
 from memory.graph.store import Neo4jServer
@@ -295,7 +295,7 @@ async def test_neo4j_takes_texts_that_are_too_long_for_an_index(neo4j_uri: str, 
 
 
 async def shape(graph: Graph, folder: Path) -> str:
-    from memory.graph.dump import read_dump, write_dump
+    from memory.graph.dump.dump import read_dump, write_dump
 
     await asyncio.to_thread(folder.mkdir)
     await write_dump(graph, folder / "dump", datetime(2026, 1, 1, tzinfo=UTC))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from memory.errors import SnapshotBroken
-from memory.graph.dump import write_dump
+from memory.graph.dump.dump import write_dump
+from memory.graph.dump.fingerprint import fingerprint
 from memory.graph.embedded.server import DATABASE
 from memory.graph.embedded.store import EmbeddedStore, State
-from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import SnapshotBroken
-from memory.graph.fingerprint import fingerprint
+from memory.graph.dump.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.restore import begin_restore, restore

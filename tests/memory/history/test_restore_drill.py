@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.graph.dump import load_dump, write_dump
-from memory.graph.fingerprint import contents, fingerprint
+from memory.graph.dump.dump import load_dump, write_dump
+from memory.graph.dump.fingerprint import contents, fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.schedule import keep_snapshots

@@ -9,9 +9,9 @@ import pytest
 import pytest_asyncio
 
 from memory.errors import GraphRefused, GraphUnavailable, StateUnusable
-from memory.graph.dump import write_dump
+from memory.graph.dump.dump import write_dump
+from memory.graph.dump.fingerprint import fingerprint
 from memory.graph.embedded.store import EmbeddedStore
-from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Kind, Origin, Record

@@ -8,7 +8,7 @@ import websockets
 from websockets.typing import Origin
 
 from agent.event import HOUSEHOLD
-from appliance.config.http import HttpSettings
+from appliance.config.network.http import HttpSettings
 from appliance.exits import Exit
 from appliance.http.access.middleware import AGAIN_SECONDS
 from tests.appliance.http.served import Served, serving

@@ -11,7 +11,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from structlog.testing import capture_logs
 
-from appliance.config.http import HttpSettings, host_and_port
+from appliance.config.network.http import HttpSettings, host_and_port
 from appliance.errors import ConfigError
 from appliance.exits import Exit
 from appliance.http.doors import Doors

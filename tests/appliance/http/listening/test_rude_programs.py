@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import websockets
 
-from appliance.config.http import HttpSettings
+from appliance.config.network.http import HttpSettings
 from appliance.http.listening.connections import Patience
 from appliance.http.server import MOST_HEADER_BYTES
 from tests.appliance.http.served import Served, serving

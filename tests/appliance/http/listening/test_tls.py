@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from structlog.testing import capture_logs
 
-from appliance.config.http import HttpSettings
+from appliance.config.network.http import HttpSettings
 from appliance.errors import Problem
 from appliance.http.listening.tls import LOOK_SECONDS, Certificate
 from tests.appliance.http.served import Clock, serving

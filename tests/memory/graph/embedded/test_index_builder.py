@@ -16,8 +16,8 @@ from structlog.testing import capture_logs
 from audio import loops
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
-from memory.graph.definitions import IndexDefinition, WantedIndexes, definition
-from memory.graph.dump import read_dump, write_dump
+from memory.graph.dump.definitions import IndexDefinition, WantedIndexes, definition
+from memory.graph.dump.dump import read_dump, write_dump
 from memory.graph.embedded.index_builder import LONGEST_WAIT, MANY_CHANGES, MANY_NODES, QUIET_SECONDS, IndexBuilder
 from memory.graph.embedded.indexes import QUICK, Address
 from memory.graph.embedded.server import vector_arithmetic

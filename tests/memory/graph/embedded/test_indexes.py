@@ -7,8 +7,8 @@ import pytest
 
 from memory.errors import GraphRefused, WriteNotAllowed
 from memory.graph.cypher import Statement
-from memory.graph.definitions import IndexDefinition, definition
-from memory.graph.dump import load_dump, read_dump, write_dump
+from memory.graph.dump.definitions import IndexDefinition, definition
+from memory.graph.dump.dump import load_dump, read_dump, write_dump
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import VectorOptions

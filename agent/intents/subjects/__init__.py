@@ -1,0 +1,1 @@
+"""What can be asked and told without a model, a subject a file."""

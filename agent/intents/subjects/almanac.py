@@ -1,0 +1,90 @@
+"""The clock and the calendar sheet without a model: the time here and elsewhere, dates, weeks, and days until one."""
+
+import re
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from agent.intents.dialog_state import DialogState
+from agent.intents.intent import Intent
+from agent.intents.phrases import phrase
+from agent.intents.spoken import clock, date
+from agent.intents.subjects.days import days_ahead, names_day
+
+_NAMED: Final = (-1, 1, 2)
+"""Days from today whose date is told by their name: yesterday, tomorrow, the day after."""
+
+
+def time_here(state: DialogState, _: Intent) -> str:
+    """Tell the time at home."""
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    return phrase("time", state.language, clock=clock(state.now, state.language))
+
+
+def time_there(state: DialogState, intent: Intent) -> str:
+    """Tell the time at another place, and its day where that is another one; "" where nobody knows the place."""
+    zone = zone_of(intent.text("zone") or intent.text("place"))
+    if zone is None or state.now is None:
+        return "" if zone is None else phrase("no_clock", state.language)
+    there = state.now.astimezone(zone)
+    days = (there.date() - state.now.date()).days
+    day = phrase(f"there_{days:+d}", state.language) if days else ""
+    return phrase("time_there", state.language, clock=clock(there, state.language), day=day)
+
+
+def told_date(state: DialogState, intent: Intent) -> str:
+    """Tell the date of today, or of the day that is named."""
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    days = _days(intent, state.now)
+    if days is None:
+        return phrase("no_such_day", state.language)
+    name = f"date_{days}" if days in _NAMED else "date_of" if days else "date"
+    return phrase(name, state.language, date=date(state.now + timedelta(days=days), state.language))
+
+
+def days_until(state: DialogState, intent: Intent) -> str:
+    """Tell how many days there are until the day that is named, and its date."""
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    days = _days(intent, state.now)
+    if days is None:
+        return phrase("no_such_day", state.language)
+    name = "days_until" if days > 1 else f"days_until_{max(days, 0)}"
+    return phrase(name, state.language, count=days, date=date(state.now + timedelta(days=days), state.language))
+
+
+def week(state: DialogState, _: Intent) -> str:
+    """Tell the number of the week, as ISO 8601 counts them."""
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    return phrase("week", state.language, week=state.now.isocalendar().week)
+
+
+def zone_of(place: str) -> ZoneInfo | None:
+    """Return the zone of a city that has one named for it, or of a zone's own name; None for any other place."""
+    if not place:
+        return None
+    name = place if "/" in place else _cities().get(_plain(place), "")
+    return ZoneInfo(name) if name else None
+
+
+@cache
+def _cities() -> dict[str, str]:
+    """Return the zones of the tz database by the plain names of their cities."""
+    zones = sorted(
+        name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix", "right"))
+    )
+    return {_plain(name.rpartition("/")[2].replace("_", " ")): name for name in zones}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w ]", "", name).casefold().strip()
+
+
+def _days(intent: Intent, now: datetime) -> int | None:
+    if not names_day(intent):
+        return 0
+    return next(iter(days_ahead(intent, now.date())), None)

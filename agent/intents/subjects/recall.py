@@ -1,0 +1,181 @@
+"""Remembering and finding again without a model: the journal holds every word, the graph is left to it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from agent.event import SELF_CREATED
+from agent.intents.dialog_state import Action, DialogState, ToolResult
+from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.phrases import phrase
+from agent.intents.questions import Question, is_question, read_question, spellings
+from agent.intents.spoken import to_second_person
+from agent.intents.subjects.facts import ENOUGH, Fact
+from memory.chinese import simplified
+from memory.json_value import Json
+
+TOOL: Final = "recall"
+
+LOOKED_AT: Final = 50
+"""Utterances of the journal that are looked at in one search."""
+
+LONGEST: Final = 500
+"""Characters of what may be a question; what is longer is a story, and looking for words in it would take long."""
+
+MOST_LISTED: Final = 7
+"""Of what is known that is said in one answer; who wants to know it all asks about one thing."""
+
+_SEARCHES: Final[dict[Language, tuple[str, ...]]] = {"en": ("remember", "forget mind note write"), "zh": ("记", "忘")}
+"""The wordings of what was to be kept, each with a search of its own: it goes before the many times it was asked for.
+Where nothing else is asked for, each of their words has one."""
+
+_KEEPING: Final = re.compile(
+    r"\b(remember|forget|know|information|mind|memory|notes?|memori[sz]e|write|jot)\b|记|忘", re.IGNORECASE
+)
+"""Without one of these nothing is an order to remember."""
+
+
+def remember(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Leave an event by which a model will write it to the memory, then say that it is kept: the journal has it."""
+    fact = intent.text("fact")
+    noted = state.result("create_event")
+    if noted is None and state.has("create_event"):
+        task = f"Write into your memory what a person told you to keep while no model could be reached: “{fact}”"
+        return [state.action("create_event", type=SELF_CREATED, content=task)]
+    if noted is not None and noted.has_failed:
+        return phrase("remembered_here", state.language, reason=noted.reason)
+    return phrase("remembered", state.language, fact=to_second_person(fact, state.language))
+
+
+def may_be_known(state: DialogState) -> bool:
+    """Say whether words that no command fits ask for something that somebody may have told."""
+    if len(state.words) > LONGEST or not is_question(state.words):
+        return False
+    question = read_question(state.words)
+    return bool(question.words) or question.kind == "all"
+
+
+def recall(state: DialogState, understand: Understand) -> list[Action] | str:
+    """Search the journal for what carries the question, and quote what the person said; "" when nothing was said."""
+    question = read_question(state.words)
+    searched = state.results(TOOL)
+    read = [done for done in searched if not done.is_uncertain]
+    wordings, about = _SEARCHES[question.language], _searched(question)
+    if not question.words:  # all that was to be kept, in whatever words: none of them must be with another one
+        wordings = tuple(" ".join(wordings).split())
+    elif about:  # and what was only told, which much that is said of remembering would go before
+        wordings = (*wordings, "")
+    if len(read) < len(wordings) and len(searched) <= len(wordings):
+        return [state.action(TOOL, words=" ".join([wording, *about]).strip(), limit=LOOKED_AT) for wording in wordings]
+    if read and all(done.has_failed for done in read):
+        return phrase("failed", state.language, reason=read[0].reason)
+    facts = sorted(_facts(read, question, understand), key=lambda fact: fact.age, reverse=True)
+    match question.kind:
+        case "all":
+            return _listed(facts, question, state.language)
+        case "whether":
+            return _whether(facts, question, state.language)
+    return _which(facts, question, state.language)
+
+
+def _searched(question: Question) -> list[str]:
+    """Return the words to search for: those that a statement can hardly lack, in either spelling."""
+    words = [word for word, weight in question.words if weight == 1.0]
+    return [spelling for word in words for spelling in spellings(word)]
+
+
+def _which(facts: Sequence[Fact], question: Question, language: Language) -> str:
+    """Quote the statement that answers best, the newest of equals."""
+    weighed = [(fact.share_of(question), fact) for fact in facts]
+    near = [(share, fact) for share, fact in weighed if share >= ENOUGH]
+    fitting = [(share, fact) for share, fact in near if fact.fits(question)]
+    if fitting:
+        _, best = max(fitting, key=lambda each: (_is_so(each[1], question), round(each[0], 3), each[1].age))
+        return phrase("recalled", language, fact=_turned(best))
+    if near and near[0][1].was_to_be_kept:
+        return phrase("recalled_other", language, fact=_turned(near[0][1]))
+    is_known = question.is_personal or any(share >= 1 / 3 for share, fact in weighed if fact.was_to_be_kept)
+    return phrase("not_found", language) if is_known else ""
+
+
+def _is_so(fact: Fact, question: Question) -> bool:
+    """Say whether both tell of what is so, or both of what is not."""
+    return fact.is_negative == any(token.stem == "not" for token in question.tokens)
+
+
+def _whether(facts: Sequence[Fact], question: Question, language: Language) -> str:
+    """Say yes or no by the newest statement that does so plainly; quote one that has all the words."""
+    kept = [fact for fact in facts if fact.was_to_be_kept] or facts
+    for fact in kept:
+        if verdict := fact.verdict(question):
+            return phrase(f"recalled_{verdict}", language, fact=_turned(fact))
+    whole = [fact for fact in kept if fact.share_of(question) > 1 - 1e-9]
+    if whole:
+        return phrase("recalled", language, fact=_turned(whole[0]))
+    is_known = any(fact.share_of(question) >= 1 / 3 for fact in kept)
+    return phrase("not_told", language) if is_known or question.is_personal else ""
+
+
+def _listed(facts: Sequence[Fact], question: Question, language: Language) -> str:
+    """Quote all that is known, or all that is known of what the question names, the newest first."""
+    if not question.words:
+        found = [fact for fact in facts if fact.was_to_be_kept]
+    else:
+        found = [fact for fact in facts if fact.share_of(question) >= ENOUGH]
+        kept = [fact for fact in found if fact.was_to_be_kept]
+        found = kept or found[:1]
+    told = list(dict.fromkeys(_turned(fact) for fact in found))
+    if not told:
+        return "" if question.words else phrase("nothing_kept", language)
+    if len(told) == 1:
+        return phrase("recalled", language, fact=told[0])
+    between = "；" if language == "zh" else "; "
+    more = phrase("listed_more", language, count=len(told) - MOST_LISTED) if len(told) > MOST_LISTED else ""
+    return phrase("listed", language, facts=between.join(told[:MOST_LISTED])) + more
+
+
+def _turned(fact: Fact) -> str:
+    return to_second_person(fact.text, fact.language)
+
+
+def _facts(found: Sequence[ToolResult], question: Question, understand: Understand) -> Iterator[Fact]:
+    """Yield what people stated, each once, the newest wording of it."""
+    seen: set[str] = set()
+    entries = [entry for done in found for entry in _hits(done)]
+    read = (_fact(entry, -place, question, understand) for place, entry in enumerate(entries))
+    for fact in read:
+        if fact is not None and fact.text.casefold() not in seen:
+            seen.add(fact.text.casefold())
+            yield fact
+
+
+def _hits(done: ToolResult) -> list[Json]:
+    """Return what a search found, which is nothing where it failed."""
+    hits = done.value.get("hits") if isinstance(done.value, dict) else None
+    return hits if isinstance(hits, list) else []
+
+
+def _fact(entry: Json, nearness: int, question: Question, understand: Understand) -> Fact | None:
+    """Return what a person stated in an entry of the journal, None where it is no statement of use here."""
+    if not isinstance(entry, dict):
+        return None
+    words, when = simplified(str(entry.get("words", ""))).strip(), str(entry.get("at", ""))
+    if entry.get("speaker") == "you":
+        return None
+    said = Fact(words.rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)
+    is_order = _KEEPING.search(words) is not None
+    if not is_order and said.share_of(question) < ENOUGH:
+        return None
+    intent = understand(words)
+    if intent.name == "remember":
+        return Fact(intent.text("fact"), was_to_be_kept=True, when=when, nearness=nearness)
+    return said if intent.name in {"unknown", "voice_learn"} and not _is_asking(words) else None
+
+
+def _is_asking(words: str) -> bool:
+    """Say whether words ask or order rather than state."""
+    return (
+        is_question(words)
+        or re.match(r"\W*tell\b", words, re.IGNORECASE) is not None
+        or (language_of(words) == "zh" and "哪" in words)
+    )

@@ -1,0 +1,364 @@
+"""Asks the models for the next thought of a run: journals request and answer, and hands its words on as they come."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import partial
+from time import monotonic
+
+import structlog
+
+from agent.bus import Bus
+from agent.context.epochs import Contexts
+from agent.errors import ModelError, ModelRefused, ModelUnavailable, Stopped, StreamBroken
+from agent.event import MODEL_AVAILABLE, Event, new_id
+from agent.mailbox import Mailbox
+from agent.model.chain import Guarded
+from agent.model.interface import (
+    OFFLINE,
+    Answer,
+    ArgumentsDelta,
+    ChatModel,
+    StreamItem,
+    TextDelta,
+    ThinkingStarted,
+    ToolCallStarted,
+)
+from agent.model.messages import Message, ToolCall, Usage
+from agent.model.stream.arguments import PartialString
+from agent.record import step
+from agent.replies import Reply, ReplySink, ReplyStream
+from agent.run.budget import ThoughtLimits
+from agent.run.questions import Outage
+from agent.run.run import Run
+from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
+from agent.run.thinking.asking import Asking, Claim, rest_of, split
+from agent.tools.reply import REPLY
+from memory.json_value import Json
+
+NOTICEABLE_WAIT = 0.05
+"""Seconds for which the mouth may keep the stream waiting before they are added to what the run may take."""
+
+FRUITLESS_PER_MODEL = 2
+"""Answers of one run that may break off or be empty before the next model is asked."""
+
+log = structlog.get_logger()
+
+
+class Speaking:
+    """Routes the words of one answer to deliveries: the text of reply calls, and bare text to a person."""
+
+    def __init__(self, run: Run, run_state: RunState, reply_sink: ReplySink) -> None:
+        self._run = run
+        self._run_state = run_state
+        self._reply_sink = reply_sink
+        self._text_id = ""
+        self._replies: dict[int, tuple[str, PartialString, PartialString]] = {}
+        self._elsewhere: set[str] = set()
+        """Ids of reply calls whose words are for another room."""
+        self._opened: list[ReplyStream] = []
+
+    async def take(self, item: StreamItem) -> None:
+        """Pass on the words of one item; waits only when the mouth is many sentences behind."""
+        if isinstance(item, TextDelta):
+            await self._say_bare(item.text)
+        elif isinstance(item, ToolCallStarted) and item.name == REPLY:
+            self._replies[item.index] = item.id, PartialString("text"), PartialString("room")
+        elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
+            await self._say(*self._replies[item.index], item.text)
+
+    async def finish(self) -> None:
+        """Say that the bare text is whole; the text of a reply call was, at its closing quote."""
+        if self._text_id:
+            await self._run_state.deliveries[self._text_id].close()
+
+    async def break_off(self) -> str:
+        """Drop unfinished sentences and return the whole ones that were handed on."""
+        for delivery in self._opened:
+            await delivery.cut()
+        return " ".join(delivery.handed for delivery in self._opened if delivery.handed)
+
+    async def stopped(self) -> str:
+        """Drop unfinished sentences, and return the words that stay in the context: those that were handed on.
+
+        Of an event that was superseded only what was heard stays; where nothing was, its replies are forgotten too.
+        """
+        handed = await self.break_off()
+        if self._run.stop.reason != "superseded":
+            return handed
+        opened = [name for name, delivery in self._run_state.deliveries.items() if delivery in self._opened]
+        heard = [(await self._run_state.deliveries[name].ended()).heard for name in opened]
+        if not any(heard):
+            for name in opened:
+                del self._run_state.deliveries[name]
+        return " ".join(words for words in heard if words)
+
+    async def _say(self, call_id: str, partial: PartialString, room: PartialString, piece: str) -> None:
+        """Pass on what a piece of a reply's arguments adds to its words; the tool says those for another room."""
+        words, delivery = partial.feed(piece), self._run_state.deliveries.get(call_id)
+        if delivery is None:
+            if room.feed(piece):
+                self._elsewhere.add(call_id)
+            if not words or call_id in self._elsewhere:
+                return
+            delivery = self._open(call_id)
+        if words:
+            await delivery.feed(words)
+        if '"' in piece and partial.is_whole:
+            await delivery.close()  # the last sentence need not wait for the rest of the answer, nor for the disk
+
+    async def _say_bare(self, text: str) -> None:
+        if not self._run.event.is_from_person or not (self._text_id or text.strip()):
+            return
+        if not self._text_id:
+            self._text_id = f"text-{new_id()}"
+            self._open(self._text_id)
+        await self._run_state.deliveries[self._text_id].feed(text)
+
+    def _open(self, call_id: str) -> ReplyStream:
+        delivery = self._reply_sink.open(
+            Reply(
+                self._run.event,
+                call_id,
+                self._run_state.already,
+                sources=self._run_state.sources,
+                stages=self._run.stages,
+            )
+        )
+        self._run_state.deliveries[call_id] = delivery
+        self._opened.append(delivery)
+        return delivery
+
+
+@dataclass(slots=True)
+class ModelCalls:
+    """Asks one model or another for the same thought; of all, one at most is heard."""
+
+    run: Run
+    speaking: Speaking
+    bus: Bus
+    contexts: Contexts
+    mailbox: Mailbox
+    clock: Callable[[], float]
+    has_models: bool
+    """Whether there are others than the offline one: then its word that a model is needed is no answer."""
+    has_token: bool = False
+    """Whether the answer has begun; thinking is none of it."""
+    answered_by: ChatModel | None = None
+    """Who gave the whole answer, once it is kept."""
+    usd: float = 0.0
+    """What the answer and the calls that lost cost."""
+    tokens: int = 0
+    """What they read and wrote."""
+    message: Message | None = None
+    """The answer that is kept; None where it was empty."""
+    _journaled: ChatModel | None = None
+
+    async def begin(self, model: ChatModel) -> None:
+        """Write down what the first model is about to be asked, and count the thought, whoever has it in the end.
+
+        It need not last: where the power goes before anything came of the answer, it is asked again.
+        """
+        request = self.bus.in_transaction(self._request(model), durable=False)
+        await self.mailbox.charge(self.run.event.id, model_calls=1, in_transaction=request)
+        self._journaled = model
+
+    async def ask(self, model: ChatModel, claim: Claim) -> Message | None:
+        """Ask a model, hand on its words from its first token on, and keep its answer; None when that was empty.
+
+        Raises `ModelError`.
+        """
+        if self._journaled is not model:
+            await self.bus.publish(self._request(model), durable=False)
+        self._journaled = None
+        asked_at, first_at = self.clock(), 0.0
+        call = self.run.stages.ask(model.name)
+        log.info("model_asked", model=model.name, messages=len(self.run.epoch.messages))
+        async with aclosing(model.stream(self.run.epoch.messages, self.run.epoch.tools)) as stream:
+            async for item in self._whole(stream) if self._is_judged(model) else stream:
+                claim()
+                if isinstance(item, ThinkingStarted):
+                    continue
+                self.has_token = True
+                first_at = first_at or self.clock()
+                self.run.stages.answers(call)
+                if isinstance(item, Answer):
+                    call.ended = self.run.stages.clock()
+                    await self.speaking.finish()
+                    return self._keep(model, item, asked_at, first_at)
+                handed_at = self.clock()
+                await self.speaking.take(item)
+                if (waited := self.clock() - handed_at) > NOTICEABLE_WAIT:
+                    self.run.stop.allow(waited)
+        raise StreamBroken(f"{model.name} ended its answer without an end", Message("assistant"))
+
+    def lost(self, model: ChatModel) -> None:
+        """Write down what a call may have cost that was cancelled before its first token: nobody tells what it did."""
+        if model.name == OFFLINE:
+            return
+        tokens = self.run.epoch.tokens
+        usage = model.lost(tokens) if isinstance(model, Guarded) else Usage(tokens)
+        self.usd += usage.cost
+        self.tokens += tokens
+        log.info("model_lost", model=model.name, prompt_tokens=tokens)
+        body: dict[str, Json] = {
+            "model": model.name,
+            "finish_reason": "lost",
+            "prompt_tokens": tokens,
+            "cost_usd": round(usage.cost, 6),
+            "cycle": self.run.cycle,
+        }
+        self.bus.hold(self._step("llm.results", body), durable=False)
+
+    def _keep(self, model: ChatModel, answer: Answer, asked_at: float, first_at: float) -> Message | None:
+        """Journal an answer and append it to the epoch, unless it is empty; at once, so that no stop comes between."""
+        self.answered_by, run, usage, message = model, self.run, answer.usage, answer.message
+        body: dict[str, Json] = {
+            "model": model.name,
+            "finish_reason": answer.finish_reason,
+            "prompt_tokens": usage.prompt_tokens,
+            "cached_tokens": usage.cached_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "cost_usd": round(usage.cost, 6),
+            "first_token_at": first_at,
+            "first_token_seconds": round(first_at - asked_at, 4),
+            "seconds": round(self.clock() - asked_at, 4),
+        }
+        self.usd += usage.cost
+        self.tokens += usage.prompt_tokens + usage.completion_tokens
+        log.info("model_answered", **body)
+        body |= {"cycle": run.cycle, "tool_calls": [call.name for call in message.tool_calls]}
+        self.bus.hold(self._step("llm.results", body), durable=False)  # what acts on it sees to it
+        if not message.tool_calls and not message.content.strip():
+            run.fruitless += 1
+            return None
+        self.bus.hold(self.contexts.envelope(run.epoch, run.event, run.id, message, run.cycle), durable=False)
+        self.contexts.append(run.epoch, message)
+        self.message = message
+        return message
+
+    def _is_judged(self, model: ChatModel) -> bool:
+        return self.has_models and model.name == OFFLINE
+
+    async def _whole(self, stream: AsyncIterator[StreamItem]) -> AsyncIterator[StreamItem]:
+        """Yield the items of the offline model once it is known that it can do what is wanted."""
+        items = [item async for item in stream]
+        if any(isinstance(item, Answer) and item.needs_model for item in items):
+            raise ModelUnavailable("this takes more than the offline model")
+        for item in items:
+            yield item
+
+    def _request(self, model: ChatModel) -> Event:
+        epoch = self.run.epoch
+        body: dict[str, Json] = {
+            "model": model.name,
+            "epoch": epoch.id,
+            "messages": len(epoch.messages),
+            "digest": epoch.digest,
+            "cycle": self.run.cycle,
+        }
+        return self._step("llm.requests", body)
+
+    def _step(self, topic: str, body: dict[str, Json]) -> Event:
+        return step(topic, self.run.event, self.run.id, body)
+
+
+@dataclass(slots=True)
+class Thinker:
+    """Asks the models until one answers."""
+
+    models: Sequence[ChatModel]
+    """The chosen one first, the offline model last."""
+    bus: Bus
+    contexts: Contexts
+    replies: SystemReplies
+    mailbox: Mailbox
+    limits: ThoughtLimits = field(default_factory=ThoughtLimits)
+    clock: Callable[[], float] = monotonic
+    outage: Outage = field(default_factory=Outage)
+
+    async def answer(self, run: Run) -> Message | None:
+        """Append the model's answer to the epoch and return it; None when it broke off or was empty: think again.
+
+        A stream that breaks off, or is stopped, becomes a reply with exactly the words that were handed on. A model
+        that breaks off twice in one run is passed over. Raises `ModelError` when no model answers, which costs the
+        event no thought, `ContextTooLong` at once when one refuses the list for its length; `Stopped` when the run was
+        stopped.
+        """
+        models, stand_in = split(self.models, run.fruitless // FRUITLESS_PER_MODEL)
+        first = next((model for model in models if not rest_of(model)), stand_in) or next(iter(models), None)
+        if first is None:
+            raise ModelError("no model is configured")
+        run.cycle = new_id()
+        run.budget.model_calls += 1
+        speaking = Speaking(run, self.replies.run_state, self.replies.reply_sink)
+        has_models = any(model.name != OFFLINE for model in split(self.models)[0])
+        calls = ModelCalls(run, speaking, self.bus, self.contexts, self.mailbox, self.clock, has_models)
+        await calls.begin(first)
+        return await self._asked(run, calls, models, stand_in)
+
+    async def _asked(
+        self, run: Run, calls: ModelCalls, models: Sequence[ChatModel], stand_in: ChatModel | None
+    ) -> Message | None:
+        limits = self.limits.in_outage() if self.outage.was_seen else self.limits
+        tell_silence = partial(self._tell_silence, run, calls)
+        asking = Asking(calls.ask, limits, calls.lost, tell_silence, self.replies.sign_after)
+        try:
+            async with run.stop.waits():
+                message = await asking.first_answer(models, stand_in)
+        except Stopped:
+            if calls.answered_by is not None:
+                return calls.message
+            if handed := await calls.speaking.stopped():
+                await keep_interrupted(self.bus, self.contexts, run, handed, "you were stopped here")
+            if run.stop.reason == "preempted":  # a thought that a person's words cut off is given back
+                await self._give_back(run)
+            raise
+        except StreamBroken as error:
+            log.warning("stream_broken", reason=str(error))
+            run.fruitless += 1
+            if handed := await calls.speaking.break_off():
+                await keep_interrupted(self.bus, self.contexts, run, handed, "the answer broke off here")
+            return None
+        except ModelError as error:
+            await self._give_back(run)
+            await self._notice(is_there=isinstance(error, ModelRefused))
+            raise
+        if calls.usd or run.budget.purse is not None:
+            run.budget.pay(calls.tokens, calls.usd)
+            await self.mailbox.charge(run.event.id, usd=calls.usd, tokens=calls.tokens)
+        if calls.answered_by is not None and calls.answered_by.name != OFFLINE:
+            await self._notice(is_there=True)
+        return message
+
+    async def _notice(self, *, is_there: bool) -> None:
+        """Take note whether a model is there, be it to refuse; wake what waits for one, if there was none before."""
+        if not is_there:
+            self.outage.began()
+        elif self.outage.ended():
+            await self.mailbox.wake(MODEL_AVAILABLE)
+
+    async def _tell_silence(self, run: Run, calls: ModelCalls) -> None:
+        """Let whoever waits for an answer know that it goes on: a sign in the room, a state for who wrote."""
+        if run.event.is_from_person and not calls.has_token and not self.replies.run_state.has_words:
+            self.bus.show(step("ui.events", run.event, run.id, {"event": "model_silent"}))
+            await self.replies.sign(run.event)
+
+    async def _give_back(self, run: Run) -> None:
+        """Take back the charge for a thought that nobody had."""
+        run.budget.model_calls -= 1
+        await self.mailbox.charge(run.event.id, model_calls=-1)
+
+
+async def keep_interrupted(bus: Bus, contexts: Contexts, run: Run, handed: str, why: str) -> None:
+    """Append a reply with exactly the words that reached the mouth, and its result saying that no more of it did."""
+    arguments = json.dumps({"text": handed}, ensure_ascii=False)
+    call = ToolCall(f"call_{new_id()[:24]}", REPLY, arguments)
+    reply = Message("assistant", tool_calls=(call,))
+    result = Message("tool", f"interrupted: {why}; only this much was said, go on after it", tool_call_id=call.id)
+    kept = [contexts.envelope(run.epoch, run.event, run.id, message, run.cycle) for message in (reply, result)]
+    await bus.publish(*kept)
+    for message in (reply, result):
+        contexts.append(run.epoch, message)

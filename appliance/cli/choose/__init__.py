@@ -1,0 +1,1 @@
+"""Commands that set something: the configuration, models, owners, tokens."""

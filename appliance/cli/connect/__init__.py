@@ -1,0 +1,1 @@
+"""Commands for other machines, programs and shells."""

@@ -1,0 +1,314 @@
+"""Commands about several machines: let one in, join, list, take one out, hand over."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from appliance.cli.root import NAME, PATH, TEXT, configured, nakari
+from appliance.cli.telling import AS_JSON, tell_json
+from appliance.cli.terminal import FAINT, STRONG, is_terminal, show, table
+from appliance.config.network.machines import ROLES, Role, name_of, wrong_household, wrong_name
+from appliance.config.options import Invocation
+from appliance.exits import Exit
+
+if TYPE_CHECKING:
+    from appliance.config.load import Config
+    from appliance.machines.joining.users import UsersFile
+    from memory.json_value import Json
+
+RELOADS = click.option(
+    "--reload",
+    "reload",
+    type=TEXT,
+    default="systemctl reload nats-server",
+    show_default=True,
+    metavar="COMMAND",
+    help="By which the NATS server reads its configuration anew.",
+)
+
+
+@nakari.command()
+@click.argument("url", metavar="INVITATION|URL", type=NAME)
+@click.option("--ca", type=PATH, metavar="FILE", help="The authority that the server's certificate is signed by.")
+@click.option("--creds", type=PATH, metavar="FILE", help="A .creds or .nk file that the server's operator gave.")
+@click.option("--user", type=TEXT, default="", metavar="USER", help="A user of the server; the password is asked for.")
+@click.option("--force", is_flag=True, help="Forget the login that this machine has.")
+@click.pass_obj
+def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, user: str, force: bool) -> Exit:
+    """Make this machine one of a household's several.
+
+    An INVITATION is the line that `nakari machines invite` prints on the machine of the server: for one machine, once,
+    for ten minutes. "-" reads it from stdin. Where the server is not the household's own, or Redis, give its URL with
+    --creds or --user; the household and the name are those of [machines].
+    """
+    from appliance.config.load import where_to_write
+    from appliance.errors import Problem
+    from appliance.machines.joining.invitation import is_invitation
+    from appliance.machines.joining.login import PASSWORD, forget, kept_login
+
+    config = quietly_configured(invocation)
+    line = sys.stdin.readline().strip() if url == "-" else url
+    folder = config.state_folder
+    if kept_login(folder) or (folder / PASSWORD).is_file():
+        if not force:
+            what = f"this machine has joined already, its login is in {folder}"
+            raise Problem(f"{what}; --force forgets that one", Exit.USAGE)
+        forget(folder)
+    authority = ca.absolute() if ca else _authority(config)
+    file = where_to_write(invocation.file)
+    if is_invitation(line):
+        if creds or user:
+            raise click.UsageError("an invitation needs neither --creds nor --user")
+        values = _joined(config, line, authority)
+    else:
+        values = _given(config, line, creds, user)
+    _write(file, [*values, *([("ca", str(authority))] if ca else [])])
+    role = dict(values).get("role", config.machines.role)
+    click.echo(f"joined; the login is in {folder}, the rest in {file}")
+    click.echo(f"next: `nakari doctor`, then `nakari run` (role {role}), or `systemctl restart nakari` as a service")
+    return Exit.OK
+
+
+@nakari.group(invoke_without_command=True, no_args_is_help=False)
+@AS_JSON
+@click.pass_context
+def machines(ctx: click.Context, as_json: bool) -> Exit:
+    """List the household's machines; let one in, take one out."""
+    return Exit.OK if ctx.invoked_subcommand else _list(ctx.obj, as_json)
+
+
+@machines.command("invite")
+@click.argument("name", type=NAME)
+@click.option("--role", type=click.Choice(ROLES), default="ears", show_default=True, help="What it will do.")
+@click.option(
+    "--url", type=TEXT, default="", metavar="URL", help="Of the server as that machine reaches it, where it differs."
+)
+@RELOADS
+@click.option(
+    "--seconds", type=click.FloatRange(1.0, 3600.0), default=600.0, show_default=True, help="For how long it holds."
+)
+@click.pass_obj
+def invite_machine(invocation: Invocation, name: str, role: Role, url: str, reload: str, seconds: float) -> Exit:
+    """Let one machine in under this NAME, and wait for it.
+
+    Prints the line to type there behind `nakari join`. Ctrl-C ends the invitation. The first time this machine lets
+    itself in. What runs as a service needs its login: see docs/machines.md.
+    """
+    import asyncio
+
+    from appliance.errors import Problem
+    from appliance.machines.joining import login as logins
+    from appliance.machines.joining.invitation import Invitation
+    from appliance.machines.joining.joining import invite, own_seed
+
+    if wrong := wrong_name(name):
+        raise click.UsageError(f"the name {wrong}")
+    config = quietly_configured(invocation)
+    users = _users(config, reload)
+    mine = own_name(config)
+    if name.lower() == mine.lower():
+        raise Problem(f"{mine} is this machine; choose another name", Exit.USAGE)
+    given = logins.login_of(config)
+    if not (given.user or given.token or given.credentials):
+        logins.keep(config.state_folder, logins.SEED, own_seed(users, mine, _thinking_role(config)))
+        given = logins.login_of(config)
+        show(f"{mine}, this machine, is the household's first; its login is in {config.state_folder}", err=True)
+    made = Invitation.make(url or config.machines.url, config.machines.household, name, role, seconds)
+
+    def tell(line: str) -> None:
+        show(f"within {seconds / 60:g} minutes, on {name}:", err=True)
+        click.echo(f"nakari join {line}")
+        sys.stdout.flush()
+
+    came = asyncio.run(invite(made, config.machines.url, users, given, tell))
+    click.echo(f"{name} has joined{f', with nakari {came}' if came else ''}")
+    return Exit.OK
+
+
+@machines.command("remove")
+@click.argument("name", type=NAME)
+@RELOADS
+@click.pass_obj
+def remove_machine(invocation: Invocation, name: str, reload: str) -> Exit:
+    """Take the machine of this NAME out.
+
+    The server ends its connection, and knows it no more.
+    """
+    from appliance.errors import Problem
+
+    users = _users(configured(invocation), reload)
+    known = users.read()
+    left = [user for user in known if user.name.lower() != name.lower()]
+    if len(left) == len(known):
+        names = ", ".join(user.name for user in known) or "none"
+        raise Problem(f"there is no machine {name}; there are {names}", Exit.USAGE)
+    users.write(left)
+    click.echo(f"{name} is taken out; what stands on that machine stays there")
+    return Exit.OK
+
+
+@machines.command("leave")
+@click.pass_obj
+def leave_machines(invocation: Invocation) -> Exit:
+    """Make this machine's copy of the state its own.
+
+    While nakari is stopped, and [machines] url is empty.
+    """
+    import os
+    import sqlite3
+    from contextlib import closing
+
+    from appliance.errors import Problem
+    from memory.state.database import locked
+    from memory.state.replica.position import leave
+
+    config = configured(invocation)
+    if config.machines.url:
+        what = "[machines] url still names a server"
+        raise Problem(f"{what}; `nakari config set machines.url ''` ends that", Exit.CONFIG)
+    file = config.state_folder / "nakari.db"
+    if not file.is_file():
+        raise Problem(f"there is no {file}; set [state] folder", Exit.CONFIG)
+    lock = locked(file)
+    try:
+        with closing(sqlite3.connect(file)) as connection, connection:
+            leave(connection)
+    finally:
+        os.close(lock)
+    click.echo(f"{file} is this machine's own")
+    return Exit.OK
+
+
+@nakari.command("handover")
+@click.pass_obj
+def handover(invocation: Invocation) -> Exit:
+    """Have another machine of the household lead it.
+
+    The one that leads finishes what is under way, or puts it aside for the other one, which goes on within seconds.
+    Asked on any of the machines.
+    """
+    import asyncio
+
+    config = quietly_configured(invocation)
+    _with_url(config)
+    click.echo(f"{asyncio.run(_give_back(config))} has given the lead away")
+    return Exit.OK
+
+
+def quietly_configured(invocation: Invocation) -> "Config":
+    """Return the configuration; asyncio says nothing of a TLS connection that the server ends."""
+    import logging
+
+    config = configured(invocation)
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
+    return config
+
+
+def own_name(config: "Config") -> str:
+    """Return what this machine is called among the household's."""
+    import socket
+
+    return config.machines.name or name_of(socket.gethostname())
+
+
+def _list(invocation: Invocation, as_json: bool) -> Exit:
+    import asyncio
+
+    from appliance.machines.roll import roll_of
+
+    config = quietly_configured(invocation)
+    _with_url(config)
+    found = asyncio.run(roll_of(config))
+    if as_json:
+        tell_json(found)
+        return Exit.OK
+    keys = ("machine", "role", "room", "state", "waiting")
+    rows = [tuple(str(each.get(key, "")) for key in keys) for each in cast("list[dict[str, Json]]", found["machines"])]
+    table(rows, keys, styles=(STRONG, "", "", "", FAINT))
+    if not rows:
+        show("no machine is there; `nakari run` on one of them is the first", err=True)
+    return Exit.OK
+
+
+def _with_url(config: "Config") -> None:
+    from appliance.errors import Problem
+
+    if not config.machines.url:
+        what = "this machine is alone: [machines] url names no server"
+        raise Problem(f"{what}; `nakari config set machines.url tls://HOST:4222` names one", Exit.CONFIG)
+
+
+def _users(config: "Config", reload: str) -> "UsersFile":
+    from appliance.errors import Problem
+    from appliance.machines.joining.users import UsersFile
+
+    _with_url(config)
+    if not config.machines.url.startswith(("nats://", "tls://")):
+        what = "Redis has users of its own: make one with its ACL"
+        raise Problem(f"{what}, and `nakari join URL --user USER` there (docs/machines.md)", Exit.CONFIG)
+    if not config.machines.users:
+        what = "[machines] users names no file: machines are let in on the machine of the NATS server"
+        raise Problem(f"{what}; elsewhere its operator gives a .creds file for `nakari join --creds`", Exit.CONFIG)
+    return UsersFile(Path(config.machines.users).expanduser(), config.machines.household, reload)
+
+
+def _thinking_role(config: "Config") -> Role:
+    return "mind" if config.machines.role == "mind" else "all"
+
+
+def _authority(config: "Config") -> Path | None:
+    return Path(config.machines.ca).expanduser() if config.machines.ca else None
+
+
+def _joined(config: "Config", line: str, authority: Path | None) -> list[tuple[str, str]]:
+    """Take an invitation; return what it sets of [machines]."""
+    import asyncio
+
+    from appliance.machines.joining.invitation import read_invitation
+    from appliance.machines.joining.joining import accept
+    from appliance.machines.joining.login import SEED, keep
+
+    taken = read_invitation(line)
+    asyncio.run(accept(taken, authority, lambda seed: keep(config.state_folder, SEED, seed)))
+    return [("url", taken.url), ("household", taken.household), ("name", taken.name), ("role", taken.role)]
+
+
+def _given(config: "Config", url: str, creds: Path | None, user: str) -> list[tuple[str, str]]:
+    """Keep a login that somebody gave; return what it sets of [machines]."""
+    from appliance.config.values import wrong_meaning
+    from appliance.machines.joining.login import CREDS, PASSWORD, SEED, keep
+
+    if wrong := wrong_meaning("machines", "url", url) or wrong_household(config.machines.household):
+        raise click.UsageError(f"the URL {wrong}")
+    if bool(creds) == bool(user):
+        raise click.UsageError("a URL comes with --creds or with --user; an invitation with neither")
+    if creds:
+        keep(config.state_folder, SEED if creds.suffix == ".nk" else CREDS, creds.read_text(encoding="utf-8"))
+    else:
+        hidden = is_terminal(sys.stdin)
+        password = click.prompt("password", hide_input=True, err=True) if hidden else sys.stdin.readline().strip()
+        keep(config.state_folder, PASSWORD, json.dumps({"user": user, "password": password}))
+    return [("url", url.rstrip("/"))]
+
+
+def _write(file: Path, values: Sequence[tuple[str, str]]) -> None:
+    from appliance.config.edit import set_value
+
+    for key, value in values:
+        set_value(file, f"machines.{key}", json.dumps(value))
+
+
+async def _give_back(config: "Config") -> str:
+    from appliance.machines.standby.standby import give_back
+    from appliance.wiring.engine import engine_of
+
+    engine = engine_of(config)
+    try:
+        await engine.open()
+        return await give_back(engine)
+    finally:
+        await engine.close()

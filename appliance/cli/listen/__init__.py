@@ -1,0 +1,1 @@
+"""Commands about ears and voices: what is heard, devices, satellites, who is known by voice."""

@@ -1,0 +1,133 @@
+"""Commands about what it hears: its ears on and off, what was heard, devices, echo; and silence at once."""
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from appliance.cli.root import configured, loaded, nakari
+from appliance.cli.telling import AS_JSON, LINES, asked, tell_json
+from appliance.cli.terminal import progress
+from appliance.config.options import Invocation
+from appliance.exits import Exit
+
+if TYPE_CHECKING:
+    from memory.json_value import Json
+
+PATIENCE_SECONDS = 40.0
+"""How long measuring an echo may take, with the sentence under way before it."""
+
+
+@nakari.command()
+@click.pass_obj
+def mute(invocation: Invocation) -> Exit:
+    """Switch its ears off.
+
+    They stay off, over restarts, for [reflexes] mute_minutes (an hour), or until `nakari unmute`, a typed "unmute" or
+    the wake word, where there is one.
+    """
+    return _tell(invocation, {"do": "hush", "what": "mute"})
+
+
+@nakari.command()
+@click.pass_obj
+def unmute(invocation: Invocation) -> Exit:
+    """Switch its ears on again."""
+    return _tell(invocation, {"do": "hush", "what": "unmute"})
+
+
+@nakari.command()
+@click.pass_obj
+def stop(invocation: Invocation) -> Exit:
+    """Silence what rings, what it says, and what it is about to."""
+    return _tell(invocation, {"do": "hush", "what": "stop"})
+
+
+@nakari.command(hidden=True)
+@click.pass_obj
+def hush(invocation: Invocation) -> Exit:
+    """Do what `nakari stop` does, whose name this was."""
+    return _tell(invocation, {"do": "hush", "what": "stop"})
+
+
+@nakari.command()
+@click.argument("level", default="", metavar="[0-100|up|down]")
+@click.pass_obj
+def volume(invocation: Invocation, level: str) -> Exit:
+    """Say how loud it speaks, or set it.
+
+    In percent, or a step `up` or `down`; it stays so over restarts.
+    """
+    steps = {"up": "louder", "down": "quieter"}
+    if level in steps:
+        return _tell(invocation, {"do": "hush", "what": steps[level]})
+    if level:
+        if not level.removesuffix("%").isdecimal() or int(level.removesuffix("%")) > 100:
+            raise click.BadParameter(f"{level} is no volume; give 0 to 100, up or down")
+        return _tell(invocation, {"do": "hush", "what": "volume", "percent": int(level.removesuffix("%"))})
+    reflexes = asked(configured(invocation), {"do": "status"}).get("reflexes")
+    click.echo(f"The volume is {reflexes['volume'] if isinstance(reflexes, dict) else '?'} percent.")
+    return Exit.OK
+
+
+@nakari.command()
+@click.pass_obj
+def calibrate(invocation: Invocation) -> Exit:
+    """Measure what its microphone hears of its voice.
+
+    It plays a short chime, and says how late and how loud its echo is, and how it listens while it speaks.
+    """
+    config = configured(invocation)
+    with progress("measuring the echo"):
+        answer = asked(config, {"do": "calibrate"}, patience=PATIENCE_SECONDS)
+    click.echo(answer["done"])
+    return Exit.OK
+
+
+@nakari.command()
+@click.option("--test", is_flag=True, help="Play a tone on the chosen loudspeaker and measure the chosen microphone.")
+@AS_JSON
+@click.pass_obj
+def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
+    """List microphones and loudspeakers; try the chosen ones.
+
+    A part of a name is enough in [ears] device and [voice] device; names stay when numbers change at a reboot.
+    Ends with 1 when a configured one is not there, or the test finds a fault.
+    """
+    from dataclasses import asdict
+
+    config = configured(invocation, log="CRITICAL")  # its own lines tell it all
+    from appliance.doctor.sound.sound import lines, tried
+
+    told = tried(config, test=test)
+    if as_json:
+        found = [json.loads(line.to_json()) for line in told.found]
+        tell_json({**asdict(told.devices), "found": found})
+    else:
+        click.echo("\n".join(lines(told)))
+    return Exit.FAULT if told.has_fault else Exit.OK
+
+
+@nakari.command()
+@LINES
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with the evidence.")
+@click.pass_obj
+def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
+    """List what was heard last, and what became of it.
+
+    Turns that did not reach it have the reason. Read from the state folder; nakari need not run.
+    """
+    config = loaded(invocation)
+    from appliance.input.heard_history import newest
+
+    turns = newest(config.state_folder, lines)
+    for turn in turns:
+        click.echo(json.dumps(turn.to_json(), ensure_ascii=False) if as_json else turn.line(config.zone))
+    if not (turns or as_json):
+        click.echo("nothing heard yet")
+    return Exit.OK
+
+
+def _tell(invocation: Invocation, request: "dict[str, Json]") -> Exit:
+    click.echo(asked(configured(invocation), request)["done"] or "There was nothing to do.")
+    return Exit.OK

@@ -1,0 +1,1 @@
+"""Commands that tell how it is, and why: doctor, status, log, turns, measurements."""

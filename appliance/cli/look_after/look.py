@@ -1,0 +1,140 @@
+"""Commands that tell how it is."""
+
+import sys
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import click
+
+from appliance.cli.root import configured, nakari
+from appliance.cli.telling import AS_JSON, asked, tell
+from appliance.cli.terminal import show, styled, table
+from appliance.config.options import Invocation
+from appliance.exits import Exit
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+    from pathlib import Path
+
+    from appliance.config.load import Config
+    from appliance.errors import ConfigError
+
+MOST = 1_000_000
+"""Lines that can be asked for: more than the log file and its copies hold."""
+
+
+@nakari.command()
+@AS_JSON
+@click.option("-v", "--verbose", is_flag=True, help="Every value, by its name in the JSON object.")
+@click.pass_obj
+def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
+    """Tell how the running service is, on one screen."""
+    config = configured(invocation)
+    from appliance.cli.look_after.status import in_words
+
+    found = asked(config, {"do": "status"})
+    if as_json or verbose:
+        tell(found, as_json=as_json)
+    else:
+        table(in_words(found, _heard_last(config.state_folder, config.zone)))
+    return Exit.OK
+
+
+def _heard_last(state_folder: "Path", zone: "tzinfo") -> str:
+    """Return when what was heard last, "" where the state folder is not this user's to read."""
+    from appliance.errors import Problem
+    from appliance.input.heard_history import newest
+
+    try:
+        turns = newest(state_folder, 1)
+    except Problem:
+        return ""
+    told = [f"{turn.at.astimezone(zone):%A %H:%M}: {turn.words or '(no words)'}" for turn in turns]
+    return told[0] if told else "nothing yet"
+
+
+@nakari.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.pass_obj
+def doctor(invocation: Invocation, as_json: bool) -> Exit:
+    """Say what is wrong here, and what fixes it.
+
+    Each line is ok, a warning or a fault. A wrong configuration is a fault like any other: the rest is looked at
+    with the default in its place. Ends with 1 when there is a fault.
+    """
+    from appliance.doctor.examine import Verdict, examine, judge_configuration, summary
+    from appliance.hints import typed_here
+
+    config, wrong = _whatever_is_wrong(invocation)
+    found: list[Verdict] = []
+    for line in chain(map(judge_configuration, wrong), examine(config)):
+        if wrong and line.name == "settings" and line.verdict is Verdict.OK:
+            continue
+        found.append(line.verdict)
+        word = styled(line.verdict.name.lower(), line.verdict.name.lower())
+        click.echo(line.to_json() if as_json else typed_here(str(line).replace(line.verdict.name.lower(), word, 1)))
+    if not as_json:
+        show(summary(found), max(found).name.lower())
+    return Exit.FAULT if Verdict.FAULT in found else Exit.OK
+
+
+def _whatever_is_wrong(invocation: Invocation) -> "tuple[Config, list[ConfigError]]":
+    """Return the configuration with the default in the place of all that is wrong, and that; logs nothing but bugs."""
+    import logging
+    from dataclasses import replace
+
+    from appliance.config.load import keep_private, load
+    from appliance.config.sections import LogSettings
+    from appliance.errors import ConfigError
+    from appliance.logs.configure import configure, lasting
+
+    keep_private()
+    wrong: list[ConfigError] = []
+    config = load(invocation.file, wrong=wrong)
+    try:
+        configure(config, lasting(sys.stderr), at_least=logging.CRITICAL)  # the doctor's own lines tell it all
+    except (ConfigError, OSError) as error:  # the log file cannot be written
+        wrong += [error if isinstance(error, ConfigError) else ConfigError(f"the log file: {error}; see [log] file")]
+        config = replace(config, log=LogSettings(config.log.level, config.log.words))
+        configure(config, lasting(sys.stderr), at_least=logging.CRITICAL)
+    invocation.config = config
+    return config, wrong
+
+
+@nakari.command()
+@click.option("-f", "--follow", is_flag=True, help="Go on with what happens from now on, until Ctrl-C.")
+@click.option("-n", "--lines", type=click.IntRange(1, MOST), metavar="N", help="The newest N; 100, or all --since.")
+@click.option("--level", type=click.Choice(["debug", "info", "warning", "error"]), default="debug", help="At least.")
+@click.option(
+    "--since", metavar="TIME", help="07:30, 2026-11-21T07:30 (both local time), or as long ago as 90s, 2h, 3d."
+)
+@click.pass_obj
+def logs(invocation: Invocation, follow: bool, lines: int | None, level: str, since: str | None) -> Exit:
+    """Show what was logged, in short lines.
+
+    They are read from the journal of the unit nakari, else from the configured log file; both hold more of each line,
+    tracebacks included.
+    """
+    from appliance.config.load import keep_private, load
+    from appliance.logs import show as logs_command
+    from appliance.logs.configure import redaction_of
+
+    keep_private()
+    wrong: list[ConfigError] = []
+    config = load(invocation.file, wrong=wrong)  # it only reads: no log of its own
+    for error in wrong:
+        click.echo(f"nakari: {error}; read as if that were not there", err=True)
+
+    wanted = logs_command.wanted(lines, level, since, follow=follow)
+    for line in logs_command.show(config.log.file, redaction_of(config), wanted):
+        click.echo(line)
+    return Exit.OK
+
+
+@nakari.command()
+def version() -> Exit:
+    """Print the version."""
+    from appliance import version as this
+
+    click.echo(f"nakari {this.named()}")
+    return Exit.OK

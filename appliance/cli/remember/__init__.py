@@ -1,0 +1,1 @@
+"""Commands about what lasts: the memory, what waits and what happened, backups."""

@@ -1,0 +1,354 @@
+"""Commands about the memory: look into it, save it, bring it back, and forget."""
+
+import sys
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from appliance.cli.remember.changes import changes_told
+from appliance.cli.root import AS_KEY, PATH, TEXT, WORDS, configured, nakari, to_be_made
+from appliance.cli.telling import AS_JSON, LINES, asked, tell
+from appliance.cli.terminal import STRONG, progress, show
+from appliance.config.options import Invocation
+from appliance.exits import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from appliance.admin.graph_admin import GraphAdmin
+    from appliance.admin.local import RemoteAdmin
+    from appliance.admin.progress import Progress
+    from appliance.api.requests.memory import MemoryRequest, UseTool
+    from appliance.config.load import Config
+    from memory.json_value import Json
+
+PARAMS = click.option(
+    "--params", type=TEXT, metavar="JSON", default="{}", help='The values of the $names: \'{"name": "Ada"}\'.'
+)
+
+
+PATIENCE = 600.0
+"""Seconds that forgetting a turn may take: the graph is made again without it, from snapshot and audit log."""
+
+MOST_MINUTES = 100_000
+"""As many as the door takes (`appliance.api.requests.box.Forget`): some seventy days."""
+
+MOST_SHOWN = 20
+"""Things that are named before they go, the newest; the others are counted."""
+
+LONGEST_SHOWN = 200
+"""Characters of each."""
+
+MINE = "\0"
+"""What `--everything` names in the place of an owner."""
+
+
+class _Minutes(click.FloatRange):
+    """Some minutes; "nan" is neither too few nor too many, and none."""
+
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        minutes = super().convert(value, param, ctx)
+        if isnan(minutes):
+            self.fail(f"{value} is no number of minutes", param, ctx)
+        return minutes
+
+
+_MINUTES = _Minutes(0, MOST_MINUTES, min_open=True)
+
+
+@nakari.group(no_args_is_help=False)
+def memory() -> None:
+    """Look into the memory; save it, bring it back.
+
+    The running service does it, or this command by itself when none is running. To move the graph to a Neo4j server, or
+    back, stop the service: `nakari memory snapshot`, change [memory] uri, `nakari memory restore newest`.
+    """
+
+
+@memory.command()
+@click.argument("cypher", type=WORDS)
+@PARAMS
+@click.option(
+    "--as-of",
+    "moment",
+    metavar="TIME",
+    help="As it was then: 07:30, 2026-11-21T07:30 (local time), or as long ago as 3d.",
+)
+@AS_JSON
+@click.pass_obj
+def query(invocation: Invocation, cypher: str, params: str, moment: str | None, as_json: bool) -> Exit:
+    """Read with one Cypher statement; nothing is changed."""
+    from appliance.api.requests.memory import Past, UseTool
+    from appliance.logs.show import asked_moment
+
+    values = _object(params)
+    if moment is None:
+        return _run(invocation, UseTool(do="tool", name="memory_query", arguments=_call(cypher, values)), as_json)
+    return _run(invocation, Past(until=asked_moment(moment), cypher=cypher, params=values), as_json)
+
+
+@memory.command()
+@click.argument("cypher", type=WORDS)
+@PARAMS
+@AS_JSON
+@click.pass_obj
+def write(invocation: Invocation, cypher: str, params: str, as_json: bool) -> Exit:
+    """Change it with one Cypher statement, audited as its own are."""
+    from appliance.api.requests.memory import UseTool
+
+    request = UseTool(do="tool", name="memory_write", arguments=_call(cypher, _object(params)))
+    return _run(invocation, request, as_json)
+
+
+@memory.command()
+@AS_JSON
+@click.pass_obj
+def schema(invocation: Invocation, as_json: bool) -> Exit:
+    """Show labels, relationship types and property keys in use."""
+    from appliance.api.requests.memory import UseTool
+
+    return _run(invocation, UseTool(do="tool", name="memory_schema"), as_json)
+
+
+@memory.command()
+@AS_JSON
+@click.pass_obj
+def snapshot(invocation: Invocation, as_json: bool) -> Exit:
+    """Write the whole graph into the snapshots' folder."""
+    from appliance.api.requests.memory import TakeSnapshot
+
+    return _run(invocation, TakeSnapshot(), as_json)
+
+
+@memory.command("list")
+@AS_JSON
+@click.pass_obj
+def list_snapshots(invocation: Invocation, as_json: bool) -> Exit:
+    """List the snapshots, oldest first."""
+    from appliance.api.requests.memory import ListSnapshots
+
+    return _run(invocation, ListSnapshots(), as_json)
+
+
+@memory.command()
+@click.argument("snapshot", default="newest", type=WORDS)
+@AS_JSON
+@click.pass_obj
+def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
+    """Make the graph what SNAPSHOT holds.
+
+    SNAPSHOT is a name from the list, a file, or newest. A snapshot of what was there before is taken first.
+    """
+    from appliance.api.requests.memory import Restore
+
+    file = Path(snapshot).absolute()
+    if file.is_file():  # in a folder that the service may not look into, perhaps
+        return _kept(invocation, lambda admin, told: admin.restore_file(file, told), as_json)
+    return _run(invocation, Restore(snapshot=snapshot), as_json)
+
+
+@memory.command()
+@click.argument("before", type=WORDS, required=False)
+@click.argument("after", default="now", type=WORDS)
+@click.option("--since", "moment", metavar="TIME", help="What was written since then: yesterday, 07:30, or as 3d.")
+@AS_JSON
+@click.pass_obj
+def diff(invocation: Invocation, before: str | None, after: str, moment: str | None, as_json: bool) -> Exit:
+    """Tell what came and went between two snapshots, or one and now.
+
+    With --since what was written since a moment, because of which events, and what came and went by it.
+    """
+    from appliance.api.requests.memory import Changes, Diff
+    from appliance.logs.show import asked_moment
+
+    if (before is None) is (moment is None):
+        raise click.UsageError("either a snapshot, or --since")
+    if before is not None:
+        return _run(invocation, Diff(before=before, after=after), as_json)
+    request = Changes(since=asked_moment(str(moment)))
+    return _kept(invocation, lambda admin, told: admin.act(request, told), as_json, changes_told)
+
+
+@memory.command()
+@click.option("--until", "moment", metavar="TIME", help="As it was then; now if not given, and compared with what is.")
+@click.option("--to", "file", type=PATH, metavar="FILE", help="Write what came out, for `nakari memory restore FILE`.")
+@AS_JSON
+@click.pass_obj
+def replay(invocation: Invocation, moment: str | None, file: Path | None, as_json: bool) -> Exit:
+    """Make the graph again from the audit log, and compare.
+
+    It is made beside the present one, from the newest snapshot before the moment and what was written since.
+    """
+    from appliance.api.requests.memory import Replay
+    from appliance.logs.show import asked_moment
+
+    until = None if moment is None else asked_moment(moment)
+    if file is None:
+        return _run(invocation, Replay(until=until), as_json)
+    path = to_be_made(file)  # in a folder that the service may not write into, perhaps
+    return _kept(invocation, lambda admin, told: admin.replay_to(path, until, told), as_json)
+
+
+@memory.command()
+@click.argument("what", type=click.Choice(["show", "verify"]), default="show")
+@LINES
+@AS_JSON
+@click.pass_obj
+def audit(invocation: Invocation, what: str, lines: int, as_json: bool) -> Exit:
+    """Show the newest records of the audit log, or verify all of it."""
+    from appliance.api.requests.memory import ReadAudit, VerifyAudit
+
+    return _run(invocation, VerifyAudit() if what == "verify" else ReadAudit(last=lines), as_json)
+
+
+def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bool) -> Exit:
+    from appliance.api.requests.memory import UseTool
+
+    if isinstance(request, UseTool):
+        return _kept(invocation, lambda admin, told: admin.use(request), as_json)
+    return _kept(invocation, lambda admin, told: admin.act(request, told), as_json)
+
+
+def _kept(
+    invocation: Invocation,
+    act: "Callable[[RemoteAdmin | GraphAdmin, Progress], Awaitable[Json]]",
+    as_json: bool,
+    in_words: "Callable[[Json], Json] | None" = None,
+) -> Exit:
+    """Let the admin of the memory act, wherever it is, and tell what came of it; `in_words` says it to people."""
+    import asyncio
+
+    config = configured(invocation, log="ERROR")
+    from appliance.admin.local import open_admin
+
+    async def run() -> "Json":
+        with progress("working") as told:
+            async with open_admin(config) as admin:
+                return await act(admin, told)
+
+    found = asyncio.run(run())
+    tell(found if as_json or in_words is None else in_words(found), as_json=as_json)
+    return Exit.OK
+
+
+def _call(cypher: str, params: "dict[str, Json]") -> "dict[str, Json]":
+    return {"cypher": cypher, "params": params}
+
+
+def _object(text: str) -> "dict[str, Json]":
+    import json
+
+    try:
+        read = json.loads(text)
+        json.dumps(read, ensure_ascii=False, allow_nan=False).encode()  # NaN and half a character are read all the same
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"it is no JSON: {error}", param_hint="--params") from error
+    if not isinstance(read, dict):
+        raise click.BadParameter("it should be a JSON object", param_hint="--params")
+    return read
+
+
+@nakari.command()
+@click.option("--last", type=click.IntRange(1, 1000), metavar="N", help="The last N things; 1 if not given.")
+@click.option("--minutes", type=_MINUTES, metavar="M", help="Everything of M minutes.")
+@click.option(
+    "--owner", type=WORDS, metavar="KEY|NAME", help="Everything that a visitor, or a member, has ever said here."
+)
+@click.option("--everything", "owner", flag_value=MINE, help="Everything of yours; show who you are with --as.")
+@AS_KEY
+@click.option("--yes", is_flag=True, help="Do not ask whether that is meant.")
+@click.pass_obj
+def forget(
+    invocation: Invocation,
+    last: int | None,
+    minutes: float | None,
+    owner: str | None,
+    key_file: Path | None,
+    *,
+    yes: bool,
+) -> Exit:
+    """Erase what it was told last, or everything of an owner.
+
+    What the household told it last is meant, aloud in the room or in writing, with what came of it: words, sounds,
+    context, and what it wrote into the graph because of it. "Forget what you just heard", said aloud, means the room
+    alone. What other owners said stays.
+
+    With --owner, or --everything, an owner's words, events, timers, settings, membership and graph go, and what they
+    had it write into the household's graph. This works without the service too.
+
+    It says which words go and asks first; a script says --yes.
+
+    It is for good. That something was said, and its digest, stay. Backups of before are not reached, nor is what
+    somebody else said of it.
+    """
+    if last is not None and minutes is not None:
+        raise click.UsageError("either --last or --minutes")
+    if owner is None:
+        if key_file is not None:
+            raise click.UsageError("--as is for --everything")
+        return _turns(configured(invocation), last, minutes, is_sure=yes)
+    if (owner == MINE) is (key_file is None):
+        raise click.UsageError("--everything goes with --as KEYFILE, and --owner KEY|NAME without")
+    if last is not None or minutes is not None:
+        raise click.UsageError("either a number, or minutes, or everything of an owner")
+    return _everything(configured(invocation), owner, key_file, is_sure=yes)
+
+
+def _turns(config: "Config", last: int | None, minutes: float | None, *, is_sure: bool) -> Exit:
+    which: dict[str, Json] = {"last": last or 1} if minutes is None else {"minutes": minutes}
+    events = asked(config, {"do": "forget.preview", **which})["events"]
+    assert isinstance(events, list)
+    things = [thing for thing in events if isinstance(thing, dict)]
+    if things and not is_sure:
+        _confirm_words([str(thing["words"]) for thing in things])
+    these: list[Json] = [thing["id"] for thing in things]
+    with progress("forgetting"):
+        done = asked(config, {"do": "forget", **which, "these": these}, patience=PATIENCE)["done"]
+    show(str(done))
+    return Exit.OK
+
+
+def _confirm_words(words: list[str]) -> None:
+    """Show what goes, and ask. Raises `UsageError` where nobody can be asked, `Exit` for a no."""
+    if not sys.stdin.isatty():
+        raise click.UsageError("what was told would go for good; say --yes where nobody can be asked")
+    show("This goes for good, with all that came of it:", err=True)
+    for line in words[-MOST_SHOWN:]:
+        text = " ".join(line.split())
+        show(f"  {text[:LONGEST_SHOWN]}{'…' if len(text) > LONGEST_SHOWN else ''}", STRONG, err=True)
+    if len(words) > MOST_SHOWN:
+        show(f"  and {len(words) - MOST_SHOWN} things before that", err=True)
+    if not click.confirm("Is that meant?", err=True):
+        raise click.exceptions.Exit(Exit.FAULT)
+
+
+def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure: bool) -> Exit:
+    import asyncio
+
+    from appliance.admin.local import erase_everything
+    from appliance.api.client import find_service, follow, read_key
+    from appliance.owners.owners import identities_of, owner_of
+    from memory.identity import sign
+
+    key = b"" if key_file is None else read_key(key_file)
+    identities = identities_of(config.state_folder)
+    whose = owner_of(identities, owner) if key_file is None else identities.find(sign(key, "")[0])
+    _confirm(f"{whose.name} ({whose.owner_key})" if whose.name else whose.owner_key, is_sure=is_sure)
+    with progress("forgetting") as told:
+        if key:
+            done = asyncio.run(follow(find_service(config.sockets), {"do": "forget.owner"}, told, key))
+        else:
+            done = asyncio.run(erase_everything(config, whose.owner_key, told))
+    click.echo(done)
+    return Exit.OK
+
+
+def _confirm(whose: str, *, is_sure: bool) -> None:
+    if is_sure:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"everything of {whose} would go for good; say --yes where nobody can be asked")
+    if not click.confirm(f"Everything of {whose} goes for good. Is that meant?", err=True):
+        raise click.exceptions.Exit(Exit.FAULT)

@@ -1,0 +1,1 @@
+"""Commands that listen, speak and answer."""

@@ -1,0 +1,170 @@
+"""Commands that listen, speak and answer."""
+
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from appliance.cli.root import AS_KEY, PATH, WORDS, configured, nakari
+from appliance.cli.terminal import is_terminal, settle
+from appliance.config.network.machines import ROLES, Role, role_of
+from appliance.config.options import Invocation, RunOptions
+from appliance.exits import Exit
+
+if TYPE_CHECKING:
+    from appliance.api.outcome import Outcome
+    from appliance.config.load import Config
+    from appliance.wiring.box import Box
+
+
+@nakari.command()
+@click.option("--input", "recording", type=PATH, metavar="FILE.wav", help="Take a recording as the microphone.")
+@click.option("--fast", is_flag=True, help="Do not wait for the recording's own pace.")
+@click.option("--output", type=PATH, metavar="FILE.wav", help="Write what would be heard.")
+@click.option("--once", is_flag=True, help="End after the conversation.")
+@click.option(
+    "--role",
+    type=click.Choice(ROLES),
+    help="What this machine does of what [machines] joins, instead of what stands there.",
+)
+@click.pass_obj
+def run(
+    invocation: Invocation, recording: Path | None, fast: bool, output: Path | None, once: bool, role: Role | None
+) -> Exit:
+    """Listen, think, answer: until it is stopped.
+
+    On a terminal it shows what it hears and what it answers; what it logs besides is shown with [log] level = "debug".
+    """
+    is_seen = is_terminal() and is_terminal(sys.stderr)
+    config = configured(invocation, log="WARNING" if is_seen else "DEBUG")
+    from appliance import service
+
+    options = RunOptions(input=recording, fast=fast, output=output, once=once, role=role)
+    role_of(config.machines, role)
+    if not is_seen:
+        return service.run(config, options)
+
+    async def watch(box: "Box") -> None:
+        from appliance.cli.talk.live import show_conversation
+
+        try:
+            await show_conversation(box)
+        except OSError:  # a terminal that is gone ends the showing, and its hang-up the service in good order
+            settle(sys.stdout)
+
+    return service.run(config, options, watch)
+
+
+@nakari.command()
+@click.option("--output", type=PATH, metavar="FILE.wav", help="Write the answer here.")
+@click.pass_obj
+def demo(invocation: Invocation, output: Path | None) -> Exit:
+    """Show the main job on any machine, without sound hardware.
+
+    A spoken question, made on the spot by a local voice, goes through everything and is answered aloud. Ends with 1
+    when something else was heard than was meant.
+    """
+    config = configured(invocation, log="ERROR")  # what it prints tells who listened
+    from appliance.cli.talk import demo as main_job
+
+    return main_job.demo(config, output)
+
+
+@nakari.command()
+@click.argument("recording", type=PATH, metavar="FILE.wav")
+@click.pass_obj
+def hear(invocation: Invocation, recording: Path) -> Exit:
+    """Print what a recording says, as JSON lines."""
+    config = configured(invocation)
+    from appliance.cli.talk import speech
+
+    return speech.hear(config, recording)
+
+
+def _said(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> str:
+    if words == ("-",):
+        words = (sys.stdin.buffer.read().decode(errors="surrogateescape").strip(),)
+    return WORDS.convert(" ".join(words), parameter, context)
+
+
+SAID = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=_said)
+"""One text, whether its words are in quotes or not; "-" reads it from standard input."""
+
+
+@nakari.command()
+@SAID
+@click.option("--output", type=PATH, metavar="FILE.wav", help="Write it here instead of saying it aloud.")
+@click.pass_obj
+def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
+    """Say TEXT aloud; "-" is standard input.
+
+    The running service says it, behind what it says already; where there is none, this command does.
+    """
+    config = configured(invocation)
+    from appliance.cli.talk import speech
+
+    return speech.say(config, text, output)
+
+
+@nakari.command()
+@SAID
+@click.option("--speak", is_flag=True, help="Have the answer said in the room, too.")
+@click.option(
+    "--attach", "paths", type=PATH, multiple=True, metavar="FILE", help="An image or a document to ask about; up to 8."
+)
+@AS_KEY
+@click.pass_obj
+def ask(invocation: Invocation, text: str, key_file: Path | None, paths: tuple[Path, ...], speak: bool) -> Exit:
+    """Ask in writing; the answer is printed as it comes.
+
+    TEXT is read from standard input where it is "-".
+
+    An attached image (PNG, JPEG, WebP, GIF) is shown to a model that sees; of a document (PDF, .docx, .odt, HTML, plain
+    text) the model is given the text.
+
+    The running service answers; where there is none, this command thinks by itself, once, for the household.
+
+    Ends with 69 when it waits for a model, 79 when it is put aside and goes on later, 1 when it was given up.
+    """
+    import asyncio
+
+    config = configured(invocation)
+    from agent.attachments.attachment import MOST_ATTACHED
+    from appliance.cli.terminal import print_pieces
+
+    if len(paths) > MOST_ATTACHED:
+        raise click.UsageError(f"at most {MOST_ATTACHED} files can be attached")
+    outcome = asyncio.run(print_pieces(_answer(config, text, key_file, paths, speak=speak)))
+    return outcome.exit if outcome else Exit.OK
+
+
+@nakari.command()
+@click.pass_obj
+def chat(invocation: Invocation) -> Exit:
+    """Talk with it in writing, line by line.
+
+    All lines are one conversation. The running service answers; where there is none, this command thinks by itself.
+    """
+    config = configured(invocation)
+    from appliance.cli.talk import live
+
+    return live.chat(config)
+
+
+def _answer(
+    config: "Config", text: str, key_file: Path | None, paths: tuple[Path, ...], *, speak: bool
+) -> "AsyncGenerator[str | Outcome, None]":
+    from appliance.api.client import ask_running, find_service, given_files, read_key
+    from appliance.errors import ServiceNotRunning
+
+    key, files = b"" if key_file is None else read_key(key_file), given_files(paths)
+    try:
+        return ask_running(find_service(config.sockets), text, key=key, speak=speak, files=files)
+    except ServiceNotRunning:
+        if key or speak:
+            raise
+        from appliance import service
+
+        return service.ask_once(config, text, files)

@@ -1,0 +1,1 @@
+"""Sections about who may come in, and about other machines."""

@@ -1,0 +1,1 @@
+"""Sections about sound: recognizers, voices, devices in other rooms."""

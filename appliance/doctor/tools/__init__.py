@@ -1,0 +1,1 @@
+"""What the doctor looks at of what the agent may do: tools, files, code, web, Home Assistant."""

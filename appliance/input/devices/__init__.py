@@ -1,0 +1,1 @@
+"""The microphone and the loudspeaker: chosen, supervised, told of, and their echo."""

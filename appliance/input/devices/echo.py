@@ -1,0 +1,93 @@
+"""Whether it cancels its own voice here, how a calibration gets its turn to sound, and what came of it."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from appliance.config.sections import EarsSettings
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.input.devices.room_profile import NAME, RoomProfileFile
+from audio.capture.live import LiveMicrophone
+from audio.capture.recording import RecordingSource
+from audio.echo.calibration import LATEST
+from audio.echo.control import EchoControl, open_echo
+from audio.echo.duplex import Mode
+from audio.echo.profile import KeptRoom
+from audio.interfaces import AudioSource, Player
+from audio.playback.queued_sentence import SpokenSentence
+from audio.playback.reopening import ReopeningPlayer
+from audio.playback.speech_output import SpeechOutput
+from audio.speech import SpeechAudio
+
+SWITCHED_OFF: Final = "as [ears] cancel_echo is set"
+A_RECORDING: Final = "a recording takes the microphone's place"
+
+MEASURED_WITHIN: Final = 30.0
+"""Seconds that a calibration may take, with the sentence under way, and a microphone that comes back."""
+
+_FIXES: Final = {
+    SWITCHED_OFF: "set [ears] cancel_echo = true and start it anew",
+    A_RECORDING: "run nakari with a microphone",
+}
+"""For reasons that do not name their fix themselves."""
+
+_TURN_DOWN: Final = "turn the loudspeaker down or move it away from the microphone, and calibrate again"
+_NOT_HEARD: Final = (
+    f"with headphones that is as it should be; without them turn nakari up (`nakari devices --test` plays a tone) and "
+    f"calibrate again, or use a loudspeaker that is less than {LATEST:g} s late"
+)
+
+
+def echo_in(
+    settings: EarsSettings, source: AudioSource | None, player: Player, speech: SpeechOutput, state_folder: Path
+) -> EchoControl:
+    """Return the echo guard for the ears, and its control, whose `loops` are the service's."""
+
+    async def play(sound: SpeechAudio) -> None:
+        await speech.announce(sound, SpokenSentence("echo", 0, "", ""))
+
+    unwanted = "" if settings.cancel_echo else SWITCHED_OFF
+    if isinstance(source, RecordingSource):
+        unwanted = A_RECORDING
+    output = player.output if isinstance(player, ReopeningPlayer) else player
+    devices = lambda: f"{'' if source is None else source.name} | {output.name}"  # noqa: E731
+    has_loopback = settings.reference_channel > 0
+    return open_echo(
+        player,
+        play,
+        calibrates_at_start=settings.calibrate_at_start,
+        unwanted=unwanted,
+        loopback=source.tap if has_loopback and isinstance(source, LiveMicrophone) else None,
+        kept=KeptRoom(RoomProfileFile(state_folder / NAME), devices),
+    )
+
+
+async def calibrated(echo: EchoControl, *, is_muted: bool, is_deaf: bool = False) -> str:
+    """Calibrate, and return the sentence that says what was measured, and what would be better where it is not good.
+
+    Raises `Problem` where nothing could be measured.
+    """
+    if is_deaf:
+        raise _unmeasured("there is no microphone", "plug one in, then calibrate again")
+    if is_muted:
+        raise _unmeasured("nakari is muted", "`nakari unmute`, then calibrate again")
+    try:
+        async with asyncio.timeout(MEASURED_WITHIN):
+            found = await echo.calibrate()
+    except TimeoutError as error:
+        what = f"the microphone handed over nothing, or nakari was not quiet, for {MEASURED_WITHIN:g} s"
+        fix = "`nakari doctor` says how the devices are; nakari calibrates as soon as it can"
+        raise _unmeasured(what, fix) from error
+    if not echo.cancels:
+        raise _unmeasured(f"half duplex, {echo.duplex.reason}", _FIXES.get(echo.duplex.reason, ""))
+    if found is None:
+        what = "the loudspeaker or the microphone stood still"
+        raise _unmeasured(what, "`nakari doctor` says which; then calibrate again")
+    if not found.is_heard:
+        return f"{echo.describe()}; {_NOT_HEARD}"
+    return echo.describe() if echo.duplex.mode is Mode.FULL else f"{echo.describe()}; {_TURN_DOWN}"
+
+
+def _unmeasured(reason: str, fix: str) -> Problem:
+    return Problem("; ".join(filter(None, (f"nothing was measured: {reason}", fix))), Exit.UNAVAILABLE)

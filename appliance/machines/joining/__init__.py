@@ -1,0 +1,1 @@
+"""How a machine joins a household: invitation, key, login, the server's users."""

@@ -1,0 +1,1 @@
+"""The standby: who leads a household, and who takes over."""

@@ -1,0 +1,1 @@
+"""What the ears are measured with: recordings, noise, words."""

@@ -1,0 +1,1 @@
+"""What adapters and servers of models cost."""

@@ -1,0 +1,87 @@
+"""Sums and units: numbers in words or digits, in English and Chinese, rounded as one would say it."""
+
+import pytest
+
+from agent.intents.subjects.sums import answer_sum, spoken_number
+
+
+@pytest.mark.shows("V30")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("What is 17 times 23?", "That is 391."),
+        ("what is seventeen times twenty three", "That is 391."),
+        ("How much is 15 percent of 80?", "That is 12."),
+        ("what is 20% of 45", "That is 9."),
+        ("What is the square root of 144?", "That is 12."),
+        ("square root of two", "That is about 1.41."),
+        ("Half of 30?", "That is 15."),
+        ("a third of ninety", "That is 30."),
+        ("three quarters of eighty", "That is 60."),
+        ("What is two and a half times four?", "That is 10."),
+        ("How much is a hundred divided by eight?", "That is 12.5."),
+        ("what is a dozen times three", "That is 36."),
+        ("10 to the power of 6", "That is 1,000,000."),
+        ("What is 1,234 plus 5,678?", "That is 6912."),
+        ("2 divided by 3", "That is about 0.667."),
+        ("three minus five", "That is -2."),
+        ("What's twelve divided by zero?", "Nothing can be divided by zero."),
+        ("十七乘以二十三等于多少？", "等于391。"),
+        ("八十的百分之十五是多少？", "等于12。"),
+        ("一百二十除以五", "等于24。"),
+        ("一万加两千三百", "等于12,300。"),
+    ],
+)
+def test_a_sum_is_worked_out(words: str, said: str) -> None:
+    assert answer_sum(words) == said
+
+
+@pytest.mark.shows("V30")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("What's 5 miles in kilometres?", "That is about 8.05 kilometres."),
+        ("Convert ten miles to kilometers.", "That is about 16.09 kilometers."),
+        ("convert 350 degrees Fahrenheit into Celsius", "That is about 177 degrees Celsius."),
+        ("How many grams are in two pounds?", "That is about 907 grams."),
+        ("how many ounces in 500 grams", "That is about 17.64 ounces."),
+        ("How many feet are in a metre?", "That is about 3.28 feet."),
+        ("how many minutes are in an hour", "That is 60 minutes."),
+        ("half a mile in metres", "That is about 805 metres."),
+        ("100 kilometres per hour in miles per hour", "That is about 62.14 miles per hour."),
+        ("五英里是多少公里？", "大约是8.05公里。"),
+        ("三斤是多少公斤", "是1.5公斤。"),
+        ("一百华氏度是多少摄氏度", "大约是37.78摄氏度。"),
+    ],
+)
+def test_a_unit_is_converted(words: str, said: str) -> None:
+    assert answer_sum(words) == said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "What is the capital of France?",
+        "How many people are in a family?",
+        "what is 5 pounds in dollars",
+        "5 miles in kilograms",
+        "Set a timer for five minutes.",
+        "How tall is Mount Everest in feet?",
+        "9**9**9**9",
+        "what is 2 to the power of 99999999999",
+        "7",
+        "",
+        "__import__('os') + 1",
+        "我有三只猫",
+        "1 + " * 500,
+    ],
+)
+def test_what_is_no_sum_is_left_to_others(words: str) -> None:
+    assert answer_sum(words) == ""
+
+
+def test_a_number_is_said_rounded_and_says_so() -> None:
+    assert spoken_number(12.0) == ("12", False)
+    assert spoken_number(1 / 3) == ("0.333", True)
+    assert spoken_number(176.67, is_measure=True) == ("177", True)
+    assert spoken_number(1234567.0) == ("1,234,567", False)

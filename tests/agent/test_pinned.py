@@ -61,7 +61,7 @@ async def test_the_block_has_the_time_at_which_a_person_began_and_else_the_prese
 WRITES = {"publish", "hold", "in_transaction"}
 """What may be asked of the bus where a context is built."""
 
-BUILDERS = ("opening", "resuming", "summarizer")
+BUILDERS = ("opening", "thinking/summarizer")
 """Modules of a run that put something into its context."""
 
 

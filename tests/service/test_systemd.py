@@ -392,7 +392,10 @@ class TestHangs:
 
 def missed(box: Box) -> list[object]:
     """The parts that were named as stuck, each time."""
-    lines = [json.loads(line["MESSAGE"]) for line in lines_of(box)]
+    told = [line["MESSAGE"] for line in lines_of(box)]
+    lines = [
+        json.loads(line) for line in told if line.startswith("{")
+    ]  # an interpreter that is killed says other words
     return [line["parts"] for line in lines if line["event"] == "heart_beat_missed"]
 
 

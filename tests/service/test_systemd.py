@@ -340,6 +340,7 @@ import gc, signal, time
 
 def beat_of(name):
     kinds = ("HeartBeat", "LoopHeartBeat")
+    gc.unfreeze()  # what was there when all was loaded is in no list of the collector
     return next(each for each in gc.get_objects() if type(each).__name__ in kinds and each.name == name)
 
 def deafen(*_):

@@ -135,7 +135,7 @@ class Fetcher:
         return self._transport
 
     def _open(self) -> "httpx.AsyncBaseTransport":
-        from agent.web.guard import GuardedTransport
+        from agent.web.transport import GuardedTransport
 
         return GuardedTransport(self._guard)
 

@@ -1,13 +1,10 @@
-"""The guard of everything fetched from strangers: which addresses may be connected to, and connections to those."""
+"""The guard of everything fetched from strangers: which addresses may be connected to."""
 
 import asyncio
 import socket
-import ssl
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, TypeAlias
-
-import httpx
 
 from agent.errors import ToolFailed
 
@@ -117,57 +114,3 @@ def own_address(address: str) -> str:
             return str(probe.getsockname()[0])
     except OSError:
         return ""
-
-
-CONNECT_SECONDS: Final = 4.0
-"""For each address; the whole request has a limit of its own."""
-
-MOST_ADDRESSES: Final = 3
-"""Of one name that are tried."""
-
-
-class GuardedTransport(httpx.AsyncBaseTransport):
-    """Sends a request to an address that the guard let through, under the name that it was meant for.
-
-    No proxy of the environment is used. A connection is not used twice: it is kept by address, and the certificate was
-    checked for one name only.
-    """
-
-    def __init__(self, guard: Guard | None, tls: ssl.SSLContext | None = None) -> None:
-        """Without a guard the name is connected to as it is: for a service that the owner has configured.
-
-        `tls` tells which authorities are trusted; None trusts those that everybody does.
-        """
-        once = httpx.Limits(max_keepalive_connections=0)
-        self._guard = guard
-        self._inner = httpx.AsyncHTTPTransport(verify=tls or True, trust_env=False, limits=once)
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send it. Raises `ToolFailed` for what the guard refuses, and `httpx.TransportError`."""
-        url = request.url
-        if self._guard is None:
-            return await self._inner.handle_async_request(request)
-        addresses = await self._guard.addresses(_name(url), url.port or (443 if url.scheme == "https" else 80))
-        *others, last = addresses[:MOST_ADDRESSES]
-        for address in others:
-            try:
-                return await self._inner.handle_async_request(_to(request, address))
-            except (httpx.ConnectError, httpx.ConnectTimeout):
-                continue
-        return await self._inner.handle_async_request(_to(request, last))
-
-
-def _to(request: httpx.Request, address: str) -> httpx.Request:
-    """Return the request as it goes to an address; the Host header and what TLS checks stay the name's."""
-    return httpx.Request(
-        request.method,
-        request.url.copy_with(host=address),
-        headers=request.headers,
-        stream=request.stream,
-        extensions={**request.extensions, "sni_hostname": _name(request.url)},
-    )
-
-
-def _name(url: httpx.URL) -> str:
-    """Return the host as name servers and certificates have it: of other letters than Latin ones in IDNA's."""
-    return url.raw_host.decode("ascii")

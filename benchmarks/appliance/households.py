@@ -196,11 +196,18 @@ def _proportional(pid: int) -> float:
 
 def _used(pid: int) -> tuple[float, float, float]:
     """Return a process's processor time in seconds, how often its threads waited, and bytes it had written."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    switches = [line.split() for task in tasks for line in (task / "status").read_text().splitlines()]
-    waits = sum(int(line[1]) for line in switches if line and line[0] == "voluntary_ctxt_switches:")
+    waits = sum(map(_waits, Path(f"/proc/{pid}/task").iterdir()))
     written = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())["write_bytes"]
     return cpu_seconds(pid), float(waits), float(written)
+
+
+def _waits(thread: Path) -> int:
+    """Return how often a thread waited; 0 of one that has ended since it was listed."""
+    try:
+        lines = (thread / "status").read_text(encoding="ascii").splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches:"))
 
 
 def _at_rest(spent: Sequence[Spent], count: int = 1) -> str:

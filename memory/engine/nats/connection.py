@@ -164,7 +164,8 @@ class Link:
     def _unreachable(self, why: str) -> EngineUnreachable:
         return EngineUnreachable(f"NATS at {self.server.at} cannot be reached ({why}); start it, or mend the network")
 
-    async def _connect(self) -> Connection:
+    async def _connect(self, tries: int = 3) -> Connection:
+        """A reset may overtake the reason for which a server closes at once: it is asked for that again."""
         client = KeyedClient()
         connection = Connection(client)
         last: list[Exception] = []
@@ -198,6 +199,8 @@ class Link:
             await _closed(client)
             if not isinstance(error, (Error, OSError, TimeoutError, ValueError)):
                 raise
+            if tries > 1 and any(isinstance(each, ConnectionResetError) for each in (error, *last)):
+                return await self._connect(tries - 1)
             raise self._refused(error, last) from None
         return connection
 

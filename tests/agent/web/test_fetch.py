@@ -21,7 +21,8 @@ from cryptography.x509.oid import NameOID
 
 from agent.errors import ToolFailed
 from agent.web.fetch import PAGE, Bounds, Fetcher, judged
-from agent.web.guard import Guard, GuardedTransport
+from agent.web.guard import Guard
+from agent.web.transport import GuardedTransport
 from tests.agent.web.web_server import Answer, Names, WebServer, page, towards
 
 MEBI = 1 << 20

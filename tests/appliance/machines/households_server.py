@@ -69,5 +69,7 @@ async def household_server(folder: Path) -> AsyncIterator[Server]:
 
 
 def reload_command(folder: Path) -> str:
-    """Return the command by which it reads its configuration anew."""
-    return f'sh -c "kill -HUP $(cat {folder}/server.pid)"'
+    """Return the command by which it reads its configuration anew, and which ends when it has."""
+    read = f"grep -c Reloaded {folder}/server.log"
+    wait = f"until [ $({read}) -gt $before ]; do sleep 0.05; done"
+    return f'sh -c "before=$({read}); kill -HUP $(cat {folder}/server.pid); {wait}"'

@@ -306,7 +306,7 @@ async def test_redis_has_no_invitations_and_the_command_says_what_to_do(tmp_path
 
 
 def test_the_page_gives_a_configuration_that_the_server_takes(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "machines.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "machines.md").read_text(encoding="utf-8")
     text = page.partition("```\nlisten:")[2].partition("```")[0]
     certificate(tmp_path)
     text = text.replace("/etc/nats.pem", f"{tmp_path}/server.pem").replace("/etc/nats.key", f"{tmp_path}/server.key")

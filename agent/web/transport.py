@@ -1,4 +1,4 @@
-"""The HTTP client's connections, to addresses that the guard let through; loaded with the first fetch, as `httpx` is."""
+"""The HTTP client's connections to addresses that the guard let through; loaded with the first fetch, as `httpx` is."""
 
 import ssl
 from typing import Final

@@ -165,7 +165,7 @@ class Link:
         return EngineUnreachable(f"NATS at {self.server.at} cannot be reached ({why}); start it, or mend the network")
 
     async def _connect(self, tries: int = 3) -> Connection:
-        """A reset may overtake the reason for which a server closes at once: it is asked for that again."""
+        """Ask again after a reset, which may overtake the reason for which a server closes at once."""
         client = KeyedClient()
         connection = Connection(client)
         last: list[Exception] = []

@@ -17,8 +17,8 @@ DATABASE: Final = "nakari.db"
 MANIFEST: Final = "manifest.json"
 """Of an archive: it says what came, and is no part of the state."""
 
-STAYS: Final = ("models", "logs")
-"""Of what was there: it is in no archive and need not be fetched again."""
+STAYS: Final = ("models", "logs", ".config", ".cache")
+"""Of what was there: it is in no archive and need not be fetched again, or libraries keep it in the service's home."""
 
 COMING: Final = "coming-"
 """How the new state's folder is called while the old one is put aside."""
@@ -122,7 +122,10 @@ def _put_aside(state: Path, before: Path) -> None:
 def _put_in_place(arriving: Path, state: Path) -> None:
     for item in arriving.iterdir():
         if not (_stays(item) or item.name == MANIFEST):
-            item.rename(state / item.name)
+            there = state / item.name
+            if there.is_dir() and not there.is_symlink():
+                shutil.rmtree(there)  # made since the old one was put aside, and no part of either
+            item.rename(there)
     sync_folder(state)
     shutil.rmtree(arriving)
 

@@ -24,7 +24,7 @@ from tests.service.bare_debian import ROOT, BareDebian, cached_tree, copy_regist
 SUITE = "bookworm"
 PACKAGES = "systemd systemd-sysv dbus libasound2-plugins python3 python3-venv libportaudio2 espeak-ng flite"
 BOOT_SECONDS = 120.0
-COMMAND_SECONDS = 300.0
+COMMAND_SECONDS = 900.0
 INSIDE = (
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME=/root",

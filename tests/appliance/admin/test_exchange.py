@@ -74,6 +74,26 @@ def test_where_none_was_begun_nothing_happens(tmp_path: Path) -> None:
     assert (tmp_path / "restoring").is_dir()
 
 
+@pytest.mark.shows("H7")
+def test_what_a_library_made_in_between_is_in_nobodys_way(tmp_path: Path) -> None:
+    """PulseAudio's client makes a folder in the home of the service whenever it is loaded."""
+    a_box(tmp_path)
+    write(tmp_path, {".config/pulse/cookie": "of the house"})
+    write(tmp_path / "restoring", {".config/pulse/cookie": "of before"})
+    exchange.begin(tmp_path, tmp_path / "restoring")
+    write(tmp_path, {"identities/torn": "made while nothing was in its place"})
+    for coming in tmp_path.glob(f"{exchange.COMING}*"):  # as far as a start comes before it is killed
+        coming.rename(tmp_path / coming.name.replace(exchange.COMING, exchange.ARRIVING))
+    for name in OLD:
+        aside = tmp_path / next(tmp_path.glob(f"{exchange.ARRIVING}*")).name.replace(exchange.ARRIVING, exchange.ASIDE)
+        (aside / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).rename(aside / name)
+    exchange.finish(tmp_path)
+    assert read(tmp_path / ".config") == {"pulse/cookie": "of the house"}
+    assert read(tmp_path / "identities") == {"ada": "new"}
+    assert (tmp_path / "nakari.db").read_text() == "new"
+
+
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     a_box(tmp_path)
     exchange.begin(tmp_path, tmp_path / "restoring")

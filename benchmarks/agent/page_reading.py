@@ -36,7 +36,7 @@ async def _measure(count: int, *, quick: bool) -> Figure:
     ours, floor = [], []
     pages = {"article": ARTICLE, **({} if quick else HOSTILE)}
     async with _serving(pages) as port, httpx.AsyncClient(trust_env=False) as client:
-        reader = PageReader("nakari/bench", Guard(allowed=[("127.0.0.1", port)]))
+        reader = PageReader("nakari/bench", Guard(allowed=[("127.0.0.1", port)]), reading_seconds=60.0)
         root = f"http://127.0.0.1:{port}"
         await reader.read(f"{root}/article")
         for _ in range(count):

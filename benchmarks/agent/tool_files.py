@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from agent.tools.registry.discovery import discover
+from agent.tools.registry.discovery import PATIENCE, discover
 from benchmarks.figure import Figure, milliseconds, run, short
 
 SHOWS = ("F7",)
@@ -46,7 +46,7 @@ def measure(*, quick: bool = False) -> Figure:
             bare.append(_seconds_to_run(folder))
         (folder / "hangs.py").write_text(HANGS)
         (folder / "hangs.py").chmod(0o644)
-        hanging = _seconds_to_discover(folder)
+        hanging = _seconds_to_discover(folder, PATIENCE)
     notes = (
         f"with one more file that never loads the start waits {short(hanging)} s, and goes on without it",
         "ours checks each file's rights, makes a tool and its schema of the function, and keeps a thread for each",
@@ -59,9 +59,9 @@ def measure(*, quick: bool = False) -> Figure:
     )
 
 
-def _seconds_to_discover(folder: Path | None) -> float:
+def _seconds_to_discover(folder: Path | None, patience: float = 60.0) -> float:
     began = perf_counter()
-    found = discover(None, folder)
+    found = discover(None, folder, patience=patience)
     seconds = perf_counter() - began
     if folder is not None and len(found.own) != FILES:
         raise RuntimeError(f"{len(found.own)} tools were found: {found.broken}")

@@ -65,7 +65,7 @@ def milliseconds(browser: Browser, address: str) -> float:
         page = context.new_page()
         page.add_init_script(USABLE)
         context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
-        page.goto(address)
+        page.goto(address, timeout=120_000)
         page.wait_for_function("() => window.usableAfter")  # an expression is evaluated again, which the page forbids
         return float(page.evaluate("window.usableAfter"))
 

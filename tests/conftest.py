@@ -84,9 +84,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Iterator[None]:
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Limit the processor time of a test; pytest-timeout's limit by the clock only ends what waits for ever."""
-    with processor_time():
+    marker = item.get_closest_marker("processor_seconds")
+    with processor_time(*(marker.args if marker else ())):
         yield
 
 

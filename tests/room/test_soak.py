@@ -8,7 +8,7 @@ from tests.figures import figure
 from tests.room.house import live
 from tests.room.soak import AROUND, Soak, soak
 
-pytestmark = pytest.mark.room
+pytestmark = [pytest.mark.room, pytest.mark.processor_seconds(400.0)]
 
 LOOPS = 4
 

@@ -27,6 +27,7 @@ EXCUSES: Final = ("no_model", "no_model_either", "disk_full", "disk_unusable", "
 """What may be said besides answers and rings."""
 
 
+@pytest.mark.processor_seconds(400.0)
 @pytest.mark.shows("A24", "H9", "F26")
 def test_four_days_of_mishaps_leave_nothing_unanswered_and_nothing_behind(tmp_path: Path) -> None:
     async def four_days() -> Ledger:

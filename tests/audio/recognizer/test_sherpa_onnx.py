@@ -4,6 +4,7 @@ import shutil
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -225,13 +226,14 @@ def test_a_model_that_would_end_the_process_is_only_an_error_and_mended_without_
 def test_the_chain_goes_on_without_it(tmp_path: Path, spoken: Samples) -> None:
     other = ScriptedRecognizer([TIME])
     chain = RecognizerChain([SherpaRecognizer(tmp_path / "gone"), other], lambda: other)
-    chain.warm()
-    assert chain.transcribe(utterance_of(spoken)).text == TIME
-    assert "there is no folder" in chain.describe()["sherpa-onnx:gone"]
+    with closing(chain):
+        chain.warm()
+        assert chain.transcribe(utterance_of(spoken)).text == TIME
+        assert "there is no folder" in chain.describe()["sherpa-onnx:gone"]
 
 
 def test_in_a_chain_a_followed_turn_is_found_too(recognizer: SherpaRecognizer, spoken: Samples) -> None:
     chain = RecognizerChain([recognizer, ScriptedRecognizer(["something else"], is_warm=True)], ScriptedRecognizer)
-    turn = recognizer.follow()
-    followed(turn, spoken)
-    assert word_errors(TIME, chain.transcribe(utterance_of(spoken)).text) == 0
+    with closing(chain):
+        followed(recognizer.follow(), spoken)
+        assert word_errors(TIME, chain.transcribe(utterance_of(spoken)).text) == 0

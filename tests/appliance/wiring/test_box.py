@@ -22,12 +22,14 @@ from appliance.input.not_understood import NOT_UNDERSTOOD
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.model.catalog import ModelCatalog
 from appliance.reflexes.verbs import Order
+from appliance.rooms.rooms import Room as OneRoom
 from appliance.service import LOOPS, serve
 from appliance.wiring.box import Box, open_box
 from appliance.wiring.environment import Environment
 from audio.echo.self_echo import REASON as OWN_WORDS
 from audio.interfaces import AudioSource, Player, always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
 from audio.recognizer.faster_whisper import Hotwords, no_hotwords
 from audio.reflexes.addressing import NOT_ADDRESSED
 from audio.speech import Transcript, Utterance
@@ -272,6 +274,25 @@ async def test_its_own_words_are_nobody_s(tmp_path: Path) -> None:
         room.player.at_once = True
         room.player.go_on.set()
         await taken_up(box, 1)
+
+
+class Attic(SpeechOutput):
+    """The speech of another room, which says nothing by itself."""
+
+    @property
+    def observers(self) -> Sequence[SpeechObserver]:
+        return self._observers
+
+
+@pytest.mark.shows("X1", "V4")
+async def test_its_words_in_another_room_are_nobody_s_in_this_one(tmp_path: Path) -> None:
+    room, attic = Room(), Attic(ScriptedVoice(), ScriptedPlayer())
+    async with a_box(tmp_path, room) as box:
+        box.output.rooms.add(OneRoom("attic", attic, box.output.voice, lambda: True, "a device"))
+        for observer in attic.observers:
+            observer.first_sound(SpokenSentence("a reply", 1, STORY, "en"), room.now)
+        await room.says("there was a king who lived in a castle", 2.2)
+        await suppressed(box, OWN_WORDS)
 
 
 @pytest.mark.shows("X1", "V15")

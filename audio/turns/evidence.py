@@ -65,10 +65,19 @@ class Evidence:
 
     @property
     def letters_per_second(self) -> float | None:
-        """How fast it was said, if it was."""
+        """How many there are in a second of what the voice detector called speech."""
         if self.letters is None or not self.speech_seconds:
             return None
         return self.letters / self.speech_seconds
+
+    @property
+    def pace(self) -> float | None:
+        """How fast they were said, if they were: letters in a second from the first sound to the last.
+
+        Where the detector finds a voice in pieces, the words lie between them too.
+        """
+        seconds = self.span_seconds or self.speech_seconds
+        return None if self.letters is None or not seconds else self.letters / seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +222,9 @@ def _of_sound(evidence: Evidence) -> dict[Term, float]:
 
 def _of_words(evidence: Evidence) -> dict[Term, float]:
     terms: dict[Term, float] = {}
-    seconds, speed = evidence.speech_seconds, evidence.letters_per_second
-    if speed:
-        terms[_HURRY] = -_between(speed, 20.0, MOST_LETTERS)
+    seconds, pace = evidence.speech_seconds, evidence.pace
+    if pace:
+        terms[_HURRY] = -_between(pace, 20.0, MOST_LETTERS)
     if evidence.is_guess and seconds is not None:
         terms[_GUESS] = -_between(seconds, 1.0, 0.75)
     if evidence.avg_logprob is not None:
@@ -227,10 +236,10 @@ def _of_words(evidence: Evidence) -> dict[Term, float]:
 
 def _impossible(evidence: Evidence) -> tuple[str, ...]:
     """Return what nobody can have said, whatever else speaks for it; empty when somebody can."""
-    speed = evidence.letters_per_second
+    pace = evidence.pace
     found = {
         "words that repeat": (evidence.compression_ratio or 0.0) > COMPRESSION_RATIO,
-        "more words than can be said in the time": speed is not None and speed > MOST_LETTERS,
+        "more words than can be said in the time": pace is not None and pace > MOST_LETTERS,
         "its own voice": (evidence.echo_suspicion or 0.0) >= OWN_VOICE,
     }
     return tuple(what for what, is_so in found.items() if is_so)

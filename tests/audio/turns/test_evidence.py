@@ -97,6 +97,11 @@ def test_a_short_sound_has_to_be_of_one_piece_and_like_a_voice() -> None:
     assert reason(speech_seconds=1.4, span_seconds=2.5) == ""
 
 
+def test_words_lie_between_the_pieces_of_a_voice_too() -> None:
+    assert reason(speech_seconds=0.8, span_seconds=1.3, letters=26) == ""
+    assert "more words than are said in the time" in reason(speech_seconds=0.8, span_seconds=0.85, letters=26)
+
+
 @pytest.mark.shows("V11", "V12")
 def test_a_sentence_is_not_said_in_a_cough() -> None:
     cough = {"speech_seconds": 0.5, "span_seconds": 0.6, "probability": 0.85}

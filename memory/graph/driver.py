@@ -2,32 +2,34 @@
 
 import sys
 from calendar import monthrange
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from struct import Struct
-from typing import Any, Final
+from typing import Final, Generic, TypeVar
 
 _UINT_16: Final = Struct(">H")
 
+Key = TypeVar("Key")
 
-class Computed(dict[Any, Any]):
+
+class Computed(dict[Key, object], Generic[Key]):
     """A table whose entries are computed when they are looked up, and not kept."""
 
-    def __init__(self, compute: Callable[[Any], object]) -> None:
+    def __init__(self, compute: Callable[[Key], object]) -> None:
         super().__init__()
         self._compute = compute
 
-    def __missing__(self, key: Any) -> object:
+    def __missing__(self, key: Key) -> object:
         return self._compute(key)
 
 
-_NUMBERS: Final = {
-    "PACKED_UINT_16": Computed(_UINT_16.pack),
-    "UNPACKED_UINT_16": Computed(lambda packed: _UINT_16.unpack(packed)[0]),
+_NUMBERS: Final[Mapping[str, object]] = {
+    "PACKED_UINT_16": Computed[int](_UINT_16.pack),
+    "UNPACKED_UINT_16": Computed[bytes](lambda packed: _UINT_16.unpack(packed)[0]),
 }
 
-TABLES: Final = {
-    "neo4j.time": {"_DAYS_IN_MONTH": Computed(lambda month: monthrange(*month)[1])},
+TABLES: Final[Mapping[str, Mapping[str, object]]] = {
+    "neo4j.time": {"_DAYS_IN_MONTH": Computed[tuple[int, int]](lambda month: monthrange(*month)[1])},
     "neo4j._codec.packstream.v1": _NUMBERS,
     "neo4j._codec.packstream.v2": _NUMBERS,
 }

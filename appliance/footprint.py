@@ -1,6 +1,7 @@
 """What the process costs beside its work: garbage is looked for seldom while it loads, and memory given back after."""
 
 import gc
+from collections.abc import Callable
 from typing import Final
 
 LOADING: Final = 250_000
@@ -8,6 +9,20 @@ LOADING: Final = 250_000
 and to look through them again and again is a tenth of its processor time."""
 
 AS_IT_COMES: Final = gc.get_threshold()
+
+
+ARENAS: Final = 2
+"""Heaps of the C library: the main thread's, and one that all others share; of its own it makes eight for each core."""
+
+_M_ARENA_MAX: Final = -8
+"""The name of that limit in glibc's malloc.h."""
+
+
+def share_heaps() -> None:
+    """Have the threads share a heap, so that what one frees another uses; for a service, before it starts any."""
+    limit = _of_c("mallopt")
+    if limit is not None:
+        limit(_M_ARENA_MAX, ARENAS)
 
 
 def collect_seldom() -> None:
@@ -25,11 +40,16 @@ def give_back() -> None:
 
     What is garbage now is freed first; what is not is never looked through again. Takes some 0.1 s, in any thread.
     """
-    import ctypes
-
     gc.collect()
     gc.freeze()
     gc.set_threshold(*AS_IT_COMES)
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's; another C library has none
+    trim = _of_c("malloc_trim")
     if trim is not None:
         trim(0)
+
+
+def _of_c(name: str) -> Callable[..., int] | None:
+    """Return a function of glibc's; None where another C library has none of that name."""
+    import ctypes
+
+    return getattr(ctypes.CDLL(None), name, None)

@@ -15,6 +15,7 @@ from appliance.config.load import Config
 from appliance.config.network.machines import role_of
 from appliance.config.options import RunOptions
 from appliance.exits import Exit
+from appliance.footprint import share_heaps
 from appliance.input.devices.source import choose_source, recording_from_now_on
 from appliance.notify import Notifier, Watchdog
 from appliance.version import commit, version
@@ -152,6 +153,7 @@ def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Ex
     The microphone comes before everything else: importing and opening the rest is most of the start, and what is said
     meanwhile waits in the microphone's buffer. `watch` runs beside once all is open.
     """
+    share_heaps()
     source = None if takes_turns(config, options) else choose_source(config.ears, options)
     with recording_from_now_on(source):
         is_stopped = asyncio.run(_run(config, options, source, watch))

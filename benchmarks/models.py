@@ -10,7 +10,7 @@ def _silero() -> Path:
     spec = importlib.util.find_spec("silero_vad")
     assert spec is not None, "scripts/setup installs silero-vad"
     assert spec.submodule_search_locations is not None
-    return Path(spec.submodule_search_locations[0]) / "data" / "silero_vad.onnx"
+    return Path(spec.submodule_search_locations[0]) / "data" / "silero_vad_16k_sequence.onnx"
 
 
 SILERO: Final = _silero()

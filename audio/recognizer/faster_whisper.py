@@ -188,6 +188,7 @@ class FasterWhisperRecognizer:
         """Load the model and decode a second of silence. Raises `ModelDamaged`, `ModelNotFound` (another language)."""
         silence = Utterance(np.zeros(SAMPLE_RATE, np.int16), 0.0, 1.0, 1.0, 1.0)
         self._transcribe(silence, WHOLE, self._language)
+        self._load().window.cut_to(WHOLE)  # forgets what the encoder made of it: megabytes
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         """Return the words with Whisper's own evidence, and `window_frames`. Raises `RecognitionFailed`."""

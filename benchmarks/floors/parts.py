@@ -29,9 +29,9 @@ async def main(recognizer: str, *more: str) -> None:
 
         FasterWhisperRecognizer(Path(recognizer), "en").warm()
         _named("faster-whisper with the tests' small model")
-        import neo4j
+        from memory.graph.driver import load_driver
 
-        del neo4j
+        load_driver()
         _named("the graph's driver")
         if more:
             from agent.context.tokens import TokenCounter

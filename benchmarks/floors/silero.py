@@ -16,7 +16,7 @@ def main(detector: str, recording: str) -> None:
     with wave.open(recording) as file:
         samples = np.frombuffer(file.readframes(file.getnframes()), np.int16).astype(np.float32) / 32768.0
     window = np.zeros((1, 64 + 512), np.float32)
-    inputs = {"input": window, "state": np.zeros((2, 1, 128), np.float32), "sr": np.array(16_000, np.int64)}
+    inputs = {"input": window, "h": np.zeros((1, 1, 128), np.float32), "c": np.zeros((1, 1, 128), np.float32)}
     print("listening", flush=True)
     due = time.monotonic()
     while True:
@@ -25,7 +25,7 @@ def main(detector: str, recording: str) -> None:
             time.sleep(max(0.0, due - time.monotonic()))
             window[0, :64] = window[0, -64:]
             window[0, 64:] = samples[start : start + 512]
-            _, inputs["state"] = session.run(None, inputs)
+            _, inputs["h"], inputs["c"] = session.run(None, inputs)
 
 
 main(*sys.argv[1:])

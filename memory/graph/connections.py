@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from importlib import import_module
 from socket import socket
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Final
 
 from memory.errors import GraphUnavailable
 from memory.graph import refusals
+from memory.graph.driver import load_driver
 from memory.graph.store import Endpoint, Login
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ class Connections:
             await self._unused.wait()
 
     async def load(self) -> None:
-        """Import the driver before it is needed, beside the event loop: its table of months takes 0.2 s."""
+        """Import the driver before it is needed, beside the event loop."""
         if not self._is_loaded:
-            await asyncio.to_thread(import_module, "neo4j")
+            await asyncio.to_thread(load_driver)
             self._is_loaded = True
 
     @asynccontextmanager

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from appliance.footprint import AS_IT_COMES, LOADING
+from appliance.footprint import ARENAS, AS_IT_COMES, LOADING
 from tests.architecture.source import ROOT
 
 
@@ -51,3 +51,28 @@ print(json.dumps([before, rings(), gc.get_freeze_count() > 0, gc.get_threshold()
 def test_what_is_loaded_stays_and_what_is_garbage_by_then_goes() -> None:
     # What is permanent is no longer among the objects that the search goes through.
     assert told_by(PROGRAM) == [3, 0, True, [*AS_IT_COMES], True]
+
+
+HEAPS = """
+import ctypes, json, os, re, tempfile, threading
+from appliance.footprint import share_heaps
+share_heaps()
+malloc, stats = ctypes.CDLL(None).malloc, ctypes.CDLL(None).malloc_stats
+there = threading.Barrier(6)
+def takes():
+    there.wait()
+    malloc(1000)
+    there.wait()
+threads = [threading.Thread(target=takes) for _ in range(6)]
+for each in threads: each.start()
+for each in threads: each.join()
+with tempfile.TemporaryFile("w+") as told:
+    os.dup2(told.fileno(), 2)
+    stats()
+    told.seek(0)
+    print(json.dumps(len(re.findall("^Arena", told.read(), re.MULTILINE))))
+"""
+
+
+def test_threads_share_heaps() -> None:
+    assert told_by(HEAPS) == ARENAS

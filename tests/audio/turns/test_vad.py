@@ -33,14 +33,16 @@ def model_file(package: str, inside: str) -> Path:
     return Path(spec.submodule_search_locations[0]) / inside
 
 
+WITH_SILERO = pytest.mark.skipif(
+    importlib.util.find_spec("silero_vad") is None, reason="the extra silero-vad is not installed"
+)
+
+ALONE = ("silero_vad", "data/silero_vad_16k_sequence.onnx")
+BESIDE_8_KHZ = ("silero_vad", "data/silero_vad.onnx")
+
 MODELS = [
-    pytest.param(
-        ("silero_vad", "data/silero_vad.onnx"),
-        marks=pytest.mark.skipif(
-            importlib.util.find_spec("silero_vad") is None, reason="the extra silero-vad is not installed"
-        ),
-        id="silero_vad",
-    ),
+    pytest.param(ALONE, marks=WITH_SILERO, id="silero_vad"),
+    pytest.param(BESIDE_8_KHZ, marks=WITH_SILERO, id="silero_vad with 8 kHz"),
     pytest.param(("faster_whisper", "assets/silero_vad_v6.onnx"), id="faster_whisper"),
 ]
 
@@ -84,6 +86,28 @@ def test_where_speech_is_and_is_not(detector: SileroDetector, tmp_path: Path) ->
     assert (found[begins:ends] >= SPEECH).mean() > 0.7
     assert found[: begins - 1].max() < SPEECH
     assert found[ends + 8 :].max() < SPEECH
+
+
+@WITH_SILERO
+@pytest.mark.shows("V5")
+def test_the_smaller_file_is_the_same_network(tmp_path: Path) -> None:
+    sound = np.concatenate([go_forward().samples, said("what time is it", "slt", tmp_path)])
+    alone, beside = (probabilities(SileroDetector(model_file(*each)), sound) for each in (ALONE, BESIDE_8_KHZ))
+    assert alone == pytest.approx(beside, abs=1e-5)
+    assert max(alone) > SPEECH
+
+
+@WITH_SILERO
+def test_what_one_file_remembers_the_other_goes_on_from(tmp_path: Path) -> None:
+    speech = said("what time is it", "slt", tmp_path)
+    half = len(speech) // CHUNK_SAMPLES // 2 * CHUNK_SAMPLES
+    beside, alone = SileroDetector(model_file(*BESIDE_8_KHZ)), SileroDetector(model_file(*ALONE))
+    whole = probabilities(alone, speech)
+    probabilities(beside, speech[:half])
+    alone.recall(beside.state())
+    chunks = range(half, len(speech) - CHUNK_SAMPLES + 1, CHUNK_SAMPLES)
+    later = [alone.probability(speech[at : at + CHUNK_SAMPLES]) for at in chunks]
+    assert later == pytest.approx(whole[half // CHUNK_SAMPLES :], abs=1e-5)
 
 
 def test_a_reset_forgets_everything(detector: SileroDetector, tmp_path: Path) -> None:

@@ -118,14 +118,14 @@ class Box:
         self._outer.wait(COMMAND_SECONDS)
         self.switch_on()
 
-    def run(self, *command: str, text: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a command inside, as root, with `text` as its input."""
+    def run(self, *command: str, text: str = "", seconds: float = COMMAND_SECONDS) -> subprocess.CompletedProcess[str]:
+        """Run a command inside, as root, with `text` as its input. Raises TimeoutExpired."""
         return subprocess.run(
             [*self._enter(), "env", "-i", *INSIDE, *command],
             input=text,
             capture_output=True,
             text=True,
-            timeout=COMMAND_SECONDS,
+            timeout=seconds,
             check=False,
         )
 

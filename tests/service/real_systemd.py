@@ -129,9 +129,9 @@ class Box:
             check=False,
         )
 
-    def must(self, *command: str, text: str = "") -> str:
-        """Run a command that has to go well, and return what it printed."""
-        done = self.run(*command, text=text)
+    def must(self, *command: str, text: str = "", seconds: float = COMMAND_SECONDS) -> str:
+        """Run a command that has to go well, and return what it printed. Raises TimeoutExpired."""
+        done = self.run(*command, text=text, seconds=seconds)
         assert done.returncode == 0, f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout
 

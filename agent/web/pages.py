@@ -31,7 +31,7 @@ MOST_TEXT: Final = 8_000
 MARKED_UP: Final = frozenset({"text/html", "application/xhtml+xml"})
 PLAIN: Final = frozenset({"application/json", "application/xml", "application/rss+xml", "application/atom+xml"})
 
-INSTALL: Final = "run scripts/setup or scripts/install again, which brings what is missing"
+INSTALL: Final = "run scripts/setup, which brings what is missing"
 
 PROGRAM: Final = Path(__file__).with_name("extractor.py")
 

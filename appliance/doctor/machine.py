@@ -58,7 +58,7 @@ def program(config: Config) -> Line:
     except metadata.PackageNotFoundError:
         return Line("program", Verdict.WARNING, f"{python}; nakari itself is not installed", "run scripts/setup")
     if missing := missing_of(required):
-        return Line("program", Verdict.FAULT, f"not installed: {', '.join(missing)}", "run scripts/setup again")
+        return Line("program", Verdict.FAULT, f"not installed: {', '.join(missing)}", "run scripts/setup")
     extras = ", ".join(sorted(name for name, is_here in extras_of(required).items() if is_here)) or "none"
     what = f"{python}, nakari {metadata.version('nakari')}, all packages; extras: {extras}"
     return Line("program", Verdict.OK, what)

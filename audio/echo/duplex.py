@@ -46,6 +46,9 @@ class Mode(StrEnum):
     """No utterance begins while it speaks; reflexes listen on."""
 
 
+NOT_MEASURED: Final = "not measured yet"
+"""The reason for half duplex until nakari has been heard to speak."""
+
 DUCKED_BELOW_DB: Final = -23.0
 FULL_BELOW_DB: Final = -30.0
 """What is left of nakari's voice after the canceller, dB against what is played. Measured in simulated rooms

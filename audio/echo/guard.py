@@ -11,7 +11,7 @@ import structlog
 
 from audio.echo.calibration import LATEST, Calibration, delay_in_speech, measure
 from audio.echo.canceller import Canceller, Cleaned, CleanedStream
-from audio.echo.duplex import DUCKED_BELOW_DB, Duplex, HalfDuplex, Leak, Mode, choose
+from audio.echo.duplex import DUCKED_BELOW_DB, NOT_MEASURED, Duplex, HalfDuplex, Leak, Mode, choose
 from audio.echo.meter import EchoMeter
 from audio.echo.near_end import NearEnd
 from audio.echo.profile import RoomProfile
@@ -111,7 +111,7 @@ class CancellingGuard:
     """An `EchoGuard` with a canceller, put in when it is loaded; half duplex until the leak has been measured."""
 
     def __init__(self, reference: PlayedReference, half_duplex: HalfDuplex, canceller: Canceller | None = None) -> None:
-        self.duplex = Duplex(Mode.HALF, reason="not measured yet")
+        self.duplex = Duplex(Mode.HALF, reason=NOT_MEASURED)
         self.on_duplex: Callable[[Duplex], None] = _unwatched
         """Told on the event loop when the mode changes; has to return at once."""
         self.is_given_up = False

@@ -118,20 +118,20 @@ class Box:
         self._outer.wait(COMMAND_SECONDS)
         self.switch_on()
 
-    def run(self, *command: str, text: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a command inside, as root, with `text` as its input."""
+    def run(self, *command: str, text: str = "", seconds: float = COMMAND_SECONDS) -> subprocess.CompletedProcess[str]:
+        """Run a command inside, as root, with `text` as its input. Raises TimeoutExpired."""
         return subprocess.run(
             [*self._enter(), "env", "-i", *INSIDE, *command],
             input=text,
             capture_output=True,
             text=True,
-            timeout=COMMAND_SECONDS,
+            timeout=seconds,
             check=False,
         )
 
-    def must(self, *command: str, text: str = "") -> str:
-        """Run a command that has to go well, and return what it printed."""
-        done = self.run(*command, text=text)
+    def must(self, *command: str, text: str = "", seconds: float = COMMAND_SECONDS) -> str:
+        """Run a command that has to go well, and return what it printed. Raises TimeoutExpired."""
+        done = self.run(*command, text=text, seconds=seconds)
         assert done.returncode == 0, f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout
 

@@ -239,6 +239,8 @@ LATER = {
 
 ASKED = ("nakari", "memory", "query", "MATCH (s:Ship) RETURN s.name")
 UP_SECONDS = 240.0
+APT_SECONDS = 1200.0
+"""apt sums up a whole gigabyte before it begins, and Debian 13's thinks long over the purge of a version given up."""
 
 
 @pytest.mark.timeout(7200)
@@ -262,7 +264,7 @@ def test_the_real_one_answers_remembers_through_an_upgrade_and_goes() -> None:
 
 def real_install(box: Box, name: str) -> tuple[int, str]:
     apt = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-qq", "-y", "--no-install-recommends")
-    done = box.run(*apt, "--reinstall", "--allow-downgrades", f"/srv/card/{name}")
+    done = box.run(*apt, "--reinstall", "--allow-downgrades", f"/srv/card/{name}", seconds=APT_SECONDS)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -322,7 +324,7 @@ def outgrown(box: Box, package: Path) -> None:
 
 def goes(box: Box) -> None:
     """Remove it, then purge it: what it knows stays until then, backups after that."""
-    box.must("apt-get", "remove", "-qq", "-y", "nakari")
+    box.must("apt-get", "remove", "-qq", "-y", "nakari", seconds=APT_SECONDS)
     assert box.must("ls", "/etc/nakari/nakari.toml", "/var/lib/nakari/nakari.db")
-    box.must("apt-get", "purge", "-qq", "-y", "nakari")
+    box.must("apt-get", "purge", "-qq", "-y", "nakari", seconds=APT_SECONDS)
     assert [name for name in box.must(*LEFT).split() if not name.startswith("/var/backups/nakari")] == []

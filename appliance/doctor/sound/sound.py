@@ -143,12 +143,16 @@ def judge_canceller(*, is_there: bool) -> Line | None:
 
 def judge_echo(duplex: str) -> Line:
     """Judge how the running service listens while it speaks, by its own sentence (`Duplex.describe`)."""
-    from audio.echo.duplex import Mode
+    from audio.echo.duplex import NOT_MEASURED, Mode
 
-    if duplex.startswith(Mode.HALF):
-        moved = "put the microphone away from the loudspeaker or turn that down, then run `nakari calibrate`"
-        return Line("echo", Verdict.WARNING, duplex, moved if "dB is left" in duplex else "run scripts/setup again")
-    return Line("echo", Verdict.OK, duplex)
+    if not duplex.startswith(Mode.HALF):
+        return Line("echo", Verdict.OK, duplex)
+    fix = "run scripts/setup"
+    if "dB is left" in duplex:
+        fix = "put the microphone away from the loudspeaker or turn that down, then run `nakari calibrate`"
+    elif NOT_MEASURED in duplex:
+        fix = "run `nakari calibrate`, or let nakari speak aloud: that is when it is measured"
+    return Line("echo", Verdict.WARNING, duplex, fix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,9 +85,13 @@ class EmbeddedStore(Store):
         *,
         heap_megabytes: int = 0,
         statement_seconds: float = 10.0,
+        start_seconds: float = START_SECONDS,
         indexes: IndexBuilder | None = None,
     ) -> None:
-        """Keep a graph in a folder, in a process with so many megabytes of heap; 0 is by the machine's size."""
+        """Keep a graph in a folder, in a process with so many megabytes of heap; 0 is by the machine's size.
+
+        A process that does not serve within `start_seconds` is ended.
+        """
         self.folder = folder
         self.bolt_port = bolt_port
         """The port asked for; 0 for any free one, another at each start."""
@@ -102,6 +106,7 @@ class EmbeddedStore(Store):
             os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
         )
         self._statement_seconds = statement_seconds
+        self._start_seconds = start_seconds
         self._entered = {state: asyncio.Event() for state in State}
         self._serving: RunningStore | None = None
         self._as_it_is = False
@@ -171,7 +176,7 @@ class EmbeddedStore(Store):
         if self._serving is not None:
             await self._serving.child.stop(STOP_SECONDS)
         self._hurry.set()
-        if not await within(START_SECONDS, self._entered[State.READY]):
+        if not await within(self._start_seconds, self._entered[State.READY]):
             raise GraphUnavailable(f"the memory is not available now: {self.reason}")
 
     async def make_lookups(self, lookups: Iterable[tuple[str, str]]) -> None:
@@ -206,7 +211,7 @@ class EmbeddedStore(Store):
             ) from error
         options = LaunchOptions(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
         try:
-            self._serving = await launch(self.folder.resolve(), options, START_SECONDS)
+            self._serving = await launch(self.folder.resolve(), options, self._start_seconds)
         except LaunchFailed as error:
             self.is_damaged, self.may_open = error.is_damaged, error.may_open
             raise self._failure(str(error)) from error

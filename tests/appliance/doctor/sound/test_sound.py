@@ -30,7 +30,7 @@ from audio.capture.health import LevelWatch
 from audio.capture.input import InputFormat, Taker
 from audio.capture.live import LiveMicrophone
 from audio.echo.canceller import has_canceller
-from audio.echo.duplex import Duplex, Leak, Mode
+from audio.echo.duplex import NOT_MEASURED, Duplex, Leak, Mode
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS
 from memory.json_value import Json
 from tests.appliance.command import ROOT, environment, nakari
@@ -433,6 +433,7 @@ async def test_what_the_running_service_hears_cut_off_is_told(
         (Duplex(Mode.FULL, Leak(-40.0, -12.0), 0.08), Verdict.OK, "-40 dB is left of it", ""),
         (Duplex(Mode.DUCKED, Leak(-25.0, -3.0)), Verdict.OK, "interrupted by a raised voice", ""),
         (Duplex(Mode.HALF, Leak(-12.0, -3.0)), Verdict.WARNING, "-12 dB is left of it", "away from the loudspeaker"),
+        (Duplex(Mode.HALF, reason=NOT_MEASURED), Verdict.WARNING, "(not measured yet)", "run `nakari calibrate`"),
         (Duplex(Mode.HALF, reason="it cannot be loaded"), Verdict.WARNING, "(it cannot be loaded)", "scripts/setup"),
     ],
 )

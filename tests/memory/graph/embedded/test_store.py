@@ -42,6 +42,15 @@ async def test_it_starts_serves_and_stops(tmp_path: Path) -> None:
         await store.endpoint()
 
 
+async def test_one_that_takes_longer_than_it_may_is_ended_and_may_be_tried_again(tmp_path: Path) -> None:
+    impatient = EmbeddedStore(tmp_path / "graph", start_seconds=0.001)
+    with pytest.raises(GraphUnavailable, match=r"it did not start within 0\.001 s"):
+        await impatient.start()
+    assert impatient.state is State.DOWN
+    async with EmbeddedStore(tmp_path / "graph") as store:
+        assert store.state is State.READY
+
+
 @pytest.mark.parametrize("name", ["graph", "a folder with spaces", "记忆"])
 async def test_what_was_written_is_there_after_a_restart(tmp_path: Path, name: str) -> None:
     """Two starts, two ports, two sets of passwords, one graph object."""

@@ -2,19 +2,21 @@
 
 `python -m benchmarks.room.questions` starts the real `nakari run` twice and takes some ten minutes. It fails where a
 question was not answered. Speech is 13 to 25 dB above the music; the model says a fixed sentence. `--whisper FOLDER`
-takes another recognizer than the tests' small one, which knows these questions and no others.
+takes another recognizer than the tests' small one, which knows these questions and no others. What was not answered is
+told with the reason why nobody got the words, and with the faults of the card: a machine that is too busy stalls it.
 """
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import Final
 
 import numpy as np
 
+from appliance.input.suppressed import EARS_SUPPRESSED
 from audio.pcm import SAMPLE_RATE, Samples
 from benchmarks.sound import write_wav
 from tests.agent.openai_server import OpenAiServer, reply
@@ -63,7 +66,11 @@ GAP_SECONDS: Final = 1.0
 """Of silence behind each question: what a person leaves before they would ask again is longer."""
 
 ANSWER_SECONDS: Final = 60.0
-"""The longest a busy machine may take to answer before it is counted as none."""
+"""The longest a busy machine may take to answer before it is counted as none; a later answer is waited for as long
+again, so that it is not taken for the next question's."""
+
+STALLS: Final = frozenset({"microphone_unavailable", "loudspeaker_lost"})
+"""What the service logs where the card does not keep up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,8 @@ class Asked:
     heard: str
     """What reached the model; empty when nothing did."""
     is_answered: bool
+    why: str = ""
+    """Of what was not answered: why nobody got its words, and how often the card stalled."""
 
     @property
     def is_right(self) -> bool:
@@ -125,6 +134,7 @@ async def _ask(
 ) -> Asked:
     words, voice, above_db = question
     before, said = len(server.requests), len(home.spoken())
+    logged, refused = len(service.log), len(refusals(home))
     sound = np.concatenate(
         [at_level(says(words, voice), MUSIC_DBFS + above_db), np.zeros(round(GAP_SECONDS * SAMPLE_RATE))]
     )
@@ -133,8 +143,24 @@ async def _ask(
     try:
         await asyncio.to_thread(service.until, "run_finished", ANSWER_SECONDS)
     except AssertionError:
-        return Asked(words, voice, above_db, heard(server, before), is_answered=False)
+        why = "; ".join([*refusals(home)[refused:], *stalls(service.log[logged:])]) or "no turn of it was ended"
+        with suppress(AssertionError):
+            await asyncio.to_thread(service.until, "run_finished", ANSWER_SECONDS)
+        return Asked(words, voice, above_db, heard(server, before), is_answered=False, why=why)
     return Asked(words, voice, above_db, heard(server, before), len(home.spoken()) > said)
+
+
+def refusals(home: Household) -> list[str]:
+    """Return of each turn that nobody got its words and the reason, in order."""
+    rows = home.rows("SELECT body FROM journal WHERE topic = ? ORDER BY seq", EARS_SUPPRESSED)
+    bodies = [json.loads(str(body)) for (body,) in rows]
+    return [f"{body.get('text_spoken', '')!r}: {body['reason']}" for body in bodies]
+
+
+def stalls(log: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return how often the card stalled by these lines of the log, where it did."""
+    count = sum(line.get("event") in STALLS for line in log)
+    return [f"the card stalled {count} times"] if count else []
 
 
 def heard(server: OpenAiServer, before: int) -> str:
@@ -151,7 +177,7 @@ def told(room: str, asked: list[Asked]) -> str:
     lines = [f"{room}: {answered} of {len(asked)} answered, {right} understood word for word"]
     lines += [
         f"  {each.voice}, {each.above_db:.0f} dB: {each.words!r} heard as {each.heard!r}"
-        + ("" if each.is_answered else ", NOT answered")
+        + ("" if each.is_answered else f", NOT answered ({each.why})")
         for each in asked
         if not (each.is_right and each.is_answered)
     ]

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from time import process_time
 from typing import Final
@@ -40,8 +41,9 @@ TALE: Final = " ".join(
 def results(bench: Bench) -> list[str]:
     """Return how many clips made it do something, what that was, and how often it asked back."""
     clips = [each for each in bench.speech if each.language == "en" and not asked(each.text)]
-    short = [each for each in bench.sampled(clips) if len(each.samples()) < LONGEST_SECONDS * 16_000]
-    chosen = short[: bench.sample or USUAL_SAMPLE]
+    drawn = (clips[place] for place in np.random.default_rng(bench.seed).permutation(len(clips)))
+    short = (each for each in drawn if len(each.samples()) < LONGEST_SECONDS * 16_000)
+    chosen = list(islice(short, bench.sample or USUAL_SAMPLE))
     around = Surroundings({"ears": {"model": "auto"}}, (TALE,), aside="All right.", patience=PATIENCE)
     with tempfile.TemporaryDirectory(prefix="nakari-reflexes-") as folder:
         told = live(Path(folder), lambda house: _over_its_voice(house, chosen, bench.seed), around)

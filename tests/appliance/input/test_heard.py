@@ -67,7 +67,7 @@ async def test_turns_held_back_are_listed_with_reason_and_evidence(tmp_path: Pat
     ]
     assert turns[1].evidence["snr_db"] == 30.5
     assert turns[1].line(UTC).startswith("2026-11-21 12:00:00  held back: echo")
-    assert '"thank you for watching"  [recognizer pocketsphinx, confidence low, score 0.275, snr_db 30.5' in turns[
+    assert '"thank you for watching"  [recognizer pocketsphinx, confidence low, score 0.508, snr_db 30.5' in turns[
         1
     ].line(UTC)
     assert "(no words)" in turns[2].line(UTC)

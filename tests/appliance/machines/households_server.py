@@ -68,8 +68,13 @@ async def household_server(folder: Path) -> AsyncIterator[Server]:
         server.kill()
 
 
+def hang_up_command(folder: Path) -> str:
+    """Return the command that tells it to read its configuration anew, and does not wait for that."""
+    return f"kill -HUP $(cat {folder}/server.pid)"
+
+
 def reload_command(folder: Path) -> str:
-    """Return the command by which it reads its configuration anew, and which ends when it has."""
+    """Return the command by which it reads its configuration anew, and which ends when it has, or after 20 s."""
     read = f"grep -c Reloaded {folder}/server.log"
-    wait = f"until [ $({read}) -gt $before ]; do sleep 0.05; done"
-    return f'sh -c "before=$({read}); kill -HUP $(cat {folder}/server.pid); {wait}"'
+    wait = f"for n in $(seq 400); do [ $({read}) -gt $before ] && break; sleep 0.05; done"
+    return f'sh -c "before=$({read}); {hang_up_command(folder)}; {wait}"'

@@ -20,7 +20,7 @@ from memory.engine.nats.engine import NatsEngine
 from memory.engine.nats.nkeys import KeyedClient, inbox_of
 from memory.engine.open import engine_at
 from tests.appliance.command import nakari, started
-from tests.appliance.machines.households_server import certificate, household_server, reload_command
+from tests.appliance.machines.households_server import certificate, hang_up_command, household_server, reload_command
 from tests.engine_servers import Server, nats_program
 
 PUBLIC = "UB2RKCA4ZNGJOUBJIE7KTFVBNPVMFP5O3UY2M3FYWWMEZAXVXDZTUFXL"
@@ -233,7 +233,7 @@ async def test_who_serves_is_found_while_the_server_reads_its_configuration_anew
 ) -> None:
     mind, ears = await joined(server, tmp_path)
     thinking, hearing = mind.engine(), ears.engine()
-    command = reload_command(server.folder)
+    command = hang_up_command(server.folder)
 
     async def reload() -> None:
         while True:

@@ -98,10 +98,15 @@ def lines_of(box: Box, *more: str) -> list[dict[str, str]]:
     return [line for line in box.journal(*more) if line.get("SYSLOG_IDENTIFIER") == "nakari"]
 
 
+def records_of(box: Box, *more: str) -> list[dict[str, object]]:
+    """What it logged, oldest first; an interpreter that is killed says other words in between."""
+    told = [line["MESSAGE"] for line in lines_of(box, *more)]
+    return [json.loads(line) for line in told if line.startswith("{")]
+
+
 def logged(box: Box, *more: str) -> list[str]:
     """What it logged, by the names of the events."""
-    told = [line["MESSAGE"] for line in lines_of(box, *more)]
-    return [json.loads(line)["event"] for line in told if line.startswith("{")]
+    return [str(record["event"]) for record in records_of(box, *more)]
 
 
 def events_of(box: Box, state: str) -> list[str]:
@@ -396,11 +401,7 @@ class TestHangs:
 
 def missed(box: Box) -> list[object]:
     """The parts that were named as stuck, each time."""
-    told = [line["MESSAGE"] for line in lines_of(box)]
-    lines = [
-        json.loads(line) for line in told if line.startswith("{")
-    ]  # an interpreter that is killed says other words
-    return [line["parts"] for line in lines if line["event"] == "heart_beat_missed"]
+    return [record["parts"] for record in records_of(box) if record["event"] == "heart_beat_missed"]
 
 
 @pytest.mark.shows("H2", "A24", "E4")

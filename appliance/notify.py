@@ -111,7 +111,7 @@ class Watchdog:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """Feed within `interval` seconds; 0 means that nobody waits for it, and `run` returns at once."""
-        self._notifier = notifier
+        self.notifier = notifier
         self._interval = interval
         self._beats = tuple(beats)
         self._sleep = sleep
@@ -127,15 +127,15 @@ class Watchdog:
         """Feed once if every beat is fresh; otherwise tell, once, which is not."""
         stuck = stale({beat.name: beat.age for beat in self._beats}, {beat.name: beat.max_age for beat in self._beats})
         if not stuck:
-            self._notifier.alive()
+            self.notifier.alive()
         if stuck != self._stuck:
             self._stuck = stuck
             if stuck:
                 _log.error("heart_beat_missed", parts=stuck)
-                self._notifier.status(f"stuck: {', '.join(stuck)}")
+                self.notifier.status(f"stuck: {', '.join(stuck)}")
             else:
                 _log.info("heart_beat_returned")
-                self._notifier.status("running")
+                self.notifier.status("running")
 
 
 def _status(text: str) -> str:

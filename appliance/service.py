@@ -228,7 +228,7 @@ class Serving:
             if not any(other.is_set() for other in others):
                 self.notifier.stopping()
             if self.stop.is_set():
-                _end_within(STOP_SECONDS)
+                end_within(STOP_SECONDS, Exit.OK)
 
         await serve(box, until_over, Watchdog(self.notifier, self.config.supervisor.watchdog, box.beats))
 
@@ -322,16 +322,17 @@ async def _farewell(box: "Box") -> None:
             await box.output.speech.quiet()
 
 
-def _end_within(seconds: float) -> None:
-    """End the process so many seconds from now, whatever hangs in it then."""
+def end_within(seconds: float, code: Exit) -> threading.Timer:
+    """End the process so many seconds from now, whatever hangs in it then, unless what is returned is cancelled."""
 
     def end() -> None:
         log.error("stop_cut_short", seconds=seconds, threads=[each.name for each in threading.enumerate()])
-        os._exit(Exit.OK)
+        os._exit(code)
 
     timer = threading.Timer(seconds, end)
     timer.name, timer.daemon = "end: whatever hangs", True
     timer.start()
+    return timer
 
 
 def _ending() -> list[signal.Signals]:

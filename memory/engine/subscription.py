@@ -76,9 +76,13 @@ async def kept_up(keep: Callable[[Callable[[], None]], Awaitable[None]]) -> Asyn
     stands: asyncio.Future[None] = loop.create_future()
     raised: BaseException | None = None
 
+    def tell() -> None:
+        if not stands.done():  # whoever waits for it may have been cancelled in this moment
+            stands.set_result(None)
+
     async def run() -> None:
         try:
-            await keep(lambda: stands.set_result(None))
+            await keep(tell)
         except EngineFailure as failure:
             if stands.done():
                 raise

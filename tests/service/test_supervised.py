@@ -175,8 +175,8 @@ async def the_rest_is_said(home: Household) -> None:
 @pytest.mark.shows("F32")
 def test_a_call_that_hangs_in_a_thread_is_left_behind(tmp_path: Path) -> None:
     program = (
-        "import asyncio, threading, time; from appliance.service import _end_within; _end_within(0.2); "
-        "threading.Thread(target=threading.Event().wait).start()"
+        "import threading; from appliance.exits import Exit; from appliance.service import end_within; "
+        "end_within(0.2, Exit.OK); threading.Thread(target=threading.Event().wait).start()"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0

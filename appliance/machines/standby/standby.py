@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from threading import Timer
 from time import monotonic
 from typing import Final, TypeAlias, TypeVar
 
@@ -18,9 +19,11 @@ import structlog
 
 from agent.event import utc_now
 from appliance.errors import first_of
+from appliance.exits import Exit
 from appliance.machines.standby.lease import Lease
 from appliance.machines.wire import FOLLOWS, PRESENCE, PRESENCE_SECONDS, Presence, pack
-from appliance.notify import Notifier, Watchdog
+from appliance.notify import Watchdog
+from appliance.service import end_within
 from memory.engine.interface import Engine, Request
 from memory.errors import EngineFailure, EngineUnreachable, MemoryFailure, NobodyServes, OutcomeUnknown, Superseded
 from memory.json_value import Json
@@ -36,8 +39,12 @@ FOLLOWING: Final = "standby.following"
 GIVE_BACK: Final = "standby.give_back"
 """Topic that the machine serves that leads."""
 
-GIVING_SECONDS: Final = 15.0
+GIVING_SECONDS: Final = 30.0
 """How long giving back takes at most: the farewell to what is under way, and closing the box."""
+
+CLOSING_SECONDS: Final = 20.0
+"""How long closing the box may take, given back or lost. A box that hangs would keep the lease for ever, or speak
+beside the one that leads: the process ends then, the lease expires, and systemd starts it again."""
 
 LOOK_SECONDS: Final = 1.0
 """Between two looks at who leads, for the supervisor's status."""
@@ -83,20 +90,23 @@ class Standby:
         engine: Engine,
         state: ReplicatedDatabase,
         lease: Lease,
-        notifier: Notifier,
-        watchdog_seconds: float,
+        watchdog: Watchdog,
         preload: Callable[[], object],
+        *,
+        closing_seconds: float = CLOSING_SECONDS,
     ) -> None:
-        """`state` is open. `watchdog_seconds` as for a `Watchdog`. `preload` imports what the box needs; blocking."""
+        """`state` is open. `watchdog` is fed while it follows. `preload` imports what the box needs; blocking."""
         self._engine = engine
         self._state = state
         self._lease = lease
-        self._notifier = notifier
-        self._watchdog_seconds = watchdog_seconds
+        self._watchdog = watchdog
         self._preload = preload
+        self._closing_seconds = closing_seconds
         self._superseded = asyncio.Event()
         self._to_answer: list[Request] = []
         """Who asked for the lease, and hears what came of it."""
+        self._cut: Timer | None = None
+        """Ends the process if the box does not close."""
         state.observe_superseded(self._superseded.set)
 
     async def run(self, lead: Lead, stop: asyncio.Event) -> None:
@@ -114,10 +124,9 @@ class Standby:
     async def _follow(self, stop: asyncio.Event) -> int | None:
         """Follow until the lease is this machine's; return the epoch, None when it is to stop."""
         async with asyncio.TaskGroup() as group:
-            watchdog = Watchdog(self._notifier, self._watchdog_seconds, ())
             beside = [
                 group.create_task(self._tell(), name="standby: tells systemd whom it follows"),
-                group.create_task(watchdog.run(), name="standby: tells systemd that it lives"),
+                group.create_task(self._watchdog.run(), name="standby: tells systemd that it lives"),
                 group.create_task(asyncio.to_thread(self._preload), name="standby: loads the program"),
                 group.create_task(self._serve_following(), name="standby: says that it could take over"),
                 group.create_task(self._show(), name="standby: tells the household that it follows"),
@@ -182,8 +191,14 @@ class Standby:
         else:
             log.info("mind_leads", epoch=term.epoch, seconds=seconds)
 
+    def _bound(self) -> None:
+        self._cut = self._cut or end_within(self._closing_seconds, Exit.UNAVAILABLE)
+
     async def _end(self) -> None:
         """Write no more, and leave the lease to others, who hear of it."""
+        if self._cut is not None:
+            self._cut.cancel()
+            self._cut = None
         with suppress(MemoryFailure):
             await self._state.step_down()
         is_free = await self._lease.release()
@@ -194,6 +209,7 @@ class Standby:
 
     async def _until_lost(self) -> None:
         await _unless(self._superseded, self._lease.keep())
+        self._bound()
         raise LeaseLost("another machine leads")
 
     async def _tell(self) -> None:
@@ -205,7 +221,7 @@ class Standby:
             text = f"follows {seen.machine}, to take over when that is gone" if seen and seen.machine else ""
             text = text or "waits until it may lead the household"
             if text != told:
-                self._notifier.ready(text)
+                self._watchdog.notifier.ready(text)
                 log.info("following", machine=seen.machine if seen else "")
             told = text
 
@@ -231,6 +247,7 @@ class Standby:
             self._to_answer.append(request)
             log.info("mind_asked_for", epoch=term.epoch)
             term.asked_for.set()
+            self._bound()
 
         return ask
 

@@ -13,6 +13,7 @@ from appliance.admin import exchange
 from appliance.config.network.machines import name_of
 from appliance.machines.standby.lease import Lease
 from appliance.machines.standby.standby import Standby, Term
+from appliance.notify import Watchdog
 from appliance.service import Serving
 from appliance.wiring.engine import engine_of
 from memory.errors import EngineUnreachable
@@ -37,8 +38,8 @@ async def take_turns(serving: Serving) -> None:
         with suppress(EngineUnreachable):  # each call tries again
             await engine.open()
         async with opened(state):
-            lease, watchdog = Lease(engine.keys, name), config.supervisor.watchdog
-            standby = Standby(engine, state, lease, serving.notifier, watchdog, preload)
+            watchdog = Watchdog(serving.notifier, config.supervisor.watchdog, ())
+            standby = Standby(engine, state, Lease(engine.keys, name), watchdog, preload)
             transport = EngineTransport(engine.topics, name)
             await standby.run(partial(_serve, serving, transport), serving.stop)
     finally:

@@ -79,7 +79,22 @@ class Connection:
         """Wait for something as long as the connection stands, so long at most; raises TimeoutError."""
         async with asyncio.timeout(seconds) as scope:
             with self._watched(scope):
-                return await what
+                return await heeding(what)
+
+
+async def heeding(what: Awaitable[T]) -> T:
+    """Wait for a call of nats-py, and raise CancelledError also where it kept one for itself.
+
+    Its `wait_for` (before Python 3.12) does when the answer comes in the same moment, its flush always; what loops
+    around the call would then go on for ever.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    before = task.cancelling()
+    value = await what
+    if task.cancelling() > before:
+        raise asyncio.CancelledError
+    return value
 
 
 class Link:
@@ -180,7 +195,7 @@ class Link:
 
         try:
             async with asyncio.timeout(DEADLINE):
-                await client.connect(
+                connecting = client.connect(
                     [f"nats://{self.server.at}"],
                     allow_reconnect=False,
                     max_reconnect_attempts=1,
@@ -194,7 +209,8 @@ class Link:
                     name="nakari",
                     **self._proof(),
                 )
-                await self._prepare(connection)
+                await heeding(connecting)
+                await heeding(self._prepare(connection))
         except BaseException as error:
             await _closed(client)
             if not isinstance(error, (Error, OSError, TimeoutError, ValueError)):

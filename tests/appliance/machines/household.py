@@ -8,7 +8,7 @@ from pathlib import Path
 
 from appliance.machines.standby.lease import Lease
 from appliance.machines.standby.standby import Standby, Term
-from appliance.notify import Notifier
+from appliance.notify import Notifier, Watchdog
 from memory.state.replicated import ReplicatedDatabase
 from tests.engine_fake import FakeEngine, FakeServer
 from tests.room.virtual_time import passed
@@ -45,7 +45,8 @@ class Machine:
     async def run(self) -> None:
         """Follow and lead, until stopped."""
         lease = Lease(self.engine.keys, self.name)
-        await Standby(self.engine, self.state, lease, self.told, 9.0, lambda: None).run(self.lead, self.stop)
+        watchdog = Watchdog(self.told, 9.0, ())
+        await Standby(self.engine, self.state, lease, watchdog, lambda: None).run(self.lead, self.stop)
 
     async def lead(self, term: Term) -> None:
         """Say numbers, each once the state has it, as a mind says sentences."""

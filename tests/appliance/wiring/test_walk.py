@@ -29,8 +29,8 @@ from tests.fakes import ScriptedModel, calls
 
 pytestmark = pytest.mark.shows("X1")
 
-MOST_FOR_A_QUESTION = (145, 830)
-"""Files and functions: one run counted 138 and 802; what loops beside it do in that time makes some difference."""
+MOST_FOR_A_QUESTION = (152, 880)
+"""Files and functions: 138 and 802 on a quiet machine, 142 and 831 on a busy one, where loops beside it do more."""
 
 MOST_FOR_A_WRITE = (22, 105)
 """One run counted 20 and 98."""

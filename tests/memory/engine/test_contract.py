@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.engine.interface import MESSAGE_LIMIT, Engine
+from memory.engine.interface import DEADLINE, MESSAGE_LIMIT, Engine
 from memory.errors import BlobMissing, EngineRefused, KeyMoved, LogDropped, LogLost, LogMoved, NobodyServes
 from tests.memory.engine.rigs import Rig
 
@@ -228,3 +228,27 @@ async def test_it_says_what_it_is_and_where_it_sends(rig: Rig) -> None:
     assert " at " in await engine.describe()
     assert engine.is_reachable
     assert engine.sends_to[0].to
+
+
+@pytest.mark.parametrize("call", ["read", "publish", "subscribe"])
+async def test_a_call_that_is_cancelled_ends_so_whatever_comes_in_that_moment(rig: Rig, call: str) -> None:
+    """`asyncio.wait_for` before Python 3.12 takes a result that comes with the cancellation; nats-py waits by it."""
+    engine = await rig.machine()
+
+    async def for_ever() -> None:
+        while True:
+            await asyncio.sleep(0)
+            if call == "read":
+                await engine.log.end()
+            elif call == "publish":
+                await engine.topics.publish("moment", b"1")
+            else:
+                async with engine.topics.subscribe("moment"):
+                    pass
+
+    for turns in range(300):
+        async with asyncio.timeout(DEADLINE), asyncio.TaskGroup() as group:
+            task = group.create_task(for_ever())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            task.cancel()

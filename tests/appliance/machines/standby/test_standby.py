@@ -1,14 +1,18 @@
 """A standby takes over, in the same state; a mind that lost its turn says nothing more; and it is given back."""
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from appliance.exits import Exit
 from appliance.machines.standby.standby import give_back
 from memory.errors import EngineUnreachable, NobodyServes
 from tests.appliance.machines.household import household, until
 from tests.room.virtual_time import passed, run_virtually
+from tests.service.process import SECONDS
 
 pytestmark = pytest.mark.shows("H10")
 
@@ -162,3 +166,12 @@ def test_a_machine_that_is_empty_yet_leaves_the_lease_to_one_that_is_not(tmp_pat
             second.cancel()
 
     run_virtually(story())
+
+
+def test_a_box_that_does_not_close_costs_the_process_and_not_the_lead_for_ever() -> None:
+    """Else it would keep the lease for as long as it hangs, and nobody would answer."""
+    program = [sys.executable, "-m", "tests.appliance.machines.standby.hanging_program"]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == Exit.UNAVAILABLE, done.stderr
+    assert "mind_asked_for" in done.stdout + done.stderr
+    assert "stop_cut_short" in done.stdout + done.stderr

@@ -44,11 +44,11 @@ ENOUGH: Final = 0.4
 """Nats that the sum of both has to reach: the best of 482 clips of people who say something else (split `choose`) comes
 to 0.2."""
 
-BARS: Final[Mapping[str, float]] = {"stop": -0.5}
-"""What is enough for a word that those clips do not come near ("stop": -1.3), and of which a wrong one does little."""
+BARS: Final[Mapping[str, float]] = {"stop": -2.5}
+"""What is enough for a word of which a wrong one does little where nothing of its own sounds (docs/decisions/0139)."""
 
 BARS_OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -0.6, "wait": -0.6}
-"""The same while nakari speaks, where who speaks over its likely means just that (those clips: -0.7 and -0.9)."""
+"""The same while nakari speaks, which a wrong one silences (those clips: -0.7 and -0.9)."""
 
 UNHEARD: Final = 1.0
 """Nats taken off where there is no decoder: the best of those clips comes to 1.2 then."""

@@ -154,8 +154,8 @@ def test_a_word_inside_a_sentence_is_not_spotted(search: KeywordSearch, tmp_path
 
 
 @pytest.mark.shows("V16")
-def test_over_its_own_voice_a_stop_needs_less(search: KeywordSearch, tmp_path: Path) -> None:
-    """Noise stands for residual echo."""
+def test_in_a_quiet_room_a_stop_needs_less_than_over_its_own_voice(search: KeywordSearch, tmp_path: Path) -> None:
+    """Noise stands for residual echo. Alone a wrong one does little; over its own voice it silences it."""
     word, rng, found = trimmed(said("stop", "slt", tmp_path)), np.random.default_rng(1), []
     sound = np.concatenate([silence(0.3), word, silence(0.2)])
     for level in (0, 200, 400, 600, 800, 1200, 1600, 2400):
@@ -163,8 +163,8 @@ def test_over_its_own_voice_a_stop_needs_less(search: KeywordSearch, tmp_path: P
         stretch = Stretch(noisy, 0.3, 0.3 + len(word) / 16_000, 0.3)
         found.append((search.find(stretch) is not None, search.find(stretch, over_own_voice=True) is not None))
     assert found[0] == (True, True)
-    assert all(over_own_voice for alone, over_own_voice in found if alone)
-    assert sum(over_own_voice for _, over_own_voice in found) > sum(alone for alone, _ in found)
+    assert all(alone for alone, over_own_voice in found if over_own_voice)
+    assert sum(alone for alone, _ in found) > sum(over_own_voice for _, over_own_voice in found)
 
 
 @pytest.mark.shows("V16")

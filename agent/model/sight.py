@@ -10,6 +10,7 @@ import structlog
 
 from agent.attachments.attachment import Image
 from agent.model.messages import Message
+from agent.model.window import entries_of
 from memory.json_value import Json
 from memory.state.images import read
 
@@ -136,8 +137,8 @@ async def sees(model: object) -> bool | None:
 
 def sees_listed(listed: Json, model: str) -> bool | None:
     """Return what a server's list says of a model: OpenRouter's, Mistral's, LM Studio's, llama.cpp's."""
-    entries = [each for each in _entries(listed, "data") if each.get("id") == model]
-    for entry in entries or (_entries(listed, "data") if len(_entries(listed, "data")) == 1 else []):
+    entries = [each for each in entries_of(listed, "data") if each.get("id") == model]
+    for entry in entries or (entries_of(listed, "data") if len(entries_of(listed, "data")) == 1 else []):
         for told in (entry.get("architecture"), entry.get("capabilities")):
             if isinstance(told, dict) and isinstance(kinds := told.get("input_modalities"), list):
                 return "image" in kinds
@@ -159,8 +160,3 @@ def sees_by_show(shown: Mapping[str, Json]) -> bool | None:
     """Return what Ollama's /api/show says of a model; older ones say nothing."""
     told = shown.get("capabilities")
     return "vision" in told if isinstance(told, list) else None
-
-
-def _entries(listed: Json, key: str) -> list[dict[str, Json]]:
-    entries = listed.get(key) if isinstance(listed, dict) else None
-    return [each for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []

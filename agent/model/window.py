@@ -200,7 +200,7 @@ def window_listed(listed: Json, model: str, source: str = "/v1/models", keys: Se
 
     Of the only one whatever it is called.
     """
-    entries = _entries(listed, "data")
+    entries = entries_of(listed, "data")
     named = [each for each in entries if each.get("id") == model] or (entries if len(entries) == 1 else [])
     found = [_tokens(each.get(key)) for each in named for key in keys]
     return next((Window(tokens, source) for tokens in found if tokens), Window())
@@ -216,7 +216,7 @@ def window_of_props(props: Json) -> Window:
 def window_of_loaded(running: Json, model: str) -> Window:
     """Return what Ollama's /api/ps says of a model that is loaded now."""
     names = (model, f"{model}:latest")
-    mine = [each for each in _entries(running, "models") if each.get("name") in names or each.get("model") in names]
+    mine = [each for each in entries_of(running, "models") if each.get("name") in names or each.get("model") in names]
     tokens = _tokens(mine[0].get("context_length")) if mine else 0
     return Window(tokens, IN_OPENAI_WORDS) if tokens else Window()
 
@@ -262,7 +262,7 @@ def _table() -> Mapping[str, _Known]:
     }
 
 
-def _entries(listed: Json, key: str) -> list[dict[str, Json]]:
+def entries_of(listed: Json, key: str) -> list[dict[str, Json]]:
     """Return the objects that a list of models holds under this key; none where it is no such list."""
     entries = listed.get(key) if isinstance(listed, dict) else None
     return [each for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []

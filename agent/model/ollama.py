@@ -20,7 +20,7 @@ from agent.model.window import Window, WindowRecord, window_of_loaded
 from agent.model.wire.openai import Entry
 from agent.model.wire.profile import PROFILES, Profile
 from agent.model.wire.requests import Slot
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 
 USUAL_WINDOW: Final = 16_384
 """Tokens that are set where nobody says otherwise, if the model reads as many: four times what prompt and tools take,
@@ -150,8 +150,7 @@ def size_for(shown: Mapping[str, Json], loaded: int, wanted: int) -> Window:
     `shown` is the answer of /api/show, `loaded` what the model is loaded with now (0: it is not), `wanted` what the
     configuration says. What the owner of the server has set for it is kept, so that it need not be loaded anew.
     """
-    told = shown.get("model_info")
-    info = told if isinstance(told, dict) else {}
+    info = fields(shown.get("model_info"))
     length = info.get(f"{info.get('general.architecture')}.context_length")
     most = length if isinstance(length, int) and length > 0 else 0
     found = _NUM_CTX.search(str(shown.get("parameters") or ""))
@@ -212,10 +211,8 @@ def in_openai_form(said: Mapping[str, Json], calls: int) -> tuple[Chunk, int]:
 
     Each of its calls is whole; what it says of their places starts anew in each line.
     """
-    told = said.get("message")
-    message = told if isinstance(told, dict) else {}
-    wanted = message.get("tool_calls")
-    made = [call for call in wanted if isinstance(call, dict)] if isinstance(wanted, list) else []
+    message = fields(said.get("message"))
+    made = objects(message.get("tool_calls"))
     numbered = [{**call, "index": calls + number} for number, call in enumerate(made)]
     delta: dict[str, Json] = {
         "content": message.get("content"),

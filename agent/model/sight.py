@@ -10,8 +10,7 @@ import structlog
 
 from agent.attachments.attachment import Image
 from agent.model.messages import Message
-from agent.model.window import entries_of
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 from memory.state.images import read
 
 log = structlog.get_logger()
@@ -137,8 +136,9 @@ async def sees(model: object) -> bool | None:
 
 def sees_listed(listed: Json, model: str) -> bool | None:
     """Return what a server's list says of a model: OpenRouter's, Mistral's, LM Studio's, llama.cpp's."""
-    entries = [each for each in entries_of(listed, "data") if each.get("id") == model]
-    for entry in entries or (entries_of(listed, "data") if len(entries_of(listed, "data")) == 1 else []):
+    listing = objects(fields(listed).get("data"))
+    entries = [each for each in listing if each.get("id") == model]
+    for entry in entries or (listing if len(listing) == 1 else []):
         for told in (entry.get("architecture"), entry.get("capabilities")):
             if isinstance(told, dict) and isinstance(kinds := told.get("input_modalities"), list):
                 return "image" in kinds

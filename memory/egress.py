@@ -1,4 +1,4 @@
-"""What a store, an embedder, a model or a server of tools hands to another machine."""
+"""What an adapter hands to another machine: one module under two names, for `audio` and for `memory`."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ class SendsTo:
     """Something that an adapter sends. One that sends nothing declares an empty tuple."""
 
     what: str
-    """A noun phrase for people: "the graph"."""
+    """A noun phrase for people: "what nakari says", "the graph"."""
     to: str
     """The host, with its port where it has one, or the name of a service that everybody knows. It may be this machine:
     who gathers what leaves the house leaves those out."""

@@ -1,11 +1,7 @@
 """Identities by an Ed25519 key: members are registered with the box, everybody else is a visitor."""
 
 import json
-import os
 import re
-import secrets
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,11 +9,8 @@ from typing import Final
 
 import structlog
 
-from memory.durable import rename_durably, sync_folder
+from memory.durable import replace_durably, sync_folder
 from memory.errors import NotProven, RegistrationNeeded
-
-CHALLENGE_SECONDS: Final = 60.0
-"""How long a challenge may be answered."""
 
 PURPOSE: Final = b"nakari identity v1\n"
 """What is signed before the challenge, so that the signature is good for nothing else."""
@@ -26,8 +19,6 @@ HOW_TO_REGISTER: Final = (
     "you are a visitor here: you can talk, and nothing of yours is kept as a setting; "
     "`nakari identity add NAME KEY` on the box makes you a member"
 )
-
-NO_SUCH_CHALLENGE: Final = "this challenge is unknown, used or too old; ask for a new one"
 
 _KEY: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -51,25 +42,14 @@ class Identity:
         return self.created_at is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Challenge:
-    """Something to be signed. Whoever gave it to somebody keeps it, and takes no more than one answer to it."""
-
-    text: str
-    """64 hexadecimal digits that nobody has seen before."""
-    ends_at: float
-    """Seconds on the clock of the `Identities` it is of."""
-
-
 class Identities:
     """The members of a box, one small file each, so that the command needs no running service and waits for none.
 
     A proof is: ask for a challenge, sign it (`sign`), give key and signature back within a minute.
     """
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._clock = clock
 
     def register(self, name: str, owner_key: str) -> Identity:
         """Make a member of whoever has this key, durable on return; a known key keeps its first name.
@@ -81,15 +61,8 @@ class Identities:
         _check(owner_key)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         told = {"name": name.strip(), "created_at": datetime.now(UTC).isoformat(timespec="seconds")}
-        part = self._folder / f"{owner_key}.part"
-        with part.open("w", encoding="utf-8") as out:
-            json.dump(told, out, ensure_ascii=False)
-            out.flush()
-            os.fsync(out.fileno())
-        if self.find(owner_key).is_member:
-            part.unlink()
-        else:
-            rename_durably(part, self._file(owner_key))
+        if not self.find(owner_key).is_member:
+            replace_durably(self._file(owner_key), [json.dumps(told, ensure_ascii=False).encode()])
         return self.find(owner_key)
 
     def find(self, owner_key: str) -> Identity:
@@ -122,24 +95,18 @@ class Identities:
         sync_folder(self._folder)
         return True
 
-    def challenge(self) -> Challenge:
-        """Return something new to be signed."""
-        return Challenge(secrets.token_hex(32), self._clock() + CHALLENGE_SECONDS)
-
-    def prove(self, owner_key: str, challenge: Challenge, signature: str) -> Identity:
+    def prove(self, owner_key: str, challenge: str, signature: str) -> Identity:
         """Return who signed the challenge, a member or a visitor. Raises `NotProven` for anything that proves nothing.
 
-        `signature` is hexadecimal.
+        `signature` is hexadecimal. Whoever gave the challenge takes no more than one answer to it, and in time.
         """
-        if self._clock() > challenge.ends_at:
-            raise NotProven(NO_SUCH_CHALLENGE)
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
         try:
             _check(owner_key)
             key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(owner_key))
-            key.verify(bytes.fromhex(signature), PURPOSE + challenge.text.encode())
+            key.verify(bytes.fromhex(signature), PURPOSE + challenge.encode())
         except (ValueError, InvalidSignature) as error:
             raise NotProven("the signature is not this key's; sign the challenge with the key you show") from error
         return self.find(owner_key)

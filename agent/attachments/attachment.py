@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Final, TypeAlias
 
-from memory.json_value import Json
+from memory.json_value import Json, listed
 
 ATTACHMENTS: Final = "attachments"
 """Key of an event's metadata; only the program itself writes it."""
@@ -99,9 +99,8 @@ def document_from(body: object) -> Document:
 
 def attachments_from(metadata: Mapping[str, Json]) -> tuple[Attachment, ...]:
     """Return what an event carries; what cannot be read is left out."""
-    listed = metadata.get(ATTACHMENTS)
     found: list[Attachment] = []
-    for each in listed if isinstance(listed, list) else ():
+    for each in listed(metadata.get(ATTACHMENTS)):
         try:
             is_image = isinstance(each, dict) and "digest" in each
             found.append(image_from(each) if is_image else document_from(each))

@@ -1,7 +1,6 @@
 """The last known copy of a calendar in the state folder: what was fetched, as it came, and when."""
 
 import json
-import os
 import shutil
 from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, field
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 from agent.calendars.reading import Body
 from agent.calendars.source import Collection
-from memory.durable import rename_durably
+from memory.durable import replace_durably
 
 INDEX: Final = "index.json"
 
@@ -73,12 +72,7 @@ class Store:
     def commit(self, copy: Copy) -> None:
         """Let the folder hold this copy, and no other file."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        new = self.folder / f"{INDEX}.new"
-        with new.open("w", encoding="utf-8") as file:
-            json.dump(asdict(copy), file, default=datetime.isoformat)
-            file.flush()
-            os.fsync(file.fileno())
-        rename_durably(new, self.folder / INDEX)
+        replace_durably(self.folder / INDEX, [json.dumps(asdict(copy), default=datetime.isoformat).encode()])
         self.sweep(copy)
 
     def sweep(self, copy: Copy) -> None:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from agent.confirmation.consent import NAMES, consent_in
 from agent.event import ASR_TRANSCRIPT, Event
-from memory.json_value import Json
+from memory.json_value import Json, fields
 from memory.state.journal import Stored
 
 Verdict = Literal["yes", "no", "again", "doubtful", "late", "gone", "other", "beside"]
@@ -118,8 +118,7 @@ def _is_sure(question: Question, event: Event) -> bool:
 
 
 def _evidence(event: Event) -> Mapping[str, Json]:
-    evidence = event.metadata.get("evidence")
-    return evidence if isinstance(evidence, dict) else {}
+    return fields(event.metadata.get("evidence"))
 
 
 def number(told: Mapping[str, Json], name: str) -> float | None:

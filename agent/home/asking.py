@@ -12,7 +12,7 @@ from agent.intents.intent import Language, language_of
 from agent.tools.mcp.schema import plain
 from agent.tools.tool import from_outside
 from memory.chinese import simplified
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 
 AGENT: Final = "conversation.home_assistant"
 """Its own conversation agent, which needs no cloud; another one may be set up there as the usual one."""
@@ -125,10 +125,8 @@ def _is_meant(understood: Mapping[str, Json]) -> bool:
 
 def _done(response: Mapping[str, Json]) -> list[str]:
     """Return the ids of what was acted upon, as it says."""
-    data = response.get("data")
-    listed = data.get("success") if isinstance(data, dict) else None
-    each = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    return [str(one.get("id")) for one in each if one.get("type") == "entity"]
+    acted_upon = objects(fields(response.get("data")).get("success"))
+    return [str(one.get("id")) for one in acted_upon if one.get("type") == "entity"]
 
 
 def _words(response: Mapping[str, Json]) -> str:

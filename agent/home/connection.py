@@ -11,7 +11,7 @@ import aiohttp
 
 from agent.errors import HomeLost, HomeRefused, TokenRefused
 from agent.tools.mcp.schema import plain
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 CONNECT_SECONDS: Final = 10.0
 """Until it has let us in."""
@@ -195,6 +195,6 @@ def _not_opened(url: str, status: int) -> HomeLost:
 
 
 def _refusal(error: Json) -> HomeRefused:
-    told = error if isinstance(error, dict) else {}
+    told = fields(error)
     words = plain(told.get("message"), _REASON) or plain(told.get("code"), _REASON) or "no reason"
     return HomeRefused(f"Home Assistant refused: {words}")

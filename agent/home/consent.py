@@ -9,7 +9,7 @@ from agent.home.home import Home
 from agent.home.house import Danger, Entity, House, folded
 from agent.intents.intent import Language
 from agent.tools.mcp.server import Offered
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 RECOGNIZE: Final = "conversation/agent/homeassistant/debug"
 """Has a sentence understood without carrying it out."""
@@ -48,7 +48,7 @@ class Consent:
         if house is None or not isinstance(intent, dict):  # a sentence of an automation: nobody knows what that does
             return unclear(sentence, language) if house is None or house.guarded else ""
         name = str(intent.get("name"))
-        given = details if isinstance(details, dict) else {}
+        given = fields(details)
         arguments = {key: each.get("value") for key, each in given.items() if isinstance(each, dict)}
         if is_harmless(name, arguments):
             return ""

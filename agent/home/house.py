@@ -11,7 +11,7 @@ from agent.errors import HomeRefused
 from agent.intents.intent import Language, language_of
 from agent.tools.mcp.schema import plain
 from memory.chinese import simplified
-from memory.json_value import Json
+from memory.json_value import Json, fields, listed, objects
 
 Danger: TypeAlias = Literal["lock", "alarm", "door", "valve", "doubt"]
 """What an entity can open; `doubt` is one that may."""
@@ -138,7 +138,7 @@ async def read_house(ask: Ask) -> House:
     areas = await _allowed(ask("config/area_registry/list"))
     floors = await _allowed(ask("config/floor_registry/list"))
     exposure = await _allowed(ask("homeassistant/expose_entity/list"))
-    registered = [str(row.get("entity_id")) for row in _rows(registry)]
+    registered = [str(row.get("entity_id")) for row in objects(registry)]
     shown = _exposed(exposure) or frozenset()
     opening = (one for one in registered if one.partition(".")[0] in OPENING)
     ids = [*dict.fromkeys((*opening, *(one for one in registered if one in shown)))][:MOST_WITH_ALIASES]
@@ -167,16 +167,16 @@ async def _allowed(answer: Awaitable[Json]) -> Json:
 
 
 def _built(answers: _Answers) -> House:
-    registry = {str(row.get("entity_id")): row for row in _rows(answers.registry)}
+    registry = {str(row.get("entity_id")): row for row in objects(answers.registry)}
     more = answers.more if isinstance(answers.more, dict) else {}
-    in_device = {str(row.get("id")): row.get("area_id") for row in _rows(answers.devices)}
-    floors = {str(row.get("floor_id")): _folded(row, "floor_id") for row in _rows(answers.floors)}
+    in_device = {str(row.get("id")): row.get("area_id") for row in objects(answers.devices)}
+    floors = {str(row.get("floor_id")): _folded(row, "floor_id") for row in objects(answers.floors)}
     areas = {
         str(row.get("area_id")): _folded(row, "area_id") | floors.get(str(row.get("floor_id")), frozenset())
-        for row in _rows(answers.areas)
+        for row in objects(answers.areas)
     }
     entities: dict[str, Entity] = {}
-    for state in _rows(answers.states)[:MOST_THINGS]:
+    for state in objects(answers.states)[:MOST_THINGS]:
         one = str(state.get("entity_id"))
         row = registry.get(one, {})
         area = row.get("area_id") or in_device.get(str(row.get("device_id")))
@@ -187,27 +187,23 @@ def _built(answers: _Answers) -> House:
         for name in {folded(name) for name in (*entity.names, entity.id)}:
             named[name].append(entity)
     every = frozenset[str]().union(*areas.values(), *floors.values())
-    names = tuple(name for row in _rows(answers.areas) for each in _called(row) if (name := plain(each, NAME)))
+    names = tuple(name for row in objects(answers.areas) for each in _called(row) if (name := plain(each, NAME)))
     guarded = {one: danger for one, entity in entities.items() if (danger := danger_of(entity, entities))}
     return House(entities, dict(named), every, names, _exposed(answers.exposure), guarded)
 
 
 def _entity(state: Mapping[str, Json], row: Mapping[str, Json], more: Json, places: frozenset[str]) -> Entity:
-    attributes = state.get("attributes")
-    told = attributes if isinstance(attributes, dict) else {}
-    aliases = more.get("aliases") if isinstance(more, dict) else None
-    given = (told.get("friendly_name"), row.get("name"), *(aliases if isinstance(aliases, list) else ()))
-    members = told.get("entity_id")
-    options = row.get("options")
-    assist = options.get("conversation") if isinstance(options, dict) else None
+    told = fields(state.get("attributes"))
+    given = (told.get("friendly_name"), row.get("name"), *listed(fields(more).get("aliases")))
+    assist = fields(fields(row.get("options")).get("conversation"))
     return Entity(
         str(state.get("entity_id")),
         tuple(dict.fromkeys(name for each in given if (name := _name(each)))),
         _name(told.get("device_class")),
         places,
         str(row.get("id") or ""),
-        tuple(map(str, members)) if isinstance(members, list) else (),
-        isinstance(assist, dict) and assist.get("should_expose") is False,
+        tuple(map(str, listed(told.get("entity_id")))),
+        assist.get("should_expose") is False,
     )
 
 
@@ -219,10 +215,10 @@ def _name(given: Json) -> str:
 
 
 def _exposed(answer: Json) -> frozenset[str] | None:
-    listed = answer.get("exposed_entities") if isinstance(answer, dict) else None
-    if not isinstance(listed, dict):
+    exposed = fields(answer).get("exposed_entities")
+    if not isinstance(exposed, dict):
         return None
-    return frozenset(one for one, to in listed.items() if isinstance(to, dict) and to.get("conversation"))
+    return frozenset(one for one, to in exposed.items() if isinstance(to, dict) and to.get("conversation"))
 
 
 def _folded(row: Mapping[str, Json], key: str) -> frozenset[str]:
@@ -230,12 +226,7 @@ def _folded(row: Mapping[str, Json], key: str) -> frozenset[str]:
 
 
 def _called(row: Mapping[str, Json]) -> tuple[Json, ...]:
-    aliases = row.get("aliases")
-    return row.get("name"), *(aliases if isinstance(aliases, list) else ())
-
-
-def _rows(answer: Json) -> list[dict[str, Json]]:
-    return [row for row in answer if isinstance(row, dict)] if isinstance(answer, list) else []
+    return row.get("name"), *listed(row.get("aliases"))
 
 
 def spoken_names(house: House) -> Iterator[str]:

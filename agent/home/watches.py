@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -12,6 +12,7 @@ from agent.errors import HomeRefused
 from agent.event import HOME_WATCH, OUTSIDE, Event, in_room_of, utc_now
 from agent.home.home import STATE, Home, has_started
 from agent.home.house import House
+from agent.mailbox import EventBox
 from agent.mailbox.economy import UNASKED
 from agent.tools.mcp.schema import plain
 from agent.tools.tool import from_outside
@@ -45,19 +46,6 @@ _NO_STATE: Final = frozenset({"unavailable", "unknown", "none", ""})
 """What an entity says while its device is away: nothing has come true by that."""
 
 log = structlog.get_logger()
-
-
-class WatchBox(Protocol):
-    """What of a mailbox watches need (agent/mailbox/mailbox.py)."""
-
-    async def enqueue(self, event: Event) -> bool:
-        """File an event; False when its id is known."""
-
-    async def withdraw(self, event_id: str, reason: str) -> bool:
-        """Close an event unhandled; False when it is not waiting."""
-
-    async def waiting(self, event_type: str, owner_key: str | None) -> list[Event]:
-        """Return the events of a type that wait, of one owner or all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +106,7 @@ class Watches:
     withdrawn: a crash between the two tells it once, too.
     """
 
-    def __init__(self, mailbox: WatchBox, look: float = LOOK_SECONDS) -> None:
+    def __init__(self, mailbox: EventBox, look: float = LOOK_SECONDS) -> None:
         self._mailbox = mailbox
         self._look = look
         self._changed = asyncio.Event()
@@ -185,7 +173,7 @@ class Watches:
 class _Follower:
     """The watches over one connection."""
 
-    def __init__(self, mailbox: WatchBox, home: Home, connection: "Connection", changed: Callable[[], None]) -> None:
+    def __init__(self, mailbox: EventBox, home: Home, connection: "Connection", changed: Callable[[], None]) -> None:
         self._mailbox = mailbox
         self._home = home
         self._connection = connection

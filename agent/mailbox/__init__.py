@@ -1,7 +1,7 @@
 """The mailbox: a durable queue of events, by priority then arrival, with one event in hand at a time."""
 
 from agent.mailbox.economy import Allowance
-from agent.mailbox.mail import CHILDREN, MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake
+from agent.mailbox.mail import CHILDREN, MAX_ATTEMPTS, PERSON, EventBox, Lease, MailboxRecord, State, Wake
 from agent.mailbox.mailbox import SCHEMA, ArrivalObserver, ChangeObserver, Mailbox, Wait, waiting_by
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Allowance",
     "ArrivalObserver",
     "ChangeObserver",
+    "EventBox",
     "Lease",
     "Mailbox",
     "MailboxRecord",

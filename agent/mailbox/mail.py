@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from agent.event import Event
 from memory.json_value import Json
@@ -31,6 +31,19 @@ LEAST_PAUSE: Final = timedelta(seconds=1)
 
 FIRST_WORDS: Final = 60
 """Characters of an event by which a person or the agent knows it again."""
+
+
+class EventBox(Protocol):
+    """A mailbox, as far as timers and watches need it."""
+
+    async def enqueue(self, event: Event) -> bool:
+        """File an event; False when its id is known."""
+
+    async def withdraw(self, event_id: str, reason: str) -> bool:
+        """Close an event unhandled; False when it is not waiting."""
+
+    async def waiting(self, event_type: str, owner_key: str | None) -> list[Event]:
+        """Return the events of a type that wait, of one owner or all, the next one first."""
 
 
 @dataclass(frozen=True, slots=True)

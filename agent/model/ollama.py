@@ -5,26 +5,22 @@ import json
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from functools import partial
 from typing import Final
 
 import httpx
 
-from agent.errors import IllegalMessages
-from agent.model.connection import Connection, drain, parsed
-from agent.model.dialects.dialect import Dialect
+from agent.model.connection import drain, parsed
 from agent.model.faults import broken, too_long, words_of
-from agent.model.interface import MODEL_INPUT, CachedPrefix, StreamItem
-from agent.model.messages import Message, ToolSpec
-from agent.model.sight import Sight, look_ahead, sees_by_show
+from agent.model.interface import CachedPrefix
+from agent.model.server_model import ServerModel
+from agent.model.sight import sees_by_show
 from agent.model.stream.accumulate import Accumulator
-from agent.model.stream.relay import Chunk, Patience, relay
+from agent.model.stream.relay import Chunk, Patience
 from agent.model.window import Window, WindowRecord, window_of_loaded
 from agent.model.wire.openai import Entry
 from agent.model.wire.profile import PROFILES, Profile
-from agent.model.wire.requests import Requests, Slot, Slots
-from memory.egress import SendsTo, host_of
-from memory.json_value import Json
+from agent.model.wire.requests import Slot
+from memory.json_value import Json, fields, objects
 
 USUAL_WINDOW: Final = 16_384
 """Tokens that are set where nobody says otherwise, if the model reads as many: four times what prompt and tools take,
@@ -42,8 +38,10 @@ _NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 """In the `parameters` of /api/show, which are lines of a Modelfile."""
 
 
-class OllamaModel:
-    """A model behind Ollama's /api/chat."""
+class OllamaModel(ServerModel):
+    """A model behind Ollama's /api/chat; it loads the model when it is first asked, also to read ahead."""
+
+    path = "/api/chat"
 
     def __init__(
         self,
@@ -61,42 +59,10 @@ class OllamaModel:
         loaded with if that is more than usual, else the usual. It stays the same for as long as this lives: another
         one would have Ollama load the model anew.
         """
-        self.name = f"{root.partition('//')[2].partition('/')[0] or root}/{model}"
-        self.sends_to = (SendsTo(MODEL_INPUT, host_of(root)),)
-        self.window = WindowRecord()
-        self._key = api_key
-        self._model = model
-        self._profile = profile or PROFILES["ollama"]
-        self._patience = patience or Patience()
-        self.sight = Sight(self._profile.vision, self._profile.images)
-        self._dialect = Dialect(self._profile, model, self.sight)
-        slots = Slots(self._profile, NativeForm(), self.sight)
-        self._requests = Requests(slots, partial(self._dialect.wire_form, is_whole=False), room)
-        self._is_asked = False
+        super().__init__(root, model, api_key, profile or PROFILES["ollama"], patience=patience, room=room)
+        self.window = WindowRecord()  # what is configured is in force once it is set
         self._num_ctx = 0
         """0 until the model's maximum is known."""
-        self._connection = Connection(self.name, root, api_key, self._patience.connect)
-
-    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
-        """Yield the answer as it arrives (see `ChatModel.stream`)."""
-        return self._dialect.asked(self._ask, messages, tools)
-
-    async def _ask(
-        self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
-    ) -> AsyncGenerator[StreamItem, None]:
-        await self.learn_window()
-        await look_ahead(self, messages)
-        slot = self._requests.take(messages, told)
-        accumulator = Accumulator(slot.list.call_ids, tools, self._dialect)
-        self._is_asked = True
-        try:
-            async with aclosing(self._chunks(self._body(slot), accumulator)) as chunks:
-                items = relay(chunks, accumulator, self.name, self._patience)
-                async with aclosing(self.window.learning(self.name, messages, items)) as learning:
-                    async for item in learning:
-                        yield item
-        finally:
-            self._is_asked = False
 
     async def warm(self) -> None:
         """Open the connection and learn what the model reads; loads nothing, and never raises."""
@@ -107,24 +73,6 @@ class OllamaModel:
     async def is_reachable(self) -> bool:
         """Look whether Ollama is there."""
         return await self._connection.is_reachable(f"{self._connection.root}/api/version")
-
-    async def prefill(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
-        """Let Ollama load the model and read a list that somebody is about to add to, while that person still speaks.
-
-        Asks for one token, which is thrown away. Never raises; does nothing while the model answers.
-        """
-        if not self._profile.prefills or self._is_asked:
-            return
-        await self.learn_window()
-        try:
-            body = self._body(self._requests.take_ahead(messages, tools), is_ahead=True)
-        except IllegalMessages:
-            return
-        await self._connection.spend("/api/chat", body, self._patience.first)
-
-    async def aclose(self) -> None:
-        """Close the connection."""
-        await self._connection.aclose()
 
     async def learn_window(self) -> None:
         """Learn once how large a window to set; what cannot be learnt now is asked again at the next call."""
@@ -140,6 +88,12 @@ class OllamaModel:
 
     async def learn_sight(self) -> None:
         """Ask Ollama whether the model sees; it says so with the window."""
+        await self.learn_window()
+
+    def _form(self) -> "NativeForm":
+        return NativeForm()
+
+    async def _ready(self) -> None:
         await self.learn_window()
 
     def _body(self, slot: Slot, *, is_ahead: bool = False) -> bytes:
@@ -159,7 +113,7 @@ class OllamaModel:
         return self._requests.body(head, slot, is_ahead=is_ahead)
 
     async def _chunks(self, body: bytes, accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
-        response = await self._connection.post("/api/chat", body)
+        response = await self._connection.post(self.path, body)
         calls = 0
         try:
             async with aclosing(self._lines(response)) as lines:
@@ -196,8 +150,7 @@ def size_for(shown: Mapping[str, Json], loaded: int, wanted: int) -> Window:
     `shown` is the answer of /api/show, `loaded` what the model is loaded with now (0: it is not), `wanted` what the
     configuration says. What the owner of the server has set for it is kept, so that it need not be loaded anew.
     """
-    told = shown.get("model_info")
-    info = told if isinstance(told, dict) else {}
+    info = fields(shown.get("model_info"))
     length = info.get(f"{info.get('general.architecture')}.context_length")
     most = length if isinstance(length, int) and length > 0 else 0
     found = _NUM_CTX.search(str(shown.get("parameters") or ""))
@@ -258,10 +211,8 @@ def in_openai_form(said: Mapping[str, Json], calls: int) -> tuple[Chunk, int]:
 
     Each of its calls is whole; what it says of their places starts anew in each line.
     """
-    told = said.get("message")
-    message = told if isinstance(told, dict) else {}
-    wanted = message.get("tool_calls")
-    made = [call for call in wanted if isinstance(call, dict)] if isinstance(wanted, list) else []
+    message = fields(said.get("message"))
+    made = objects(message.get("tool_calls"))
     numbered = [{**call, "index": calls + number} for number, call in enumerate(made)]
     delta: dict[str, Json] = {
         "content": message.get("content"),

@@ -1,26 +1,23 @@
 """The thin adapter: chat completions over httpx, for llama.cpp, vLLM, DeepSeek, OpenRouter and OpenAI."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from functools import partial
 from typing import Final
 
 import httpx
 
-from agent.errors import IllegalMessages, ModelError
-from agent.model.connection import Connection, drain, parsed
-from agent.model.dialects.dialect import Dialect
+from agent.errors import ModelError
+from agent.model.connection import drain, parsed
 from agent.model.faults import broken, too_long, words_of
-from agent.model.interface import MODEL_INPUT, CachedPrefix, StreamItem
-from agent.model.messages import Message, ToolSpec
-from agent.model.sight import Sight, look_ahead, sees_by_props, sees_listed
+from agent.model.interface import CachedPrefix
+from agent.model.server_model import ServerModel
+from agent.model.sight import sees_by_props, sees_listed
 from agent.model.stream.accumulate import Accumulator
-from agent.model.stream.relay import Chunk, Patience, relay
+from agent.model.stream.relay import Chunk, Patience
 from agent.model.window import (
     LOADED,
     Window,
-    WindowRecord,
     sees_in_table,
     window_in_table,
     window_listed,
@@ -28,8 +25,7 @@ from agent.model.window import (
     window_of_props,
 )
 from agent.model.wire.profile import Profile, profile_for
-from agent.model.wire.requests import Requests, Slot, Slots
-from memory.egress import SendsTo, host_of
+from agent.model.wire.requests import Slot
 from memory.json_value import Json
 
 MAX_EVENT = 4 * 1024 * 1024
@@ -96,8 +92,10 @@ class EventStream:
             self._size += len(line) + 1  # an empty line of data takes room too
 
 
-class OpenAiCompatibleModel:
+class OpenAiCompatibleModel(ServerModel):
     """A model behind any server that speaks OpenAI's chat completions."""
+
+    path = "/chat/completions"
 
     def __init__(
         self,
@@ -115,41 +113,9 @@ class OpenAiCompatibleModel:
         of several slots, the conversation that `room` finds has the first to itself, so that no other list can put its
         prefix out of the server's cache. Its `context_tokens` are the window, 0 where only its server knows.
         """
-        self.name = f"{base_url.partition('//')[2].partition('/')[0] or base_url}/{model}"
-        self.sends_to = (SendsTo(MODEL_INPUT, host_of(base_url)),)
-        self._key = api_key
-        self._model = model
-        self._profile = profile or profile_for(base_url)
-        self.window = WindowRecord(self._profile.context_tokens)
+        super().__init__(base_url, model, api_key, profile or profile_for(base_url), patience=patience, room=room)
         self._head = {"model": model, **_DEFAULTS, **self._profile.params}
-        self._patience = patience or Patience()
-        self.sight = Sight(self._profile.vision, self._profile.images)
-        self._dialect = Dialect(self._profile, model, self.sight)
-        slots = Slots(self._profile, sight=self.sight)
-        self._requests = Requests(slots, partial(self._dialect.wire_form, is_whole=False), room)
-        self._is_asked = False
         self._has_looked = False
-        self._connection = Connection(self.name, base_url, api_key, self._patience.connect)
-
-    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
-        """Yield the answer as it arrives (see `ChatModel.stream`)."""
-        return self._dialect.asked(self._ask, messages, tools)
-
-    async def _ask(
-        self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
-    ) -> AsyncGenerator[StreamItem, None]:
-        await look_ahead(self, messages)
-        slot = self._requests.take(messages, told)
-        accumulator = Accumulator(slot.list.call_ids, tools, self._dialect)
-        self._is_asked = True
-        try:
-            async with aclosing(self._chunks(self._body(slot), accumulator)) as chunks:
-                items = relay(chunks, accumulator, self.name, self._patience)
-                async with aclosing(self.window.learning(self.name, messages, items)) as learning:
-                    async for item in learning:
-                        yield item
-        finally:
-            self._is_asked = False
 
     async def warm(self) -> None:
         """Open the connection, so that the first call need not, and learn what the model reads.
@@ -173,7 +139,7 @@ class OpenAiCompatibleModel:
                 self.window.told(await self._told_beside())
 
     async def learn_sight(self) -> None:
-        """Ask the server whether the model sees (see `HasSight`)."""
+        """Ask the server whether the model sees."""
         if not self.sight.is_known:
             self.sight.told(sees_listed(await self._connection.look(f"{self._connection.root}/models"), self._model))
         if not self.sight.is_known:
@@ -199,23 +165,8 @@ class OpenAiCompatibleModel:
             return window
         return window_of_loaded(await look(f"{root}/api/ps"), self._model)
 
-    async def prefill(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
-        """Let a local server read a list that somebody is about to add to, while that person still speaks.
-
-        Asks for one token, which is thrown away. Never raises; does nothing where that would be billed, or while the
-        model answers.
-        """
-        if not self._profile.prefills or self._is_asked:
-            return
-        try:
-            slot = self._requests.take_ahead(messages, tools)
-        except IllegalMessages:
-            return
-        await self._connection.spend("/chat/completions", self._body(slot, is_ahead=True), self._patience.first)
-
-    async def aclose(self) -> None:
-        """Close the connection."""
-        await self._connection.aclose()
+    async def _ready(self) -> None:
+        """Learn nothing: a body needs no more than what is configured."""
 
     def _body(self, slot: Slot, *, is_ahead: bool = False) -> bytes:
         fields = {**self._head, **slot.fields}
@@ -225,7 +176,7 @@ class OpenAiCompatibleModel:
         return self._requests.body(head, slot, is_ahead=is_ahead)
 
     async def _chunks(self, body: bytes, accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
-        response = await self._connection.post("/chat/completions", body)
+        response = await self._connection.post(self.path, body)
         try:
             async with aclosing(self._events(response)) as events:
                 async for data in events:

@@ -10,7 +10,7 @@ import structlog
 
 from agent.attachments.attachment import Image
 from agent.model.messages import Message
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 from memory.state.images import read
 
 log = structlog.get_logger()
@@ -136,8 +136,9 @@ async def sees(model: object) -> bool | None:
 
 def sees_listed(listed: Json, model: str) -> bool | None:
     """Return what a server's list says of a model: OpenRouter's, Mistral's, LM Studio's, llama.cpp's."""
-    entries = [each for each in _entries(listed, "data") if each.get("id") == model]
-    for entry in entries or (_entries(listed, "data") if len(_entries(listed, "data")) == 1 else []):
+    listing = objects(fields(listed).get("data"))
+    entries = [each for each in listing if each.get("id") == model]
+    for entry in entries or (listing if len(listing) == 1 else []):
         for told in (entry.get("architecture"), entry.get("capabilities")):
             if isinstance(told, dict) and isinstance(kinds := told.get("input_modalities"), list):
                 return "image" in kinds
@@ -159,8 +160,3 @@ def sees_by_show(shown: Mapping[str, Json]) -> bool | None:
     """Return what Ollama's /api/show says of a model; older ones say nothing."""
     told = shown.get("capabilities")
     return "vision" in told if isinstance(told, list) else None
-
-
-def _entries(listed: Json, key: str) -> list[dict[str, Json]]:
-    entries = listed.get(key) if isinstance(listed, dict) else None
-    return [each for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []

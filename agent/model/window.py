@@ -14,7 +14,7 @@ import structlog
 from agent.errors import ContextTooLong
 from agent.model.interface import Answer, StreamItem
 from agent.model.messages import Message
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 
 log = structlog.get_logger()
 
@@ -200,7 +200,7 @@ def window_listed(listed: Json, model: str, source: str = "/v1/models", keys: Se
 
     Of the only one whatever it is called.
     """
-    entries = _entries(listed, "data")
+    entries = objects(fields(listed).get("data"))
     named = [each for each in entries if each.get("id") == model] or (entries if len(entries) == 1 else [])
     found = [_tokens(each.get(key)) for each in named for key in keys]
     return next((Window(tokens, source) for tokens in found if tokens), Window())
@@ -216,7 +216,8 @@ def window_of_props(props: Json) -> Window:
 def window_of_loaded(running: Json, model: str) -> Window:
     """Return what Ollama's /api/ps says of a model that is loaded now."""
     names = (model, f"{model}:latest")
-    mine = [each for each in _entries(running, "models") if each.get("name") in names or each.get("model") in names]
+    loaded = objects(fields(running).get("models"))
+    mine = [each for each in loaded if each.get("name") in names or each.get("model") in names]
     tokens = _tokens(mine[0].get("context_length")) if mine else 0
     return Window(tokens, IN_OPENAI_WORDS) if tokens else Window()
 
@@ -260,12 +261,6 @@ def _table() -> Mapping[str, _Known]:
         name: _Known(_tokens(entry.get("max_input_tokens")), entry.get("supports_vision") is True)
         for name, entry in entries.items()
     }
-
-
-def _entries(listed: Json, key: str) -> list[dict[str, Json]]:
-    """Return the objects that a list of models holds under this key; none where it is no such list."""
-    entries = listed.get(key) if isinstance(listed, dict) else None
-    return [each for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
 
 
 def _tokens(value: Json) -> int:

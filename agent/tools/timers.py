@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, time, timedelta
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
@@ -11,6 +11,7 @@ from pydantic import Field
 from agent.context.block import format_time
 from agent.errors import ToolFailed
 from agent.event import BOX, ROOM, TIMER, Event, in_room_of, new_id, room_of
+from agent.mailbox import EventBox
 from agent.mailbox.economy import UNASKED
 from agent.time.quiet import QuietHours
 from agent.time.series import SERIES, BadRule, described, end_of_day, first, is_recurring, successor
@@ -43,26 +44,13 @@ _CANCEL: Final = "Cancel a timer or an alarm, by its id or label; empty is the n
 Label = Annotated[str, Field(max_length=200, description="What it is for, in a word or two, or empty.")]
 
 
-class TimerBox(Protocol):
-    """What of a mailbox timers need (agent/mailbox/mailbox.py)."""
-
-    async def enqueue(self, event: Event) -> bool:
-        """File an event."""
-
-    async def withdraw(self, event_id: str, reason: str) -> bool:
-        """Close an event unhandled; False when it is not waiting."""
-
-    async def waiting(self, event_type: str, owner_key: str) -> list[Event]:
-        """Return the events of a type and owner that wait, the next one first."""
-
-
 def tools(context: ToolContext) -> list[Tool]:
     """Return the tools of timers and alarms."""
     return timer_tools(context.mailbox, context.now, context.zone, context.quiet)
 
 
 def timer_tools(
-    mailbox: TimerBox, now: Callable[[], datetime], zone: str = "UTC", quiet: QuietHours | None = None
+    mailbox: EventBox, now: Callable[[], datetime], zone: str = "UTC", quiet: QuietHours | None = None
 ) -> list[Tool]:
     """Return set_timer, set_alarm, list_timers and cancel_timer for a home in this zone (a name as Europe/Berlin).
 
@@ -84,7 +72,7 @@ def timer_tools(
 class Timers:
     """The tools' functions over one mailbox; an owner sees and cancels only their own."""
 
-    mailbox: TimerBox
+    mailbox: EventBox
     now: Callable[[], datetime]
     zone: ZoneInfo
     quiet: QuietHours | None = None

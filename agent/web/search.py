@@ -5,10 +5,10 @@ from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from agent.errors import ToolFailed
-from agent.web.service import JsonService, objects, plain, within
+from agent.web.service import JsonService, plain, within
 from memory.chinese import has_chinese
 from memory.egress import SendsTo, host_of
-from memory.json_value import Json
+from memory.json_value import Json, objects
 
 MOST_RESULTS: Final = 6
 MOST_WORDS: Final = 600

@@ -8,7 +8,7 @@ from typing import Final
 
 from agent.errors import ToolFailed
 from agent.web.fetch import SERVICE, Bounds, Fetcher
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 _TAG: Final = re.compile(r"<[^<>]{0,300}>")
 
@@ -60,12 +60,6 @@ def plain(told: Json, most: int) -> str:
     return line if len(line) <= most else f"{line[:most]}…"
 
 
-def objects(told: Json) -> list[dict[str, Json]]:
-    """Return the objects of a list; [] for what is none."""
-    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
-
-
 def within(told: Json, name: str) -> dict[str, Json]:
     """Return the object that an object has under a name, {} where it has none."""
-    inner = told.get(name) if isinstance(told, dict) else None
-    return inner if isinstance(inner, dict) else {}
+    return fields(fields(told).get(name))

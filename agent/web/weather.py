@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypeGuard
 
 from agent.errors import ToolFailed
-from agent.web.service import JsonService, objects, plain, within
+from agent.web.service import JsonService, plain, within
 from memory.chinese import has_chinese
 from memory.egress import SendsTo, host_of
-from memory.json_value import Json
+from memory.json_value import Json, objects
 
 FORECAST: Final = "https://api.open-meteo.com"
 PLACES: Final = "https://geocoding-api.open-meteo.com"

@@ -25,7 +25,7 @@ from appliance.wiring.state import open_state
 from audio.loops import running
 from memory.durable import rename_durably
 from memory.graph.embedded.store import START_SECONDS, State
-from memory.json_value import Json
+from memory.json_value import Json, listed
 
 NO_GRAPH = "there is no graph here; set [memory] enabled = true"
 
@@ -38,8 +38,7 @@ class RemoteAdmin:
 
     async def described(self) -> list[Json]:
         """Return the tools. Raises `Problem`."""
-        tools = (await tell(self.path, {"do": "tools"}))["tools"]
-        return tools if isinstance(tools, list) else []
+        return listed((await tell(self.path, {"do": "tools"}))["tools"])
 
     async def use(self, request: UseTool) -> Json:
         """Run a tool there. Raises `Problem`."""

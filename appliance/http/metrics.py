@@ -15,7 +15,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.http.caller import Asks
 from appliance.logs.counts import BOUNDS, Counts, Spread
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -166,8 +166,7 @@ def _histogram(name: str, about: str, spreads: Mapping[K, Spread], *labels: str)
 
 def _part(status: Mapping[str, Json], name: str) -> Mapping[str, Json]:
     """Return what one part says of itself; {} where it says nothing."""
-    part = status.get(name)
-    return part if isinstance(part, dict) else {}
+    return fields(status.get(name))
 
 
 def _number(value: Json) -> float:

@@ -6,6 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+from memory.durable import replace_durably
+
 Found = TypeVar("Found")
 
 
@@ -21,7 +23,5 @@ def recall(kind: type[Found], file: Path) -> Found | None:
 
 def keep(found: Mapping[str, object], file: Path) -> None:
     """Write a dataclass's fields; a reader finds the old or the new whole. Raises OSError when that cannot be done."""
-    new = file.with_suffix(".new")
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new.write_text(json.dumps(found, default=datetime.isoformat, indent=1), encoding="utf-8")
-    new.replace(file)
+    replace_durably(file, [json.dumps(found, default=datetime.isoformat, indent=1).encode()])

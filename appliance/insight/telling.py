@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from agent.turns.waterfall import STEPS
-from memory.json_value import Json
+from memory.json_value import Json, objects
 
 _SHOWN: Final = ("endpointing", "recognition", "queue", "context", "model", "tools", "writing", "synthesis")
 
@@ -14,10 +14,8 @@ TURN_COLUMNS: Final = ("event", "began", "kind", "answer", *_SHOWN)
 
 def turn_rows(told: Mapping[str, Json]) -> list[Sequence[str]]:
     """Return a row of `TURN_COLUMNS` for each turn of an answer to `turns`; all times in seconds."""
-    turns = told.get("turns")
-    found = [turn for turn in turns if isinstance(turn, dict)] if isinstance(turns, list) else []
     rows: list[Sequence[str]] = []
-    for turn in found:
+    for turn in objects(told.get("turns")):
         steps = _of(turn.get("steps"))
         began = datetime.fromisoformat(str(turn["began"])).astimezone()
         times = [_seconds(turn.get("answer_seconds")), *(_seconds(steps.get(step)) for step in _SHOWN)]

@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
 from agent.bus import Bus
 from agent.event import HOUSEHOLD, TIMER, Event, utc_now
+from agent.mailbox import Mailbox
 from agent.tools.timers import label_of
 from appliance.live.readers import Packet, Reader, Readers
 from appliance.live.senses import Meter
@@ -31,22 +32,6 @@ MOST_REPLAYED: Final = 500
 
 LOOK_SECONDS: Final = 0.1
 """Between two looks at levels, state and mailbox, while somebody looks on."""
-
-
-class LookedAt(Protocol):
-    """What of the mailbox is shown."""
-
-    def observe_arrivals(self, observer: Callable[[Event], None]) -> None:
-        """Call an observer with each new event."""
-
-    def observe_changes(self, observer: Callable[[], None]) -> None:
-        """Call an observer after each change."""
-
-    async def counts(self, owner_key: str | None = None) -> dict[str, int]:
-        """Return how many events of an owner are in each state."""
-
-    async def waiting(self, event_type: str, owner_key: str | None) -> list[Event]:
-        """Return the events of a type and owner that wait, the next one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +64,7 @@ class Live:
         self,
         bus: Bus,
         journal: Journal,
-        mailbox: LookedAt,
+        mailbox: Mailbox,
         room: Room,
         readers: Readers,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,

@@ -8,7 +8,12 @@ from hashlib import sha256
 from typing import Final
 
 from memory.errors import NotProven
-from memory.identity import CHALLENGE_SECONDS, NO_SUCH_CHALLENGE, Challenge, Identities, Identity
+from memory.identity import Identities, Identity
+
+CHALLENGE_SECONDS: Final = 60.0
+"""How long a challenge may be answered."""
+
+NO_SUCH_CHALLENGE: Final = "this challenge is unknown, used or too old; ask for a new one"
 
 MOST_ANSWERED: Final = 10_000
 """Challenges whose answers are remembered, each for the minute that it could be answered again."""
@@ -21,7 +26,7 @@ class Challenges:
     """Gives challenges, and takes one answer to each, within a minute."""
 
     def __init__(self, identities: Identities, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` is that of the identities, in seconds."""
+        """`clock` is in seconds."""
         self._identities = identities
         self._clock = clock
         self._secret = secrets.token_bytes(32)
@@ -40,11 +45,11 @@ class Challenges:
             raise NotProven(NO_SUCH_CHALLENGE)
         now = self._clock()
         self._answered = {each: end for each, end in self._answered.items() if end >= now}
-        if challenge in self._answered or len(self._answered) >= MOST_ANSWERED:
-            raise NotProven(NO_SUCH_CHALLENGE)
         ends_at = int(told[32:], 16) / 1000
+        if now > ends_at or challenge in self._answered or len(self._answered) >= MOST_ANSWERED:
+            raise NotProven(NO_SUCH_CHALLENGE)
         self._answered[challenge] = ends_at
-        return self._identities.prove(owner_key, Challenge(challenge, ends_at), signature)
+        return self._identities.prove(owner_key, challenge, signature)
 
     def _seal(self, told: str) -> str:
         return hmac.new(self._secret, told.encode(), sha256).hexdigest()[:32]

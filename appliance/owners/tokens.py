@@ -101,13 +101,8 @@ class Tokens:
         self._issued[_digest(token)] = IssuedToken(owner_key, now + seconds)
         return token
 
-    def owner_of(self, token: str) -> str | None:
-        """Return whose token this is, None where it is nobody's, revoked, or too old. A look at one small file."""
-        found = self.find(token)
-        return None if found is None else found.owner_key
-
     def find(self, token: str) -> KeptToken | IssuedToken | None:
-        """Return what is known of a token, as `owner_of`."""
+        """Return whose token this is, None where it is nobody's, revoked, or too old. A look at one small file."""
         if not is_token(token):
             return None
         digest = _digest(token)

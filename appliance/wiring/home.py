@@ -8,8 +8,9 @@ from typing import Final
 from agent.home.asking import Sentences, left_out
 from agent.home.consent import Consent
 from agent.home.home import Home
-from agent.home.watches import WatchBox, Watches
+from agent.home.watches import Watches
 from agent.intents.intent import Language
+from agent.mailbox import EventBox
 from agent.tools.home import HomeTools
 from agent.tools.mcp.server import Server
 from appliance.config.load import Config
@@ -37,7 +38,7 @@ class HomeSide:
         return {"home: Home Assistant, connected, and what is watched there": self.home.run}
 
 
-def home_side(config: Config, mailbox: WatchBox, shares: Callable[[str], bool]) -> HomeSide | None:
+def home_side(config: Config, mailbox: EventBox, shares: Callable[[str], bool]) -> HomeSide | None:
     """Return Home Assistant and what is done by it; None where none is configured.
 
     `shares` says, at each call, whether an owner may use what is the household's.

@@ -5,48 +5,36 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from memory.errors import NotProven, RegistrationNeeded
-from memory.identity import CHALLENGE_SECONDS, Challenge, Identities, new_key, sign
+from memory.identity import Identities, new_key, sign
 
 pytestmark = pytest.mark.shows("F13", "F17")
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+CHALLENGE = "5e" * 32
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def identities(tmp_path: Path) -> Identities:
+    return Identities(tmp_path / "identities")
 
 
-@pytest.fixture
-def identities(tmp_path: Path, clock: Clock) -> Identities:
-    return Identities(tmp_path / "identities", clock)
-
-
-def proof(private: bytes, challenge: Challenge) -> str:
-    return sign(private, challenge.text)[1]
+def proof(private: bytes, challenge: str = CHALLENGE) -> str:
+    return sign(private, challenge)[1]
 
 
 def test_a_member_proves_who_they_are_also_after_a_restart(tmp_path: Path, identities: Identities) -> None:
     private, key = new_key()
     made = identities.register("Ada", key)
     again = Identities(tmp_path / "identities")
-    challenge = again.challenge()
-    assert sign(private, challenge.text)[0] == key
-    assert again.prove(key, challenge, proof(private, challenge)) == made
+    assert sign(private, CHALLENGE)[0] == key
+    assert again.prove(key, CHALLENGE, proof(private)) == made
     assert (made.name, made.owner_key, made.is_member) == ("Ada", key, True)
     assert again.members() == [made]
 
 
 def test_an_unknown_key_that_signs_is_a_visitor_who_is_told_how_to_register(identities: Identities) -> None:
     private, key = new_key()
-    challenge = identities.challenge()
-    visitor = identities.prove(key, challenge, proof(private, challenge))
+    visitor = identities.prove(key, CHALLENGE, proof(private))
     assert (visitor.owner_key, visitor.is_member) == (key, False)
     with pytest.raises(RegistrationNeeded, match="`nakari identity add NAME KEY`"):
         identities.require_member(key)
@@ -56,28 +44,16 @@ def test_a_signature_of_another_key_or_of_another_challenge_proves_nothing(ident
     private, key = new_key()
     other, _ = new_key()
     identities.register("Ada", key)
-    challenge = identities.challenge()
     with pytest.raises(NotProven, match="not this key's"):
-        identities.prove(key, challenge, proof(other, challenge))
+        identities.prove(key, CHALLENGE, proof(other))
     with pytest.raises(NotProven, match="not this key's"):
-        identities.prove(key, challenge, proof(private, identities.challenge()))
-    for rubbish in ("", "zz", "00" * 64, "é" * 128, proof(private, challenge)[:-2]):
+        identities.prove(key, CHALLENGE, proof(private, "5f" * 32))
+    for rubbish in ("", "zz", "00" * 64, "é" * 128, proof(private)[:-2]):
         with pytest.raises(NotProven):
-            identities.prove(key, challenge, rubbish)
+            identities.prove(key, CHALLENGE, rubbish)
     for nobody in ("../../etc", "", key.upper(), "f" * 64, "household"):
         with pytest.raises(NotProven):
-            identities.prove(nobody, challenge, proof(private, challenge))
-
-
-def test_a_challenge_is_good_for_a_minute_and_never_the_same(identities: Identities, clock: Clock) -> None:
-    private, key = new_key()
-    challenge = identities.challenge()
-    clock.now += CHALLENGE_SECONDS
-    assert identities.prove(key, challenge, proof(private, challenge)).owner_key == key
-    clock.now += 0.1
-    with pytest.raises(NotProven, match="used or too old"):
-        identities.prove(key, challenge, proof(private, challenge))
-    assert identities.challenge().text != challenge.text
+            identities.prove(nobody, CHALLENGE, proof(private))
 
 
 def test_who_is_removed_is_a_visitor_and_may_come_back(identities: Identities) -> None:

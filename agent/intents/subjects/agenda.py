@@ -10,7 +10,7 @@ from agent.intents.intent import Intent, Language
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, date, spoken_length
 from agent.tools.tool import unmarked
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 
 INTENTS: Final = frozenset({"agenda", "agenda_next"})
 TOOL: Final = "calendar_events"
@@ -88,15 +88,13 @@ def announce(state: DialogState) -> str:
 def _told(result: str) -> Mapping[str, Json]:
     """Return what the tool told; nothing where it is none of its answers."""
     try:
-        told: Json = json.loads(unmarked(result))
+        return fields(json.loads(unmarked(result)))
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
 
 
 def _entries(told: Mapping[str, Json]) -> Sequence[Entry]:
-    found = told.get("events")
-    return [each for each in found if isinstance(each, dict) and "begin" in each] if isinstance(found, list) else []
+    return [each for each in objects(told.get("events")) if "begin" in each]
 
 
 def _begin(each: Entry) -> datetime:
@@ -150,8 +148,7 @@ def _stale(state: DialogState, told: Mapping[str, Json]) -> str:
 
 
 def _lost(told: Mapping[str, Json]) -> Sequence[Entry]:
-    found = told.get("not_up_to_date")
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return objects(told.get("not_up_to_date"))
 
 
 def _number(value: Json) -> int:

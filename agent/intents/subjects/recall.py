@@ -12,7 +12,7 @@ from agent.intents.questions import Question, is_question, read_question, spelli
 from agent.intents.spoken import to_second_person
 from agent.intents.subjects.facts import ENOUGH, Fact
 from memory.chinese import simplified
-from memory.json_value import Json
+from memory.json_value import Json, fields, listed
 
 TOOL: Final = "recall"
 
@@ -151,8 +151,7 @@ def _facts(found: Sequence[ToolResult], question: Question, understand: Understa
 
 def _hits(done: ToolResult) -> list[Json]:
     """Return what a search found, which is nothing where it failed."""
-    hits = done.value.get("hits") if isinstance(done.value, dict) else None
-    return hits if isinstance(hits, list) else []
+    return listed(fields(done.value).get("hits"))
 
 
 def _fact(entry: Json, nearness: int, question: Question, understand: Understand) -> Fact | None:

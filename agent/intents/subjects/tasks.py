@@ -7,7 +7,7 @@ from agent.event import PERSON_TYPES, TIMER
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 
 MOST_TOLD: Final = 3
 """Tasks told at a time; of more only how many there are."""
@@ -49,7 +49,6 @@ def take_off(state: DialogState, intent: Intent) -> list[Action] | str:
 
 
 def _tasks(listed: Json) -> Sequence[dict[str, str]]:
-    found = listed.get("waiting") if isinstance(listed, dict) else None
-    tasks = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    tasks = objects(fields(listed).get("waiting"))
     own = [task for task in tasks if task.get("type") not in _TOLD_ELSEWHERE]
     return [{key: str(value) for key, value in task.items()} for task in own if task.get("words")]

@@ -21,7 +21,7 @@ from agent.intents.spoken import (
     told_length,
 )
 from agent.intents.subjects.days import days_ahead, names_day
-from memory.json_value import Json
+from memory.json_value import Json, objects
 
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
 """The content of a timer's event, as the timer tools write it."""
@@ -172,8 +172,7 @@ def _told(state: DialogState, listed: ToolResult) -> str:
 
 
 def _timers(listed: ToolResult) -> Sequence[dict[str, Json]]:
-    found = listed.value
-    return [timer for timer in found if isinstance(timer, dict) and "id" in timer] if isinstance(found, list) else []
+    return [timer for timer in objects(listed.value) if "id" in timer]
 
 
 def _left(state: DialogState, timer: dict[str, Json]) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 
 INTENT: Final = "weather"
 TOOL: Final = "weather"
@@ -55,11 +55,10 @@ def told(state: DialogState, intent: Intent) -> list[Action] | str:
         return [state.action(TOOL, days=days + 1)]
     if result.has_failed:
         return phrase("failed", language, reason=result.reason)
-    answer = _object(result.value)
-    found = answer.get("days")
+    answer = fields(result.value)
     wanted = f"{state.now + timedelta(days=days):%Y-%m-%d}"
-    of_days = [day for day in map(_object, found if isinstance(found, list) else ()) if day.get("date") == wanted]
-    said = [] if days else [_said(state, "weather_now", _object(answer.get("now")))]
+    of_days = [day for day in objects(answer.get("days")) if day.get("date") == wanted]
+    said = [] if days else [_said(state, "weather_now", fields(answer.get("now")))]
     said += [_said(state, "weather_day", day, phrase(f"on_day_{days}", language)) for day in of_days]
     return ("" if language == "zh" else " ").join(said) or phrase("weather_none", language)
 
@@ -81,7 +80,3 @@ def _rounded(told: Json) -> str:
         return f"{round(float(value))} {unit}".strip()
     except ValueError:
         return value
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, dict) else {}

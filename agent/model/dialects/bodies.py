@@ -49,8 +49,8 @@ class Body(Protocol):
         """Return what was held back; the answer is over, or `is_cut`."""
 
 
-class JsonBody:
-    """Arguments as a JSON object, or in brackets as Python's keyword arguments."""
+class _MendedBody:
+    """What is one object, of JSON or nearly."""
 
     def __init__(self) -> None:
         self._mender = JsonMender()
@@ -65,6 +65,10 @@ class JsonBody:
     def is_broken(self) -> bool:
         """See `Body`."""
         return self._mender.is_broken
+
+
+class JsonBody(_MendedBody):
+    """Arguments as a JSON object, or in brackets as Python's keyword arguments."""
 
     def feed(self, text: str) -> str:
         """See `Body`."""
@@ -76,24 +80,13 @@ class JsonBody:
         return self._mender.finish(is_cut=is_cut)
 
 
-class EnvelopeBody:
+class EnvelopeBody(_MendedBody):
     """An object that holds the name and the arguments of one call, in any order; also within another, as OpenAI's."""
 
     def __init__(self) -> None:
-        self._mender = JsonMender()
+        super().__init__()
         self._fields = _Fields()
         self._told = 0
-        self.rest = ""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the object is closed."""
-        return self._mender.is_done
-
-    @property
-    def is_broken(self) -> bool:
-        """See `Body`."""
-        return self._mender.is_broken
 
     @property
     def name(self) -> str | None:

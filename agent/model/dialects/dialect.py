@@ -15,7 +15,7 @@ from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.sight import Sight
 from agent.model.wire.openai import GrowingList, legal_arguments
 from agent.model.wire.profile import Profile
-from memory.json_value import Json
+from memory.json_value import Json, fields, listed
 
 _TAKES_NO_TOOLS: Final = re.compile(
     r"not support\w* (the )?(tool|function)|(tool|function)[\w `'\"-]*(is|are) not (supported|enabled)"
@@ -188,12 +188,10 @@ def _with_tools(told: list[Message], tools: Sequence[ToolSpec]) -> list[Message]
 
 
 def _arguments(schema: Mapping[str, Json]) -> str:
-    properties = schema.get("properties")
-    required = schema.get("required")
-    demanded = required if isinstance(required, list) else []
+    demanded = listed(schema.get("required"))
     return ", ".join(
         f"{name}{'' if name in demanded else '?'}: {_type(value)}"
-        for name, value in (properties if isinstance(properties, dict) else {}).items()
+        for name, value in fields(schema.get("properties")).items()
     )
 
 

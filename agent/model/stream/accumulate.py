@@ -13,7 +13,7 @@ from agent.model.stream.arguments import unwrapped
 from agent.model.stream.open_call import Growing, OpenCall
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
 from agent.model.wire.profile import INLINE
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 
 _TEXT_FIELDS = ("reasoning_content", "reasoning")
 """Reasoning as DeepSeek, vLLM and llama.cpp name it, and as OpenRouter and Ollama do; comes as text."""
@@ -169,16 +169,13 @@ class Accumulator:
         if thought := _thoughts(delta.get("content")):
             self._text_fields.setdefault(INLINE, Growing()).add(thought)
         yield from self._read(self._raw_text.add(_words(delta.get("content") or delta.get("refusal"))))
-        calls = delta.get("tool_calls")
-        for piece in calls if isinstance(calls, list) else ():
-            if isinstance(piece, dict):
-                yield from self._feed_call(piece)
+        for piece in objects(delta.get("tool_calls")):
+            yield from self._feed_call(piece)
 
     def _feed_call(self, piece: Mapping[str, Json]) -> Iterator[StreamItem]:
         if self._dialect is not None:
             self._dialect.has_called = True
-        function = piece.get("function")
-        named = function if isinstance(function, dict) else {}
+        named = fields(piece.get("function"))
         identifier, name = _string(piece.get("id")), _string(named.get("name"))
         arguments = _arguments(named.get("arguments"))
         index = piece.get("index")
@@ -280,12 +277,10 @@ def _arguments(value: Json) -> str:
 def _words(content: Json) -> str:
     """Return the text of a content, which some servers send as a list of parts."""
     if isinstance(content, list):
-        return "".join(_string(part.get("text")) for part in content if isinstance(part, dict))
+        return "".join(_string(part.get("text")) for part in objects(content))
     return _string(content)
 
 
 def _thoughts(content: Json) -> str:
     """Return the thinking of a content, which Mistral sends as parts of its own."""
-    if not isinstance(content, list):
-        return ""
-    return "".join(_words(part.get("thinking")) for part in content if isinstance(part, dict))
+    return "".join(_words(part.get("thinking")) for part in objects(content))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from memory.json_value import Json
+from memory.json_value import Json, fields, listed, objects
 
 INLINE: Final = "inline_thinking"
 """Key in `Message.extra` of what a model thought between tags in its text; ours, never sent under this name."""
@@ -86,8 +86,8 @@ class Profile:
         if strange := set(entry) - {"role", "content", "tool_calls"} - self.returned:
             return f"the field {min(strange)}"
         calls = entry.get("tool_calls")
-        for call in calls if isinstance(calls, list) else ():
-            if isinstance(call, dict) and (wrong := self._complaint_of_call(call)):
+        for call in objects(calls):
+            if wrong := self._complaint_of_call(call):
                 return wrong
         if calls and self.reasoning_with_calls and not isinstance(entry.get(self.reasoning_with_calls), str):
             return f"calls without {self.reasoning_with_calls}"
@@ -96,8 +96,7 @@ class Profile:
     def _complaint_of_call(self, call: Mapping[str, Json]) -> str:
         if self.ids is not None and not self.ids.fullmatch(str(call.get("id"))):
             return f"the call id {call.get('id')!r}"
-        function = call.get("function")
-        name = function.get("name") if isinstance(function, dict) else None
+        name = fields(call.get("function")).get("name")
         if not self.names.fullmatch(str(name)):
             return f"a call of {name!r}"
         strange = set(call) - {"id", "type", "function"}
@@ -106,7 +105,7 @@ class Profile:
 
 def _complaint_of_blocks(blocks: Json) -> str:
     """Return what is wrong with blocks of thinking, "" when nothing: a provider that signs them wants its signature."""
-    for block in blocks if isinstance(blocks, list) else ():
+    for block in listed(blocks):
         signed = isinstance(block, dict) and (block.get("signature") or block.get("type") == "redacted_thinking")
         if not signed:
             return "thinking without its signature"

@@ -102,11 +102,6 @@ def found(folder: int, part: str) -> str:
     return part
 
 
-def is_plain(told: os.stat_result) -> bool:
-    """Whether it is a regular file with one name only."""
-    return stat.S_ISREG(told.st_mode) and told.st_nlink == 1
-
-
 def kind_of(mode: int) -> str:
     """Return what a file is, in a word."""
     kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFIFO: "pipe"}

@@ -9,7 +9,7 @@ from agent.context.tokens import TokenCounter
 from agent.errors import ToolFailed
 from agent.model.messages import ToolCall, ToolSpec
 from agent.tools.tool import Tool, tool
-from memory.json_value import Json
+from memory.json_value import Json, fields, listed
 
 FIND: Final = "find_tools"
 USE: Final = "use_tool"
@@ -190,6 +190,5 @@ def _within(texts: Iterable[str], most: int) -> Iterator[str]:
 def _signature(spec: ToolSpec) -> str:
     """Return `set_alarm(at, label?, repeat?)`."""
     properties, required = spec.parameters.get("properties"), spec.parameters.get("required")
-    names = list(properties) if isinstance(properties, dict) else []
-    needed = required if isinstance(required, list) else []
-    return f"{spec.name}({', '.join(name if name in needed else f'{name}?' for name in names)})"
+    needed = listed(required)
+    return f"{spec.name}({', '.join(name if name in needed else f'{name}?' for name in fields(properties))})"

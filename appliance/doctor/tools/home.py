@@ -13,7 +13,7 @@ from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.service import told_by_service
 from appliance.doctor.tools.mcp import tried
 from appliance.wiring.home import KEY_FIX, server_of
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 EXPOSE: Final = "expose what may be spoken to, there: Settings, Voice assistants, Expose"
 
@@ -37,7 +37,7 @@ def judge_home(told: Mapping[str, Json], tools: Json) -> Line:
         verdict = Verdict.WARNING if told.get("state") == "connecting" else Verdict.FAULT
         return Line("home", verdict, f"Home Assistant: {told.get('reason')}", str(told.get("fix") or ""))
     entities, exposed = told.get("entities"), told.get("exposed")
-    lent = tools if isinstance(tools, dict) else {}
+    lent = fields(tools)
     is_lent = lent.get("state") == "connected"
     what = f"Home Assistant has {entities} entities, " + (
         f"{exposed} exposed" if exposed is not None else "and only an administrator's token tells how many are exposed"

@@ -10,6 +10,7 @@ import structlog
 
 from audio.echo.duplex import Mode
 from audio.echo.profile import RoomProfile
+from memory.durable import replace_durably
 
 log = structlog.get_logger()
 
@@ -40,16 +41,14 @@ class RoomProfileFile:
             return None
 
     def save(self, profile: RoomProfile) -> None:
-        """Write the profile beside the file, then put it in its place."""
+        """Put the profile in the place of the one before."""
         packed = io.BytesIO()
         numbers = [VERSION, profile.echo_delay, profile.raw_floor, profile.left_floor]
         names = np.array([profile.devices, profile.mode.value])
         np.savez(packed, names=names, numbers=np.array(numbers), path=profile.path, expected=profile.expected)
-        fresh = self._file.with_suffix(".new")
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            fresh.write_bytes(packed.getvalue())
-            fresh.replace(self._file)
+            replace_durably(self._file, [packed.getvalue()])
         except OSError as error:
             log.warning("room_profile_not_kept", reason=str(error))
 

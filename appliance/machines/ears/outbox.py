@@ -74,10 +74,6 @@ class Outbox:
         query = "SELECT id, kind, body, state FROM outbox ORDER BY place LIMIT ?"
         return await self._database.read(lambda c: [Owed(*row) for row in c.execute(query, (limit,))])
 
-    async def count(self) -> int:
-        """Return how many wait."""
-        return await self._database.read(lambda c: int(c.execute("SELECT count(*) FROM outbox").fetchone()[0]))
-
     async def move(self, id_: str, state: State, *, durable: bool = True) -> None:
         """Take that another one was given it; not `durable` it outlives a kill, and not a cut of the power."""
         order = "UPDATE outbox SET state = ? WHERE id = ?"

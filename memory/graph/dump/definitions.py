@@ -1,7 +1,6 @@
 """Definitions of indexes in Neo4j's words, as the embedded store takes them; and the file of those not made yet."""
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal
 
-from memory.durable import rename_durably
+from memory.durable import replace_durably
 from memory.errors import GraphRefused
 from memory.graph.cypher import Statement, quoted
 from memory.graph.store import VectorOptions
@@ -122,12 +121,7 @@ class WantedIndexes:
                 self._write(left)
 
     def _write(self, definitions: list[IndexDefinition]) -> None:
-        beside = self._path.with_suffix(".new")
-        with beside.open("w", encoding="utf-8") as file:
-            json.dump([asdict(each) for each in definitions], file)
-            file.flush()
-            os.fsync(file.fileno())
-        rename_durably(beside, self._path)
+        replace_durably(self._path, [json.dumps([asdict(each) for each in definitions]).encode()])
 
 
 def _definition(row: Mapping[str, Any]) -> IndexDefinition:

@@ -12,11 +12,11 @@ from appliance.admin.progress import Progress
 from appliance.api.requests.owners import OwnerHandler
 from appliance.exits import Exit
 from appliance.http.access.middleware import MOST_BYTES
-from appliance.owners.challenges import Challenges
+from appliance.owners.challenges import CHALLENGE_SECONDS, NO_SUCH_CHALLENGE, Challenges
 from appliance.owners.owners import Owners
 from appliance.owners.tokens import Tokens
 from memory.errors import RegistrationNeeded
-from memory.identity import CHALLENGE_SECONDS, HOW_TO_REGISTER, NO_SUCH_CHALLENGE, Identities, new_key, sign
+from memory.identity import HOW_TO_REGISTER, Identities, new_key, sign
 from memory.json_value import Json
 from memory.state.database import Database
 from memory.state.owner_settings import SCHEMA, Levels, OwnerSettings
@@ -43,7 +43,7 @@ async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
         database = Database(tmp_path / "nakari.db")
         await database.open(SCHEMA)
         stack.push_async_callback(database.close)
-        identities = Identities(tmp_path / "identities", lambda: made.now)
+        identities = Identities(tmp_path / "identities")
 
         def may_keep(owner_key: str) -> None:
             if owner_key != HOUSEHOLD and not identities.find(owner_key).is_member:

@@ -17,14 +17,15 @@ def test_a_token_is_shown_once_named_in_the_list_and_good_until_it_is_revoked(tm
     made = nakari(tmp_path, "token", "create", "phone")
     assert (made.returncode, made.stderr) == (Exit.OK, "keep it: it is not shown again\n")
     token, tokens = made.stdout.strip(), tokens_of(state_folder(tmp_path))
-    assert tokens.owner_of(token) == HOUSEHOLD
+    assert (found := tokens.find(token)) is not None
+    assert found.owner_key == HOUSEHOLD
     listed = nakari(tmp_path, "token", "list").stdout
     assert listed.split()[0] == "phone"
     assert token not in listed
     again = nakari(tmp_path, "token", "create", "phone")
     assert (again.returncode, "called phone already" in again.stderr) == (Exit.USAGE, True)
     assert nakari(tmp_path, "token", "revoke", "phone").stdout == "phone is good for nothing now.\n"
-    assert tokens.owner_of(token) is None
+    assert tokens.find(token) is None
     assert nakari(tmp_path, "token", "revoke", "phone").returncode == Exit.USAGE
 
 
@@ -35,5 +36,6 @@ def test_a_token_may_be_a_members_or_a_visitors(tmp_path: Path) -> None:
     tokens = tokens_of(state_folder(tmp_path))
     for name, owner, key in (("one", "Ada", ada), ("two", visitor, visitor), ("three", "household", HOUSEHOLD)):
         made = nakari(tmp_path, "token", "create", name, "--owner", owner)
-        assert tokens.owner_of(made.stdout.strip()) == key
+        assert (found := tokens.find(made.stdout.strip())) is not None
+        assert found.owner_key == key
     assert nakari(tmp_path, "token", "create", "four", "--owner", "nobody").returncode == Exit.USAGE

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter, create_model
 
@@ -106,8 +106,8 @@ def _carrier(payload: type[Part]) -> type[Message]:
     word = payload.__name__.removesuffix("Changed")
     event = re.sub("(?<!^)(?=[A-Z])", "_", word).lower()
     doc = f"See `{payload.__name__}`."
-    name, told = f"{word}Message", (cast("type[str]", Literal[event]), event)
-    return create_model(name, __base__=Message, __doc__=doc, __module__=__name__, event=told, payload=(payload, ...))
+    fields: dict[str, Any] = {"event": (Literal[event], event), "payload": (payload, ...)}
+    return create_model(f"{word}Message", __base__=Message, __doc__=doc, __module__=__name__, **fields)
 
 
 _KINDS: Final[tuple[type[Message], ...]] = (
@@ -128,7 +128,7 @@ _KINDS: Final[tuple[type[Message], ...]] = (
 MESSAGES: Final[Mapping[str, type[Message]]] = {str(kind.model_fields["event"].default): kind for kind in _KINDS}
 """The kinds by their names."""
 
-_ANY: Final[object] = Annotated[reduce(or_, _KINDS), Field(discriminator="event")]
+_ANY: Final[Any] = Annotated[reduce(or_, _KINDS), Field(discriminator="event")]
 
-TO_CLIENT: Final[TypeAdapter[Message]] = TypeAdapter(cast("type[Message]", _ANY))
+TO_CLIENT: Final[TypeAdapter[Message]] = TypeAdapter(_ANY)
 """Reads any of them."""

@@ -1,13 +1,10 @@
 """What SSE and WebSocket say to a client, as models; the JSON Schema and the page's types are made from them."""
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
-from functools import reduce
-from operator import or_
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
-from pydantic import Field, JsonValue, TypeAdapter, create_model
+from pydantic import Field, JsonValue, TypeAdapter
 
 from appliance.live.parts import (
     Failure,
@@ -44,11 +41,109 @@ class Message(Part):
     """Aware UTC."""
 
 
+class SnapshotMessage(Message):
+    """See `Snapshot`."""
+
+    event: Literal["snapshot"] = "snapshot"
+    payload: Snapshot
+
+
+class RunStartedMessage(Message):
+    """See `RunStarted`."""
+
+    event: Literal["run_started"] = "run_started"
+    payload: RunStarted
+
+
+class TextChunkMessage(Message):
+    """See `TextChunk`."""
+
+    event: Literal["text_chunk"] = "text_chunk"
+    payload: TextChunk
+
+
+class ToolCallStartedMessage(Message):
+    """See `ToolCallStarted`."""
+
+    event: Literal["tool_call_started"] = "tool_call_started"
+    payload: ToolCallStarted
+
+
+class ToolCallFinishedMessage(Message):
+    """See `ToolCallFinished`."""
+
+    event: Literal["tool_call_finished"] = "tool_call_finished"
+    payload: ToolCallFinished
+
+
+class RunFinishedMessage(Message):
+    """See `RunFinished`."""
+
+    event: Literal["run_finished"] = "run_finished"
+    payload: RunFinished
+
+
+class StateMessage(Message):
+    """See `StateChanged`."""
+
+    event: Literal["state"] = "state"
+    payload: StateChanged
+
+
+class WordsSoFarMessage(Message):
+    """See `WordsSoFar`."""
+
+    event: Literal["words_so_far"] = "words_so_far"
+    payload: WordsSoFar
+
+
+class LevelsMessage(Message):
+    """See `Levels`."""
+
+    event: Literal["levels"] = "levels"
+    payload: Levels
+
+
 class HeardMessage(Message):
     """See `Heard`."""
 
     event: Literal["heard"] = "heard"
     payload: Heard
+
+
+class SentenceMessage(Message):
+    """See `Sentence`."""
+
+    event: Literal["sentence"] = "sentence"
+    payload: Sentence
+
+
+class InterruptedMessage(Message):
+    """See `Interrupted`."""
+
+    event: Literal["interrupted"] = "interrupted"
+    payload: Interrupted
+
+
+class ForgottenMessage(Message):
+    """See `Forgotten`."""
+
+    event: Literal["forgotten"] = "forgotten"
+    payload: Forgotten
+
+
+class MailboxMessage(Message):
+    """See `MailboxChanged`."""
+
+    event: Literal["mailbox"] = "mailbox"
+    payload: MailboxChanged
+
+
+class TimerMessage(Message):
+    """See `TimerChanged`."""
+
+    event: Literal["timer"] = "timer"
+    payload: TimerChanged
 
 
 class TurnMessage(Message):
@@ -83,6 +178,13 @@ class ProgressMessage(Message):
     payload: Progress
 
 
+class LostMessage(Message):
+    """See `Lost`."""
+
+    event: Literal["lost"] = "lost"
+    payload: Lost
+
+
 class SpeechStartedMessage(Message):
     """See `SpeechStarted`."""
 
@@ -97,38 +199,36 @@ class SpeechEndedMessage(Message):
     payload: SpeechEnded
 
 
-def _carrying(*payloads: type[Part]) -> list[type[Message]]:
-    """Return models of messages that only carry a part each: a `StateMessage` tells `StateChanged` as `state`."""
-    return [_carrier(payload) for payload in payloads]
-
-
-def _carrier(payload: type[Part]) -> type[Message]:
-    word = payload.__name__.removesuffix("Changed")
-    event = re.sub("(?<!^)(?=[A-Z])", "_", word).lower()
-    doc = f"See `{payload.__name__}`."
-    fields: dict[str, Any] = {"event": (Literal[event], event), "payload": (payload, ...)}
-    return create_model(f"{word}Message", __base__=Message, __doc__=doc, __module__=__name__, **fields)
-
-
-_KINDS: Final[tuple[type[Message], ...]] = (
-    *_carrying(Snapshot, RunStarted, TextChunk, ToolCallStarted, ToolCallFinished, RunFinished, StateChanged),
-    *_carrying(WordsSoFar, Levels),
-    HeardMessage,
-    *_carrying(Sentence, Interrupted, Forgotten, MailboxChanged, TimerChanged),
-    TurnMessage,
-    ErrorMessage,
-    AnswerMessage,
-    ProgressMessage,
-    *_carrying(Lost),
-    SpeechStartedMessage,
-    SpeechEndedMessage,
-)
+ServerMessage = Annotated[
+    SnapshotMessage
+    | RunStartedMessage
+    | TextChunkMessage
+    | ToolCallStartedMessage
+    | ToolCallFinishedMessage
+    | RunFinishedMessage
+    | StateMessage
+    | WordsSoFarMessage
+    | LevelsMessage
+    | HeardMessage
+    | SentenceMessage
+    | InterruptedMessage
+    | ForgottenMessage
+    | MailboxMessage
+    | TimerMessage
+    | TurnMessage
+    | ErrorMessage
+    | AnswerMessage
+    | ProgressMessage
+    | LostMessage
+    | SpeechStartedMessage
+    | SpeechEndedMessage,
+    Field(discriminator="event"),
+]
 """What the appliance says: on SSE as `data`, on a WebSocket as one text frame."""
 
-MESSAGES: Final[Mapping[str, type[Message]]] = {str(kind.model_fields["event"].default): kind for kind in _KINDS}
+MESSAGES: Final[Mapping[str, type[Message]]] = {
+    str(kind.model_fields["event"].default): kind for kind in get_args(get_args(ServerMessage)[0])
+}
 """The kinds by their names."""
 
-_ANY: Final[Any] = Annotated[reduce(or_, _KINDS), Field(discriminator="event")]
-
-TO_CLIENT: Final[TypeAdapter[Message]] = TypeAdapter(_ANY)
-"""Reads any of them."""
+TO_CLIENT: Final[TypeAdapter[ServerMessage]] = TypeAdapter(ServerMessage)

@@ -160,6 +160,9 @@ class VoiceSettings:
     """The loudspeaker and the voices."""
 
     device: str = setting("", "Part of the loudspeaker's name; \"\" is the system's default.")
+    backend: Literal["sounddevice", "pyaudio"] = setting(
+        "sounddevice", "The library between nakari and PortAudio; pyaudio has to be installed first."
+    )
     engines: tuple[Engine, ...] = setting(
         ("edge", "espeak"),
         'Which voices speak, each when those before it do not answer. "edge" is Microsoft\'s over the network: what '

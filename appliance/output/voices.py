@@ -13,6 +13,7 @@ from appliance.config.options import RunOptions
 from appliance.config.sections import VoiceSettings
 from appliance.output.settings import SpeechSettings
 from audio.interfaces import LoadsLibrary, Player, Synthesizer, identity_of
+from audio.playback.live import Output
 from audio.playback.reopening import ReopeningPlayer
 from audio.playback.wav import WavPlayer
 from audio.speech import SpeechAudio
@@ -39,16 +40,25 @@ async def open_player(settings: VoiceSettings, options: RunOptions) -> Player:
         player: Player = WavPlayer(options.output, realtime=not options.fast)
         await player.start()
         return player
-    from audio.playback.speaker import SounddeviceOutput
-
-    name = settings.device or "the default loudspeaker"
+    name, output = settings.device or "the default loudspeaker", output_of(settings)
     if options.brief:
-        return OnDemandPlayer(SounddeviceOutput(settings.device), name)
-    speaker = ReopeningPlayer(SounddeviceOutput(settings.device), name)
+        return OnDemandPlayer(output, name)
+    speaker = ReopeningPlayer(output, name)
     await speaker.start()
     if not speaker.output.is_there:
         log.warning("no_loudspeaker", reason=f"{speaker.output.reason}; spoken answers go to the journal only")
     return speaker
+
+
+def output_of(settings: VoiceSettings) -> Output:
+    """Return the way to the loudspeaker, by the library that was chosen; no device is touched."""
+    if settings.backend == "pyaudio":
+        from audio.playback.speaker_pyaudio import PyAudioOutput
+
+        return PyAudioOutput(settings.device)
+    from audio.playback.speaker import SounddeviceOutput
+
+    return SounddeviceOutput(settings.device)
 
 
 def _edge(settings: SpeechSettings, stall: float) -> Synthesizer:

@@ -7,7 +7,7 @@ import numpy as np
 
 from audio.devices.listing import cannot_be_opened, choose
 from audio.devices.listing_pyaudio import GO_ON, INT16, list_devices, open_portaudio
-from audio.playback.live import Filler, LivePlayer, OutputFormat, fill_channels
+from audio.playback.live import Filler, OutputFormat, fill_channels
 from audio.playback.speaker import formats_to_try
 
 if TYPE_CHECKING:
@@ -17,15 +17,8 @@ BLOCK_SECONDS = 0.02
 """What the device asks for at a time; PortAudio chooses the latency with it."""
 
 
-class PyAudioPlayer(LivePlayer):
-    """A `Player` on a loudspeaker chosen by a part of its name; empty for the system's default."""
-
-    def __init__(self, device: str = "") -> None:
-        super().__init__(PyAudioOutput(device), device or "the default loudspeaker")
-
-
 class PyAudioOutput:
-    """An `Output` of PyAudio."""
+    """An `Output` of PyAudio, on a loudspeaker chosen by a part of its name; empty for the system's default."""
 
     def __init__(self, device: str) -> None:
         self._wanted = device

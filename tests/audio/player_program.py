@@ -7,14 +7,15 @@ import asyncio
 import json
 import sys
 import time
+from typing import Literal, cast
 
 import numpy as np
 
+from appliance.config.sections import VoiceSettings
+from appliance.output.voices import output_of
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
 from audio.playback.live import LivePlayer
-from audio.playback.speaker import SpeakerPlayer
-from audio.playback.speaker_pyaudio import PyAudioPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import note
 
@@ -65,7 +66,8 @@ async def knock(player: LivePlayer) -> None:
 
 
 async def main(backend: str, what: str, device: str = "") -> None:
-    player = {"sounddevice": SpeakerPlayer, "pyaudio": PyAudioPlayer}[backend](device)
+    settings = VoiceSettings(device=device, backend=cast("Literal['sounddevice', 'pyaudio']", backend))
+    player = LivePlayer(output_of(settings), device or "the default loudspeaker")
     try:
         await player.start()
     except DeviceUnavailable as error:

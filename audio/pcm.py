@@ -20,9 +20,9 @@ CHUNK_SECONDS = CHUNK_SAMPLES / SAMPLE_RATE
 """0.032 s."""
 
 
-AT_REST_CHUNKS = 6
-"""Chunks handed over together while nothing goes on: a wake-up costs more than what is done for a chunk (0.25 ms and
-0.025 ms of processor time). An onset is seen 0.16 s later at most; nothing is played then that it could interrupt."""
+AT_REST_CHUNKS = 12
+"""Chunks handed over together while nothing goes on: a wake-up costs more than what is done for a chunk. An onset is
+seen 0.35 s later at most, which is before the shortest speech can have its first pause; nothing is played then."""
 
 QUIETEST_DBFS = -120.0
 """Level given to digital silence, dB relative to full scale."""

@@ -223,7 +223,7 @@ class LiveMicrophone:
             self._fault = Fault.GONE
         if self._is_told or self._loop is None:
             return
-        if self._is_at_rest() and len(self._blocks) < AT_REST_CHUNKS:
+        if self._fault is None and self._is_at_rest() and len(self._blocks) < AT_REST_CHUNKS:
             return
         self._is_told = True
         # The loop may end while the card still hands over its last block.

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from queue import Full, Queue
 from types import ModuleType
@@ -27,6 +28,10 @@ LATEST_FORCED: Final = 300.0
 
 LOOKS_A_CHANGE: Final = 2
 """Readings of the list that one change told by the system allows, whatever was read before (see `Hotplug.wait`)."""
+
+FRESH_SECONDS: Final = 0.2
+"""A list read so shortly ago is not read again: microphone and loudspeaker look in the same moment, and a reading takes
+50 to 90 ms of a core. Less than whoever misses a device pauses before it looks again."""
 
 CARDS: Final = Path("/proc/asound/cards")
 """Changes when hardware comes or goes."""
@@ -123,6 +128,9 @@ class DeviceList:
         self._forcing = Backoff(SOONEST_FORCED, LATEST_FORCED, clock=clock)
         self._allowed = 0
         """Readings that a change told by the system allows, though idle streams are given up for them."""
+        self._clock = clock
+        self._read_at = -inf
+        """Seconds on the clock of the last reading."""
         self._is_initialized = True
         """By the import; no more where it could not be, after it had been ended to read the list anew."""
 
@@ -140,7 +148,7 @@ class DeviceList:
         self._allowed = LOOKS_A_CHANGE
 
     def refresh(self, module: PortAudioModule, *, is_missing: bool = False) -> bool:
-        """Read the list anew if that costs nobody a stream, or if hardware came or went since; return whether it was.
+        """Read the list anew if that costs nobody a stream, or if hardware came or went; return whether it is new.
 
         Where a wanted device `is_missing` (a sound server's devices come and go without a change of hardware), idle
         streams are given up for it too: after a change that the system told of, else ever less often. Whoever loses a
@@ -150,6 +158,10 @@ class DeviceList:
         hardware = self._hardware()
         if self._open and hardware == self._seen and not (is_missing and self._may_force()):
             return False
+        is_fresh = self._is_initialized and self._clock() - self._read_at < FRESH_SECONDS
+        if is_fresh and not self._open and hardware == self._seen:
+            self._allowed = max(0, self._allowed - 1)
+            return True
         for stream in tuple(self._open):
             stream.give_up()
             self.closed(stream)
@@ -161,6 +173,7 @@ class DeviceList:
             self._is_initialized = False
         module._initialize()
         self._is_initialized = True
+        self._read_at = self._clock()
         return True
 
     def _may_force(self) -> bool:

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from audio.devices.portaudio import LATEST_FORCED, SOONEST_FORCED, WAITING_JOBS, DeviceList, SoundThread, finish
+from audio.devices.hotplug import RETRY_PAUSES
+from audio.devices.portaudio import (
+    FRESH_SECONDS,
+    LATEST_FORCED,
+    SOONEST_FORCED,
+    WAITING_JOBS,
+    DeviceList,
+    SoundThread,
+    finish,
+)
 from audio.errors import DeviceUnavailable
 
 
@@ -118,8 +127,22 @@ def test_the_list_is_read_anew_while_no_stream_lives_and_not_while_one_does(sett
     assert (setting.module.read, stream.given_up) == (1, 0)
     setting.list.closed(stream)
     setting.list.closed(stream)
+    setting.now += FRESH_SECONDS
     setting.list.refresh(setting.module)
     assert setting.module.read == 2
+
+
+@pytest.mark.shows("V3", "H9")
+def test_both_directions_that_look_in_the_same_moment_read_the_list_once(setting: Setting) -> None:
+    looks = []
+    for pause in (0.0, 0.05, min(RETRY_PAUSES), 0.05):
+        setting.now += pause
+        looks.append(setting.list.refresh(setting.module))
+    assert looks == [True] * 4
+    assert setting.module.read == 2
+    setting.cards.write_text("another card")
+    setting.list.refresh(setting.module)
+    assert setting.module.read == 3, "what was plugged in meanwhile is not in the list"
 
 
 @pytest.mark.shows("V3")

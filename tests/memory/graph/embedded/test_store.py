@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,19 @@ def contents(folder: Path) -> list[bytes]:
     return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
 
 
+def waits(pid: int) -> dict[str, int]:
+    """Return how often each thread of a process has waited for something so far."""
+    found = {}
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            told = re.search(
+                r"^voluntary_ctxt_switches:\s*(\d+)", (thread / "status").read_text("ascii", "replace"), re.M
+            )
+            assert told
+            found[thread.name] = int(told[1])
+    return found
+
+
 async def test_it_starts_serves_and_stops(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path / "graph")
     async with store:
@@ -40,6 +54,16 @@ async def test_it_starts_serves_and_stops(tmp_path: Path) -> None:
     assert child.ends_within(0)
     with pytest.raises(GraphUnavailable, match="it was stopped"):
         await store.endpoint()
+
+
+async def test_nobody_asks_it_and_it_hardly_wakes(tmp_path: Path) -> None:
+    """Its engine's clock alone would wake a hundred times a second, and fifty on a machine that is very busy."""
+    async with EmbeddedStore(tmp_path / "graph") as store:
+        assert store.pid is not None
+        before = waits(store.pid)
+        assert not Process(store.pid).ends_within(2.0)
+        after = waits(store.pid)
+    assert sum(after[each] - before[each] for each in before.keys() & after.keys()) < 2 * 35
 
 
 async def test_one_that_takes_longer_than_it_may_is_ended_and_may_be_tried_again(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from appliance.config.agent.calendar import CalendarSource
 from appliance.config.agent.home import HomeSettings
@@ -51,6 +51,10 @@ class StateSettings:
     )
 
 
+SoundLibrary: TypeAlias = Literal["sounddevice", "pyaudio"]
+"""Between nakari and PortAudio, either way."""
+
+
 @dataclass(frozen=True, slots=True)
 class EarsSettings:
     """The microphone and what makes words of its sound."""
@@ -61,7 +65,7 @@ class EarsSettings:
     device: str = setting(
         "", "Part of the microphone's name; \"\" is the system's default. `nakari devices` lists them."
     )
-    backend: Literal["sounddevice", "pyaudio"] = setting(
+    backend: SoundLibrary = setting(
         "sounddevice", "The library between PortAudio and nakari; pyaudio has to be installed first."
     )
     channels: int = setting(
@@ -160,7 +164,7 @@ class VoiceSettings:
     """The loudspeaker and the voices."""
 
     device: str = setting("", "Part of the loudspeaker's name; \"\" is the system's default.")
-    backend: Literal["sounddevice", "pyaudio"] = setting(
+    backend: SoundLibrary = setting(
         "sounddevice", "The library between nakari and PortAudio; pyaudio has to be installed first."
     )
     engines: tuple[Engine, ...] = setting(

@@ -7,11 +7,11 @@ import asyncio
 import json
 import sys
 import time
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 
-from appliance.config.sections import VoiceSettings
+from appliance.config.sections import SoundLibrary, VoiceSettings
 from appliance.output.voices import output_of
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
@@ -66,7 +66,7 @@ async def knock(player: LivePlayer) -> None:
 
 
 async def main(backend: str, what: str, device: str = "") -> None:
-    settings = VoiceSettings(device=device, backend=cast("Literal['sounddevice', 'pyaudio']", backend))
+    settings = VoiceSettings(device=device, backend=cast("SoundLibrary", backend))
     player = LivePlayer(output_of(settings), device or "the default loudspeaker")
     try:
         await player.start()

@@ -10,7 +10,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error
 from nats.js.api import AckPolicy, ConsumerConfig
 
-from memory.engine.nats.connection import Connection
+from memory.engine.nats.connection import Connection, heeding
 
 _EXPIRES: Final = 20.0
 """Seconds that one asking lasts at the server; asked anew then."""
@@ -47,7 +47,7 @@ class Pull:
         """Begin to receive."""
         client = self._connection.client
         self._inbox = client.new_inbox()
-        self._subscription = await client.subscribe(self._inbox, cb=self._take)
+        self._subscription = await heeding(client.subscribe(self._inbox, cb=self._take))
 
     async def close(self) -> None:
         """Receive nothing any more; what came and was not read is handed back."""
@@ -72,7 +72,8 @@ class Pull:
         request: dict[str, object] = {"batch": batch, "max_bytes": _BATCH_BYTES} if batch > 1 else {"batch": 1}
         request |= {"expires": int(_EXPIRES * 1e9)} if waits else {"no_wait": True}
         self._asked = batch
-        await self._connection.client.publish(self._subject, json.dumps(request).encode(), self._inbox)
+        body = json.dumps(request).encode()
+        await heeding(self._connection.client.publish(self._subject, body, self._inbox))
 
     async def next(self, seconds: float = _EXPIRES + 5.0) -> Msg | None:
         """Return the next message; None when the server has no more for what it was asked.

@@ -1,19 +1,17 @@
-"""Voice activity detection: Silero on onnxruntime, behind an energy gate."""
+"""Voice activity detection: the energy gate in front of Silero, and the detector that the ears get."""
 
-import importlib.util
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, log10, sqrt
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.errors import ModelNotFound
 from audio.interfaces import Recallable, VoiceDetector
-from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, to_float
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, Samples
+from audio.turns.silero import load_silero
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -206,18 +204,6 @@ def _decibels(band: NDArray[np.float32]) -> float:
     return 10.0 * log10(power) if power > 1.0 else 0.0
 
 
-CONTEXT_SAMPLES: Final = 64
-"""Samples of the chunk before that the model wants in front (upstream `OnnxWrapper`); without it all is silence."""
-
-_PACKAGED: Final = (
-    ("silero_vad", Path("data") / "silero_vad_16k_sequence.onnx"),
-    ("silero_vad", Path("data") / "silero_vad.onnx"),
-    ("faster_whisper", Path("assets") / "silero_vad_v6.onnx"),
-)
-"""Where installed packages keep the model, in the order to look. The second is the first beside one for 8 kHz, which is
-loaded too: 9 MB; the third disagrees with them on 6 % of chunks."""
-
-
 def load_detector() -> VoiceDetector:
     """Return the detector of the box: Silero behind the energy gate. Raises `ModelNotFound` as `load_silero`."""
     return EnergyGate(load_silero())
@@ -258,78 +244,3 @@ class LateDetector:
         """Go on from a state of the detector's."""
         if isinstance(detector := self.load(), Recallable):
             detector.recall(state)
-
-
-def has_silero() -> bool:
-    """Say whether an installed package has the model. Loads nothing."""
-    return any(True for _ in _files())
-
-
-def load_silero() -> "SileroDetector":
-    """Load the model from an installed package. Blocking (30 ms). Raises `ModelNotFound` when neither has it."""
-    for file in _files():
-        return SileroDetector(file)
-    raise ModelNotFound("the voice detector's model, of the extra local-whisper, is missing; run scripts/setup")
-
-
-class SileroDetector:
-    """The model with its state. It comes in two shapes: one `state`, or the two halves `h` and `c` of an LSTM."""
-
-    def __init__(self, file: Path) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.inter_op_num_threads = options.intra_op_num_threads = 1
-        options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-        self._states = [each.name for each in self._session.get_inputs() if each.name in {"state", "h", "c"}]
-        self.reset()
-
-    def probability(self, samples: Samples) -> float:
-        """Return the probability of speech in [0, 1] for 512 samples. Raises ValueError for another number."""
-        if len(samples) != CHUNK_SAMPLES:
-            raise ValueError(f"the detector takes {CHUNK_SAMPLES} samples at a time, not {len(samples)}")
-        self._window[0, :CONTEXT_SAMPLES] = self._window[0, -CONTEXT_SAMPLES:]
-        self._window[0, CONTEXT_SAMPLES:] = to_float(samples)
-        outputs = self._session.run(None, self._inputs)
-        self._inputs |= dict(zip(self._states, outputs[1:], strict=True))
-        return float(outputs[0].item())
-
-    def state(self) -> "Mapping[str, ArrayLike]":
-        """Return what the model remembers, as a `Recallable`."""
-        return {"window": self._window.copy(), **{name: self._inputs[name] for name in self._states}}
-
-    def recall(self, state: "Mapping[str, ArrayLike]") -> None:
-        """Go on from a state of the same model, in either shape. Raises KeyError for another's."""
-        told = {**_halves(state), **state}
-        self._window[:] = np.asarray(told["window"], np.float32)
-        self._inputs |= {name: np.asarray(told[name], np.float32) for name in self._states}
-
-    def reset(self) -> None:
-        """Forget what was heard."""
-        self._window: NDArray[np.float32] = np.zeros((1, CONTEXT_SAMPLES + CHUNK_SAMPLES), np.float32)
-        self._inputs: dict[str, NDArray[np.float32] | NDArray[np.int64]] = {"input": self._window}
-        if self._states == ["state"]:
-            self._inputs |= {"state": np.zeros((2, 1, 128), np.float32), "sr": np.array(SAMPLE_RATE, np.int64)}
-        else:
-            self._inputs |= {name: np.zeros((1, 1, 128), np.float32) for name in self._states}
-
-
-def _halves(state: "Mapping[str, ArrayLike]") -> "Mapping[str, ArrayLike]":
-    """Return the `h` and `c` of a `state` that holds both; {} where it holds none."""
-    return dict(zip(("h", "c"), np.split(np.asarray(state["state"]), 2), strict=True)) if "state" in state else {}
-
-
-def _files() -> Iterator[Path]:
-    """Yield where the model is, the one to be taken first."""
-    for package, inside in _PACKAGED:
-        file = _folder_of(package) / inside
-        if file.is_file():
-            yield file
-
-
-def _folder_of(package: str) -> Path:
-    """Return a package's folder without importing it: silero_vad's import wants torch."""
-    spec = importlib.util.find_spec(package)
-    locations = spec.submodule_search_locations if spec else None
-    return Path(locations[0]) if locations else Path("missing")

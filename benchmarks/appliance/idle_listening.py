@@ -11,7 +11,8 @@ from statistics import fmean
 
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE
-from audio.turns.vad import EnergyGate, load_silero
+from audio.turns.silero import load_silero
+from audio.turns.vad import EnergyGate
 from benchmarks.figure import Figure, Series, run, short
 from benchmarks.models import SILERO
 from benchmarks.processes import children_of, cpu_seconds, line_of, module, speaking

@@ -13,7 +13,7 @@ from audio.echo.duplex import HalfDuplex
 from audio.echo.guard import CancellingGuard
 from audio.echo.reference import PlayedReference
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples
-from audio.turns.vad import SileroDetector
+from audio.turns.silero import SileroSession
 from benchmarks.figure import Figure, Series, run, short
 from benchmarks.models import SILERO
 from tests.audio.echo_room import Room, at_level, joined
@@ -113,7 +113,7 @@ def _bare() -> Callable[[Step], object]:
 
 
 def _detector() -> Callable[[Step], object]:
-    detector = SileroDetector(SILERO)
+    detector = SileroSession(SILERO)
     return lambda step: detector.probability(step.chunk.samples)
 
 

@@ -15,8 +15,8 @@ from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
 from audio.turns.completeness import Completeness, commit_silence, completeness_of
 from audio.turns.endpointer import Endpointer, EndpointerSettings, Resumed, SoftEnd, Started
 from audio.turns.prosody import Prosody, prosody_of
+from audio.turns.silero import load_silero
 from audio.turns.turn import PRE_ROLL_SECONDS
-from audio.turns.vad import load_silero
 from benchmarks.ears.bench import Bench
 from benchmarks.ears.material.corpus import Clip
 from benchmarks.ears.material.mixing import active

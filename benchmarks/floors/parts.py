@@ -24,7 +24,7 @@ async def main(recognizer: str, *more: str) -> None:
         from audio.turns.vad import load_detector
 
         load_detector().probability(np.zeros(CHUNK_SAMPLES, np.int16))
-        _named("Silero on onnxruntime")
+        _named("Silero")
         from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 
         FasterWhisperRecognizer(Path(recognizer), "en").warm()

@@ -15,7 +15,7 @@ import numpy as np
 
 from audio.pcm import CHUNK_SAMPLES
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
-from audio.turns.vad import load_silero
+from audio.turns.silero import load_silero
 from memory.errors import GraphUnavailable
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph

@@ -13,7 +13,7 @@ from appliance.input.whisper.short_window import described, is_short, recall
 from appliance.input.whisper.speed import RecognizerSpeed, arguments
 from audio.recognizer.compare import Comparison
 from audio.recognizer.faster_whisper import is_installed
-from audio.turns.vad import has_silero
+from audio.turns.silero import has_silero
 
 _RECOGNIZER: Final = Culprit(
     "the recognizer",

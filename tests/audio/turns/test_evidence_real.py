@@ -13,7 +13,7 @@ from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
 from audio.speech import RecognizedTurn, Utterance
 from audio.turns.evidence import evidence_guard
-from audio.turns.vad import load_silero
+from audio.turns.silero import load_silero
 from tests.audio.cutting import cut, in_a_room
 from tests.audio.spoken import HOUSEHOLD_WHISPER, debian_clips, go_forward, said, silence, trimmed
 from tests.figures import figure

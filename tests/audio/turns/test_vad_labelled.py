@@ -9,9 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, Samples
-from audio.turns.vad import SileroDetector
+from audio.turns.silero import open_silero
 from tests.audio.spoken import go_forward, said, silence
-from tests.audio.turns.test_vad import MODELS, NOISES, SPEECH, mixed, model_file, probabilities
+from tests.audio.turns.test_silero import MODELS, SPEECH, model_file, probabilities
+from tests.audio.turns.test_vad import NOISES, mixed
 from tests.figures import figure
 
 CONTEXT = 64
@@ -52,7 +53,7 @@ def as_upstream(file: Path, samples: Samples) -> list[float]:
 def test_each_chunk_comes_with_the_64_samples_before_it(model: tuple[str, str], tmp_path: Path) -> None:
     file = model_file(*model)
     samples = np.concatenate([silence(0.5), said("what time is it", "slt", tmp_path), go_forward().samples])
-    found = probabilities(SileroDetector(file), samples)
+    found = probabilities(open_silero(file), samples)
     assert max(found) > SPEECH
     assert found == pytest.approx(as_upstream(file, samples), abs=1e-4)
 
@@ -62,7 +63,7 @@ def test_each_chunk_comes_with_the_64_samples_before_it(model: tuple[str, str], 
 def test_recall_and_false_alarms_on_labelled_clips(name: str) -> None:
     sound, marks = mixed(NOISES[name], SNR_DB)
     speech, none = labels()
-    found = np.array(probabilities(SileroDetector(model_file(*BOX)), sound)) >= SPEECH
+    found = np.array(probabilities(open_silero(model_file(*BOX)), sound)) >= SPEECH
     recall, alarms = float(found[speech].mean()), int(found[none].sum())
     figure(
         f"voice detector, {len(marks)} clips in {name} at {SNR_DB:.0f} dB",

@@ -1,5 +1,6 @@
 """The mailbox against a model of a few lines: any sequence of steps, crashes and clock jumps included."""
 
+import os
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from agent.mailbox import MAX_ATTEMPTS, PERSON, Lease, Wake
 from tests.agent.mailboxes import KINDS, NothingDue, Rig
 from tests.in_memory import IN_MEMORY
 
-EXAMPLES: Final = 20 if settings.default.derandomize else 1000
+EXAMPLES: Final = 1000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 20
 """Sequences of 40 steps on each kind: a seeded sample here, all of them with HYPOTHESIS_PROFILE=search."""
 
 PAUSES: Final = {"time": 1.0, "event": 1.0, "idle": 60.0}

@@ -11,7 +11,7 @@ from tests.crash.script import RINGING
 from tests.crash.story import Nursery, boundaries, deaths, nursery, told
 from tests.crash.verdict import complaints, remains
 
-RUNS = 4
+RUNS = 2
 """Of each story; `benchmarks.appliance.crashes` takes more of more."""
 
 

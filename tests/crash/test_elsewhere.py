@@ -10,7 +10,7 @@ from tests.crash.story import Nursery, boundaries, deaths, nursery, told
 from tests.crash.verdict import complaints, remains
 from tests.engine_session import shared_server
 
-RUNS = 4
+RUNS = 2
 """Of each story; `benchmarks.appliance.crashes --engine` takes more of more."""
 
 

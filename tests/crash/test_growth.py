@@ -15,7 +15,7 @@ from tests.crash.script import GROWING, NIGHTS
 from tests.crash.story import Nursery, boundaries, deaths, nursery, told
 from tests.crash.verdict import Remains, complaints, remains
 
-RUNS = 5
+RUNS = 2
 """Of each story; `--every-step` kills at each boundary, by both ways."""
 
 

@@ -129,30 +129,34 @@ async def keep_something(graph: Graph) -> str:
     return await fingerprint(graph)
 
 
-@pytest.mark.parametrize("cypher", WRITES)
-async def test_a_write_is_refused_and_named(graph: Graph, cypher: str) -> None:
-    before = await keep_something(graph)
-    with pytest.raises(WriteNotAllowed, match="memory_write"):
-        await graph.read(cypher)
-    assert await fingerprint(graph) == before
+async def let_through(graph: Graph, statements: list[str], refusal: type[GraphRefused]) -> list[str]:
+    """Read with each statement; return those that were not refused as they must be, or that changed anything."""
+    before, found = await fingerprint(graph), []
+    for cypher in statements:
+        try:
+            await graph.read(cypher)
+            was_refused = False
+        except GraphRefused as error:
+            was_refused = isinstance(error, refusal) and (refusal is GraphRefused or "memory_write" in str(error))
+        if not was_refused or await fingerprint(graph) != before:
+            found.append(cypher)
+    return found
 
 
-@pytest.mark.parametrize("cypher", SCHEMA_WRITES)
-async def test_a_change_of_indexes_is_refused_and_named(graph: Graph, cypher: str) -> None:
+async def test_a_write_is_refused_and_named(graph: Graph) -> None:
+    await keep_something(graph)
+    assert await let_through(graph, WRITES, WriteNotAllowed) == []
+
+
+async def test_a_change_of_indexes_is_refused_and_named(graph: Graph) -> None:
     await graph.write("CREATE INDEX kept IF NOT EXISTS FOR (n:B) ON (n.t)")
     [kept] = [index["name"] for index in (await graph.read("SHOW INDEXES")).records if index["properties"] == ["t"]]
-    before = await fingerprint(graph)
-    with pytest.raises(WriteNotAllowed, match="memory_write"):
-        await graph.read(cypher.format(kept=kept))
-    assert await fingerprint(graph) == before
+    assert await let_through(graph, [cypher.format(kept=kept) for cypher in SCHEMA_WRITES], WriteNotAllowed) == []
 
 
-@pytest.mark.parametrize("cypher", HOSTILE)
-async def test_a_hostile_statement_is_refused(graph: Graph, cypher: str) -> None:
-    before = await keep_something(graph)
-    with pytest.raises(GraphRefused):
-        await graph.read(cypher)
-    assert await fingerprint(graph) == before
+async def test_a_hostile_statement_is_refused(graph: Graph) -> None:
+    await keep_something(graph)
+    assert await let_through(graph, HOSTILE, GraphRefused) == []
 
 
 @pytest.mark.parametrize(

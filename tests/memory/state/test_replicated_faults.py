@@ -197,7 +197,11 @@ async def _failing(database: ReplicatedDatabase, change: object) -> None:
 
 
 @pytest.mark.shows("A23", "H10")
-async def test_a_follower_equals_the_writer_after_two_thousand_random_operations(tmp_path: Path) -> None:
+async def test_a_follower_equals_the_writer_after_hundreds_of_random_operations(
+    tmp_path: Path, every_step: bool
+) -> None:
+    """600 of them, and 2,000 with --every-step."""
+    operations = 2000 if every_step else 600
     server, household = await shared_server("nats"), f"h{uuid.uuid4().hex}"
     async with (
         machine(server, household, tmp_path, "one", *STATE) as one,
@@ -206,11 +210,11 @@ async def test_a_follower_equals_the_writer_after_two_thousand_random_operations
     ):
         await one.lead(1)
         living = Household(one, 7)
-        for number in range(2000):
+        for number in range(operations):
             await living.act()
-            if number in (700, 1400):
+            if number in (operations // 3, 2 * operations // 3):
                 await one.take_snapshot()
-            if number == 1000:
+            if number == operations // 2:
                 await until_equal(two, one)
         await until_equal(two, one)
         await until_equal(new, one)

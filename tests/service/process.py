@@ -16,6 +16,7 @@ from queue import Empty, SimpleQueue
 from appliance.api.client import tell
 from memory.json_value import Json
 from tests.service.privacy import clean_environment
+from tests.warm import WarmProcess, can_be_warm, run_warm
 
 HOUSEHOLD = Path(__file__).parents[1] / "data" / "whisper-household"
 SECONDS = 300.0
@@ -61,9 +62,12 @@ class Household:
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
+        variables = clean_environment(HOME=str(self.folder), **environment)
+        if can_be_warm(variables):
+            return run_warm(["--config", str(self.write()), *arguments], Path.cwd(), variables, SECONDS)
         return subprocess.run(
             [*NAKARI, "--config", str(self.write()), *arguments],
-            env=clean_environment(HOME=str(self.folder), **environment),
+            env=variables,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -76,16 +80,22 @@ class Household:
         self, *arguments: str, environment: Mapping[str, str] | None = None, by: Sequence[str] = ()
     ) -> Iterator["Running"]:
         """Run a command in the background, `by` another one; it is killed at the end of the block if it still runs."""
-        command = [*by, *NAKARI, "--config", str(self.write()), *arguments]
         given = {**clean_environment(HOME=str(self.folder)), **(environment or {})}
-        with subprocess.Popen(
-            command, env=given, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as process:
+        with self._started(["--config", str(self.write()), *arguments], given, by) as process:
             running = Running(process)
             try:
                 yield running
             finally:
                 running.kill()
+
+    def _started(
+        self, arguments: Sequence[str], environment: Mapping[str, str], by: Sequence[str]
+    ) -> subprocess.Popen[str] | WarmProcess:
+        if not by and can_be_warm(environment):
+            return WarmProcess(arguments, Path.cwd(), environment)
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        command = [*by, *NAKARI, *arguments]
+        return subprocess.Popen(command, env=environment, stdin=nothing, stdout=pipe, stderr=pipe, text=True)
 
     async def hear(self, words: str) -> None:
         """Put words into the mailbox of the running service as if they were heard, as any program here may."""
@@ -113,7 +123,7 @@ class Household:
 class Running:
     """A process whose log is read line by line."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[str] | WarmProcess) -> None:
         self.process = process
         self.log: list[dict[str, object]] = []
         self.lines: list[str] = []

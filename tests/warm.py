@@ -1,0 +1,150 @@
+"""`nakari` as a real process that need not import it anew: a fork of one that has, with streams and signals of its own.
+
+Half of a command's processor time, and of a service's start, is Python reading modules. Who asks what that costs, or
+what is read at all (tests/service/test_lean.py, tests/appliance/test_footprint.py), starts Python itself; so does every
+benchmark, which is no test.
+"""
+
+import atexit
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from tests.warm_program import ROOT
+
+ALREADY: Final = {"LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)}
+"""The environment of what is forked, as far as it is read before a program's first line."""
+
+TOO_LATE: Final = ("LD_", "PYTHON", "LANG", "LC_", "MALLOC_")
+"""How the names of such variables begin: whoever sets another value has Python started anew."""
+
+
+def can_be_warm(environment: Mapping[str, str]) -> bool:
+    """Say whether a fork is what a process would be that is started in this environment, and nobody measures it."""
+    return "PYTEST_CURRENT_TEST" in os.environ and all(
+        ALREADY.get(name) == value for name, value in environment.items() if name.startswith(TOO_LATE)
+    )
+
+
+class _Forked:
+    """The process that is forked; one for each process of the suite, started when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._link: socket.socket | None = None
+
+    def fork(self, request: Mapping[str, object], descriptors: Sequence[int]) -> int:
+        """Have a command started on these three streams, and its status told to the fourth; return its process id."""
+        with self._lock:
+            link = self._link = self._link or self._started()
+            socket.send_fds(link, [json.dumps(request).encode()], descriptors)
+            told = link.recv(32)
+            assert told, "the process that is forked has ended"
+            return int(told)
+
+    def _started(self) -> socket.socket:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        number = theirs.fileno()
+        command = [sys.executable, "-m", "tests.warm_program", str(number)]
+        environment = {"PATH": os.environ["PATH"], **ALREADY}
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, pass_fds=[number], stdin=subprocess.DEVNULL)
+        theirs.close()
+        atexit.register(process.wait)
+        atexit.register(process.kill)  # first: the last one registered
+        return ours
+
+
+_FORKED: Final = _Forked()
+
+
+class WarmProcess:
+    """What `subprocess.Popen` is of a program, of `nakari` with these arguments; its streams are text."""
+
+    def __init__(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
+        """Start it in a folder, with nothing to read."""
+        self.args = ["nakari", *arguments]
+        self.returncode: int | None = None
+        request = {"arguments": [*arguments], "folder": str(folder), "environment": {**environment}}
+        (out, to_out), (err, to_err), (self._status, to_status) = os.pipe(), os.pipe(), os.pipe()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        try:
+            self.pid = _FORKED.fork(request, (nothing, to_out, to_err, to_status))
+        finally:
+            for descriptor in (nothing, to_out, to_err, to_status):
+                os.close(descriptor)
+        self.stdout, self.stderr = os.fdopen(out, encoding="utf-8"), os.fdopen(err, encoding="utf-8")
+        self._waiting = threading.Lock()
+
+    def poll(self) -> int | None:
+        """Return its exit code, or the signal that ended it as a negative number; None while it runs."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0.0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end and return the code. Raises `subprocess.TimeoutExpired`."""
+        with self._waiting:
+            if self.returncode is None:
+                if not select.select([self._status], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+                told = os.read(self._status, 32)
+                os.close(self._status)
+                assert told, "the process that was forked has ended"
+                self.returncode = os.waitstatus_to_exitcode(int(told))
+            return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it is known to have ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Send it SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait for its end; return what it wrote to both streams. Raises `subprocess.TimeoutExpired`."""
+        said: list[str] = []
+        reader = threading.Thread(target=lambda: said.append(self.stderr.read()), daemon=True)
+        reader.start()
+        out = self.stdout.read()
+        self.wait(timeout)
+        reader.join()
+        return out, said[0]
+
+    def __enter__(self) -> Self:
+        """Start nothing: it runs."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close its streams and wait for its end, as `subprocess.Popen` does."""
+        self.stdout.close()
+        self.stderr.close()
+        self.wait()
+
+
+def run_warm(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Run `nakari` to its end. One that takes longer than `timeout` seconds is killed, which its code tells."""
+    with WarmProcess(arguments, folder, environment) as process:
+        last = threading.Timer(timeout, process.kill)
+        last.start()
+        try:
+            out, said = process.communicate()
+        finally:
+            last.cancel()
+        return subprocess.CompletedProcess(process.args, process.wait(), out, said)

@@ -18,10 +18,18 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-MODULES: Final = ("appliance.cli.main", "appliance.service", "appliance.wiring.box", "appliance.logs.configure")
+MODULES: Final = (
+    "appliance.cli.main",
+    "appliance.service",
+    "appliance.wiring.box",
+    "appliance.logs.configure",
+    "appliance.http.app",
+    "appliance.http.server",
+    "appliance.live.from_client",
+)
 """With all that these import: what most commands need."""
 
-LIBRARIES: Final = ("httpx", "tqdm.auto", "filelock", "yaml")
+LIBRARIES: Final = ("fastapi", "uvicorn", "httpx", "tqdm.auto", "filelock", "yaml")
 """What others need, as far as it looks at nothing when it is imported."""
 
 NEVER: Final = ("sounddevice", "huggingface_hub", "litellm", "onnxruntime", "ctranslate2", "pocketsphinx", "livekit")

@@ -157,12 +157,12 @@ class Running:
     def finish(self) -> int:
         """Wait for its own end and return the exit code."""
         try:
-            self.process.wait(SECONDS)
+            code = self.process.wait(SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError("it did not end:\n" + "\n".join(self.lines)) from None
         self._end()
-        return self.process.returncode
+        return code
 
     def stop(self) -> int:
         """SIGTERM, and wait."""

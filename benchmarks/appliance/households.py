@@ -63,11 +63,12 @@ class One:
 
 def measure(*, quick: bool = False) -> Figure:
     """Start them one after the other, look at them at rest, and let more and more of them talk."""
-    return asyncio.run(_measure(2 if quick else COUNT, 0.2 if quick else 1.0))
+    return asyncio.run(_measure(2 if quick else COUNT, 0.01 if quick else 1.0))
 
 
 async def _measure(count: int, scale: float) -> Figure:
     COUNTER.load()
+    asked = max(2, round(10 * scale))
     with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder, ExitStack() as running:
         async with OpenAiServer() as server:
             server.default = _answer
@@ -77,10 +78,10 @@ async def _measure(count: int, scale: float) -> Figure:
             alone_idle = await _spent([first], 30 * scale)
             await first.answer()  # what its first turn loads is loaded
             server.requests.clear()
-            alone = [await first.answer() for _ in range(round(10 * scale))]
+            alone = [await first.answer() for _ in range(asked)]
             tokens = [_tokens(request) for request in server.requests]
             server.requests.clear()
-            spent = await _spent([first], 0.0, lambda: _repeat(first, round(10 * scale)))
+            spent = await _spent([first], 0.0, lambda: _repeat(first, asked))
             rest = [await _start(Path(folder) / str(number), server.url, running) for number in range(1, count)]
             all_of_them = [first, *rest]
             await asyncio.sleep(15 * scale)
@@ -88,7 +89,7 @@ async def _measure(count: int, scale: float) -> Figure:
             idle = await _spent(all_of_them, 60 * scale)
             unasked = len(server.requests)
             shares = [[_proportional(pid) for pid in each.processes] for each in all_of_them]
-            among = [await first.answer() for _ in range(round(10 * scale))]
+            among = [await first.answer() for _ in range(asked)]
             mixes = [
                 await _mix(all_of_them[:talking], 60 * scale)
                 for talking in (5, 10, 25, 50)
@@ -104,9 +105,9 @@ async def _measure(count: int, scale: float) -> Figure:
             f"store {short(memory[1][0])} (its share {short(memory[1][1])}); of {count}: service {short(resident[0])}, "
             f"graph store {short(resident[1])} MB each, shared pages divided",
             f"at rest, one alone: {_at_rest(alone_idle)}; each of {count}: {_at_rest(idle, count)}",
-            f"a turn: {short(spent[0].cpu / max(1, round(10 * scale)) * 1000)} ms of processor time in the service, "
-            f"{short(spent[1].cpu / max(1, round(10 * scale)) * 1000)} in the graph store, "
-            f"{short(spent[0].written / max(1, round(10 * scale)) / 1000)} kB written; "
+            f"a turn: {short(spent[0].cpu / asked * 1000)} ms of processor time in the service, "
+            f"{short(spent[1].cpu / asked * 1000)} in the graph store, "
+            f"{short(spent[0].written / asked / 1000)} kB written; "
             f"{len(tokens)} model calls for {len(alone)} turns, the first of {tokens[0]} tokens as JSON, the "
             f"last of {tokens[-1]}; {unasked} model calls of all of them at rest",
             *(f"{mix}" for mix in mixes),

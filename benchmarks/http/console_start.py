@@ -36,7 +36,7 @@ BARE: Final = '<!doctype html><title>bare</title><p data-bare>Listening</p><text
 
 def measure(*, quick: bool = False) -> Figure:
     """Open the console and the bare page in turn, each in a fresh profile, on a slowed processor."""
-    times = 2 if quick else TIMES
+    times = 1 if quick else TIMES
     door = ScriptedDoor()
     door.app.add_api_route("/bare", lambda: Response(BARE, media_type="text/html"))
     with serving(door) as address, chromium() as browser:

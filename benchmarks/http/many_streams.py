@@ -75,7 +75,7 @@ class Reader:
 
 def measure(*, quick: bool = False) -> Figure:
     """Converse for a while alone, for a minute beside the streams, and for a while alone again."""
-    seconds, streams = (2.0, 20) if quick else (60.0, STREAMS)
+    seconds, streams = (1.0, 8) if quick else (60.0, STREAMS)
     with tempfile.TemporaryDirectory(prefix="nakari-bench-") as name:
         home = Household(Path(name), {"ears": NO_DEVICE, "voice": NO_DEVICE})
         with home.running("run") as box:

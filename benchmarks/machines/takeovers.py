@@ -6,8 +6,10 @@ import signal
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, ExitStack, suppress
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -174,8 +176,8 @@ def answer(request: Recorded) -> Scripted:
     return reply(" ".join(f"This is part {part} of order {number}." for part in ("one", "two", "three")))
 
 
-async def takeovers(folder: Path, count: int) -> tuple[Story, list[str]]:
-    """Let two machines take over from each other so many times; return how long it took, and what went wrong."""
+async def takeovers(folder: Path, moments: Sequence[Moment]) -> tuple[Story, list[str]]:
+    """Let two machines take over from each other in these moments; return how long it took, and what went wrong."""
     async with AsyncExitStack() as parts:
         engine = nats_server(folder / "engine") if nats_program() else redis_server(folder / "engine")
         engine.start()
@@ -193,8 +195,7 @@ async def takeovers(folder: Path, count: int) -> tuple[Story, list[str]]:
             await machine.logged("following" if both else "service_started")
             both.append(machine)
         story = Story(both[0], both[1], Random(SEED))
-        for number in range(count):
-            moment = MOMENTS[number % len(MOMENTS)]
+        for number, moment in enumerate(moments):
             await story.take_over(moment, story.chance.choice((signal.SIGKILL, signal.SIGSTOP)))
             print(f"{number + 1:3} {moment:10} {story.expired[-1]:5.2f} {story.taken[-1]:5.2f} s", file=sys.stderr)
         return story, story.faults()
@@ -208,8 +209,13 @@ def histogram(seconds: list[float]) -> list[str]:
 
 def measure(*, quick: bool = False) -> Figure:
     """Take over, again and again, and hold the time against what the lease alone takes to expire."""
+    moments = [*islice(cycle(MOMENTS), 1 if quick else COUNT)]
     with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder:
-        story, faults = asyncio.run(takeovers(Path(folder), 1 if quick else COUNT))
+        return figure_of(*asyncio.run(takeovers(Path(folder), moments)))
+
+
+def figure_of(story: Story, faults: Sequence[str]) -> Figure:
+    """Return what came of it."""
     spoke = short(max(story.spoke)) if story.spoke else "-"
     notes = [
         f"over {'NATS' if nats_program() else 'Redis'}: {len(story.taken)} takeovers, by kill -9 or SIGSTOP, in "

@@ -45,13 +45,13 @@ TALK: Final = "Remember that my keys are in the drawer."
 def measure(*, quick: bool = False) -> Figure:
     """Let a box rest without satellites, with four, and with four of which one sends speech all the time."""
     floor = []
-    seconds, runs = (2.0, 1) if quick else (20.0, 2)
+    seconds, runs, settling = (0.5, 1, 0.0) if quick else (20.0, 2, SETTLED_SECONDS)
     none, idle, talking = [], [], []
     for _ in range(runs):
         floor.append(_bare(seconds))
-        none.append(asyncio.run(_rest(0, seconds, is_spoken_to=False)))
-        idle.append(asyncio.run(_rest(SATELLITES, seconds, is_spoken_to=False)))
-        talking.append(asyncio.run(_rest(SATELLITES, seconds, is_spoken_to=True)))
+        none.append(asyncio.run(_rest(0, seconds, settling, is_spoken_to=False)))
+        idle.append(asyncio.run(_rest(SATELLITES, seconds, settling, is_spoken_to=False)))
+        talking.append(asyncio.run(_rest(SATELLITES, seconds, settling, is_spoken_to=True)))
     notes = (
         f"four at rest {Series('', UNIT, tuple(idle))}; the same box without any {Series('', UNIT, tuple(none))}",
         "the devices' own side of the encrypted connections is in it, and every half minute the words of a turn",
@@ -75,8 +75,8 @@ async def _unseen(sightings: Sightings) -> AsyncIterator[None]:
     yield
 
 
-async def _rest(count: int, seconds: float, *, is_spoken_to: bool) -> float:
-    """Return the seconds of processor time for a minute of such a box."""
+async def _rest(count: int, seconds: float, settling: float, *, is_spoken_to: bool) -> float:
+    """Return the seconds of processor time for a minute of such a box, so many seconds after its start."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nakari-bench-")))
         config = load(Household(folder).write(), {"HOME": str(folder)})
@@ -94,9 +94,9 @@ async def _rest(count: int, seconds: float, *, is_spoken_to: bool) -> float:
         async def spend() -> None:
             for device in devices:
                 await device.subscribed()
-            await passed(SETTLED_SECONDS)
+            await passed(settling)
             if is_spoken_to:
-                await _talk(devices[0], 3.0)  # what is loaded with the first word is not counted
+                await _talk(devices[0], settling / 2)  # what is loaded with the first word is not counted
             before = time.process_time()
             await (_talk(devices[0], seconds) if is_spoken_to else passed(seconds))
             took.append((time.process_time() - before) / seconds * 60)

@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,8 @@ SUITE = "bookworm"
 PACKAGES = "systemd systemd-sysv dbus libasound2-plugins python3 python3-venv libportaudio2 espeak-ng flite"
 BOOT_SECONDS = 120.0
 COMMAND_SECONDS = 900.0
+LOOK_SECONDS = 0.3
+"""After which somebody who waits looks again although the journal has nothing new."""
 INSIDE = (
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME=/root",
@@ -103,7 +106,7 @@ class Box:
         deadline = time.monotonic() + BOOT_SECONDS
         while time.monotonic() < deadline and self._outer.poll() is None:
             try:
-                state = self.run("systemctl", "is-system-running").stdout.strip()
+                state = self.run("systemctl", "is-system-running", "--wait").stdout.strip()
             except NotBooted:
                 continue
             if state in {"running", "degraded"}:
@@ -154,12 +157,18 @@ class Box:
         return [{name: str(value) for name, value in json.loads(line).items()} for line in lines]
 
     def until(self, what: str, condition: Callable[[], bool], seconds: float) -> None:
-        """Wait for something inside to be true; fails with the end of the journal when it is not within `seconds`."""
+        """Wait for something inside to be true; fails with the end of the journal when it is not within `seconds`.
+
+        It looks when the journal has something new: looking all the time slows down what is waited for.
+        """
         deadline = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > deadline:
-                said = "\n".join(line["MESSAGE"] for line in self.journal("--lines=40"))
-                raise AssertionError(f"{what}: not within {seconds} s\n{said}")
+        with self._journal_to_come() as news:
+            while not condition():
+                if time.monotonic() > deadline:
+                    said = "\n".join(line["MESSAGE"] for line in self.journal("--lines=40"))
+                    raise AssertionError(f"{what}: not within {seconds} s\n{said}")
+                if select.select([news], [], [], LOOK_SECONDS)[0]:
+                    os.read(news, 1 << 16)
 
     def pull_the_plug(self) -> None:
         """End the machine: its first process takes all others with it, and `unshare` ends after that."""
@@ -167,6 +176,17 @@ class Box:
             os.kill(self._first_process(), signal.SIGKILL)
         if self._outer is not None:
             self._outer.wait(COMMAND_SECONDS)
+
+    @contextmanager
+    def _journal_to_come(self) -> Iterator[int]:
+        """Give a descriptor that can be read when something is written to the journal."""
+        follow = [*self._enter(), "journalctl", "--follow", "--lines=0", "--output=cat"]
+        with subprocess.Popen(follow, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as following:
+            assert following.stdout is not None
+            try:
+                yield following.stdout.fileno()
+            finally:
+                following.terminate()  # `nsenter`; what it started ends when it next has something to say
 
     def _enter(self) -> list[str]:
         return ["nsenter", "--target", str(self._first_process()), *NAMESPACES, "--"]

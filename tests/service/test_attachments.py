@@ -102,28 +102,30 @@ async def test_a_model_that_reads_only_is_told_and_the_document_reaches_it_all_t
         assert "Plums at nine." in block_of(server.requests[0])
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "sentence"),
-    [
-        ("cut.png", CAT[:60], "cut.png is damaged: it breaks off; take another copy of it"),
-        ("bomb.png", png(claimed=(50_000, 50_000)), "bomb.png has 50000x50000 pixels; at most 25 million pixels"),
-        ("a.heic", b"\0\0\0\x18ftypheic" + bytes(9), "a.heic is a picture as HEIC, which few models can be shown"),
-        ("bomb.docx", packed({"word/document.xml": bytes(99_000_000)}), "bomb.docx unpacks to more than 20 MB of text"),
-        ("million.pdf", pdf("one", claimed=1_000_000), "million.pdf has 1000000 pages"),
-        ("core", bytes(range(256)), "core is neither an image"),
-        ("empty.txt", b"", "empty.txt is empty"),
-    ],
+UNFIT = (
+    ("cut.png", CAT[:60], "cut.png is damaged: it breaks off; take another copy of it"),
+    ("bomb.png", png(claimed=(50_000, 50_000)), "bomb.png has 50000x50000 pixels; at most 25 million pixels"),
+    ("a.heic", b"\0\0\0\x18ftypheic" + bytes(9), "a.heic is a picture as HEIC, which few models can be shown"),
+    ("bomb.docx", packed({"word/document.xml": bytes(99_000_000)}), "bomb.docx unpacks to more than 20 MB of text"),
+    ("million.pdf", pdf("one", claimed=1_000_000), "million.pdf has 1000000 pages"),
+    ("core", bytes(range(256)), "core is neither an image"),
+    ("empty.txt", b"", "empty.txt is empty"),
 )
-async def test_what_cannot_be_attached_is_one_sentence_and_no_event(
-    tmp_path: Path, name: str, content: bytes, sentence: str
-) -> None:
+
+
+async def test_what_cannot_be_attached_is_one_sentence_and_no_event(tmp_path: Path) -> None:
     """Bombs are refused by what their headers claim, or at the bound of what is unpacked; the model hears nothing."""
-    (tmp_path / name).write_bytes(content)
+    for name, content, _ in UNFIT:
+        (tmp_path / name).write_bytes(content)
     home = Household(tmp_path / "home")
-    told = await asyncio.to_thread(home.run, "ask", "what is it?", "--attach", str(tmp_path / name))
-    assert told.returncode == Exit.NO_INPUT
-    assert told.stderr.strip().splitlines()[-1].startswith(f"nakari: {sentence}")
-    assert "Traceback" not in told.stderr
+    told = {"cut.png": await ask(home, "what is it?", tmp_path / "cut.png")}  # the others are told by a service
+    with home.running("run") as service:
+        await started(service)
+        told |= {name: await ask(home, "what is it?", tmp_path / name) for name, _, _ in UNFIT[1:]}
+    for name, _, sentence in UNFIT:
+        assert told[name].returncode == Exit.NO_INPUT, name
+        assert told[name].stderr.strip().splitlines()[-1].startswith(f"nakari: {sentence}")
+        assert "Traceback" not in told[name].stderr
     assert home.states() == []
 
 

@@ -1,8 +1,9 @@
 """The container of `Containerfile`: built of a bare Debian, it answers without sound, and aloud at a sound server."""
 
+import fcntl
+import hashlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -25,6 +26,19 @@ from tests.service.test_systemd import loud_seconds
 pytestmark = [pytest.mark.sound, pytest.mark.timeout(2400), pytest.mark.shows("H1", "H2")]
 
 BASE: Final = "docker.io/library/debian:bookworm-slim"
+LOCKED: Final = (
+    "Containerfile",
+    "scripts/setup",
+    "requirements/*.txt",
+    "pyproject.toml",
+    "hatch_build.py",
+    "README.md",
+    "LICENSE",
+    "systemd/asound.conf",
+    "a*/__init__.py",
+    "memory/__init__.py",
+)
+"""What goes into the stage of that name."""
 UP_SECONDS: Final = 120.0
 MODEL: Final = "/srv/household"
 CONFIGURATION: Final = f"""
@@ -90,28 +104,56 @@ def until(holds: Callable[[], bool]) -> None:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """Build the image of this tree; yield how buildah is called for it."""
+    """Build the image of this tree, on what an earlier run of this lock kept; yield how buildah is called for it."""
     if reason := missing_programs("buildah", "debootstrap"):
         pytest.skip(reason.partition(" (")[0])
     if os.geteuid():
         pytest.skip("needs root: a bare Debian is made for the container to begin with")
-    folder = tmp_path_factory.mktemp("images")
-    buildah = ["buildah", f"--root={folder / 'root'}", f"--runroot={folder / 'run'}", "--storage-driver=vfs"]
-    tree = folder / "tree"
-    subprocess.run(["cp", "--archive", "--reflink=auto", cached_tree("bookworm"), tree], check=True)
-    copy_registry_configuration(tree, "bookworm")
-    base = must(*buildah, "from", "scratch")
-    must(*buildah, "copy", "--quiet", base, str(tree), "/")
-    must(*buildah, "commit", "--quiet", "--rm", base, BASE)
-    shutil.rmtree(tree)
-    source = folder / "source"
+    source = tmp_path_factory.mktemp("clone") / "source"
     subprocess.run(["git", "clone", "--quiet", ROOT, source], check=True)
+    # A layer is known again by what is copied into it, and that by its time too.
+    subprocess.run(["find", source, "-exec", "touch", "--no-dereference", "--date=@0", "{}", "+"], check=True)
     mine = [f"--volume=/{name}:/{name}:ro" for name in REGISTRY_FILES if (Path("/") / name).exists()]
     mine += [f"--env={name}" for name in os.environ if REGISTRY_VARIABLES.fullmatch(name)]
-    how = ["--isolation=chroot", "--network=host", "--pull-never", "--layers=false", f"--build-arg=COMMIT={commit()}"]
-    must(*buildah, "build", *how, *mine, "--tag=nakari", "--file=Containerfile", str(source))
-    yield buildah
-    subprocess.run(["rm", "-rf", folder], check=True)
+    how = ["--isolation=chroot", "--network=host", "--pull-never", "--layers", f"--build-arg=COMMIT={commit()}"]
+    with images_of_this_lock() as folder:
+        buildah = ["buildah", f"--root={folder / 'root'}", f"--runroot={folder / 'run'}"]
+        must(*buildah, "rm", "--all")  # of a run that was cut off
+        with_a_base(buildah, folder)
+        build = [*buildah, "build", *how, *mine, "--file=Containerfile"]
+        must(*build, "--target=locked", "--tag=locked", str(source))
+        must(*build, "--tag=nakari", str(source))
+        yield buildah
+        must(*buildah, "rmi", "localhost/nakari")  # and its layers, down to the one that is locked
+
+
+@contextmanager
+def images_of_this_lock() -> Iterator[Path]:
+    """Give a folder for images that is kept until what the locked layer is made of changes: all that is downloaded."""
+    made_from = [file for pattern in LOCKED for file in sorted(ROOT.glob(pattern))]
+    digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in made_from)).hexdigest()[:12]
+    cache = cached_tree("bookworm").parent
+    folder = cache / f"images-{digest}"
+    with (cache / "images.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for other in cache.glob("images-*"):
+            if other != folder:
+                subprocess.run(["rm", "-rf", other], check=True)
+        folder.mkdir(exist_ok=True)
+        yield folder
+
+
+def with_a_base(buildah: list[str], folder: Path) -> None:
+    """Make the bare Debian on which the image is built, unless it is there."""
+    if subprocess.run([*buildah, "inspect", "--type=image", BASE], capture_output=True, check=False).returncode == 0:
+        return
+    registries = folder / "registries"
+    (registries / "etc/apt/apt.conf.d").mkdir(parents=True, exist_ok=True)
+    copy_registry_configuration(registries, "bookworm")
+    base = must(*buildah, "from", "scratch")
+    for tree in (cached_tree("bookworm"), registries):
+        must(*buildah, "copy", "--quiet", base, str(tree), "/")
+    must(*buildah, "commit", "--quiet", "--rm", base, BASE)
 
 
 def must(*words: str) -> str:
@@ -121,13 +163,13 @@ def must(*words: str) -> str:
     return done.stdout.strip().rpartition("\n")[2]
 
 
-@pytest.fixture
-def container(image: list[str], tmp_path: Path) -> Iterator[Container]:
-    """A new container."""
-    configuration = tmp_path / "nakari.toml"
+@pytest.fixture(scope="module")
+def container(image: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
+    """A container of it."""
+    configuration = tmp_path_factory.mktemp("configuration") / "nakari.toml"
     configuration.write_text(CONFIGURATION)
     configuration.chmod(0o644)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
+    for folder in configuration.parents[:3]:
         folder.chmod(0o755)  # it is another user's
     name = must(*image, "from", "--pull-never", "localhost/nakari")
     yield Container(image, name, configuration)

@@ -1,4 +1,4 @@
-"""`nakari run --role ears` as a process, a real nats-server between it and a mind: killed and cut off on the way."""
+"""`nakari run --role ears` as a process, a real server between it and a mind: killed and cut off on the way."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -15,7 +15,7 @@ from tests.engine_servers import Server, nats_program, nats_server, redis_progra
 from tests.room.virtual_time import passed
 from tests.service.process import Household, speak
 
-STORY = [f"This is sentence number {word} of the long story." for word in ("one", "two", "three", "four")]
+STORY = [f"This is part {word} of it." for word in ("one", "two", "three", "four")]
 
 pytestmark = pytest.mark.skipif(
     None in {nats_program(), redis_program()},
@@ -44,11 +44,9 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 @pytest.mark.shows("H10")
-@pytest.mark.parametrize("serve", [nats_server, redis_server])
-async def test_ears_that_are_killed_in_a_reply_say_the_rest_and_nothing_twice(
-    tmp_path: Path, serve: Callable[[Path], Server]
-) -> None:
-    server = serve(tmp_path / "engine")
+async def test_ears_that_are_killed_in_a_reply_say_the_rest_and_nothing_twice(tmp_path: Path) -> None:
+    """Over Redis; over NATS: tests/service/test_ears_and_mind.py."""
+    server = redis_server(tmp_path / "engine")
     await asyncio.to_thread(server.start)
     machines: dict[str, object] = {"url": server.url, "role": "ears", "name": "kitchen"}
     home = Household(tmp_path / "ears", {"machines": machines})

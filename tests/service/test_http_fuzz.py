@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, cast
 
 import httpx
@@ -34,10 +33,11 @@ ENDLESS = ("/stream",)
 """What answers until its reader goes."""
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Run the program and give its address."""
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the program, which has to live through all of it."""
     http: dict[str, object] = {"requests_per_minute": 1_000_000}
+    folder = tmp_path_factory.mktemp("household")
     home = Household(folder, {"ears": NO_DEVICE, "voice": NO_DEVICE, "http": {"addresses": ["127.0.0.1:0"], **http}})
     with home.running("run") as running:
         url = f"http://{running.until('http_listens')['address']}"
@@ -55,38 +55,9 @@ def operations(url: str) -> list[Any]:
     ]
 
 
-def test_nothing_that_the_document_allows_is_an_error_of_ours(tmp_path: Path) -> None:
-    wrong: list[str] = []
-    with served(tmp_path) as url:
-        for operation in operations(url):
-
-            @given(case=operation.as_strategy())
-            @settings(
-                max_examples=EXAMPLES,
-                deadline=None,
-                database=None,
-                phases=[Phase.explicit, Phase.generate],
-                suppress_health_check=list(HealthCheck),
-            )
-            def try_it(case: Any) -> None:
-                answer = case.call(timeout=60)
-                if answer.status_code >= 500 and not is_unavailable(answer.status_code, answer.text):
-                    wrong.append(
-                        f"{case.method} {case.path} {case.body!r:.200} {answer.status_code} {answer.text:.200}"
-                    )
-
-            try_it()
-    assert wrong == []
-
-
-def is_unavailable(status: int, text: str) -> bool:
-    """Whether a part that the request needs is not there, which is told as a sentence with its code."""
-    return status == 503 and json.loads(text).get("code") == Exit.UNAVAILABLE
-
-
-def test_nothing_is_answered_to_a_stranger_without_a_token(tmp_path: Path) -> None:
+def test_nothing_is_answered_to_a_stranger_without_a_token(url: str) -> None:
     let_in = []
-    with served(tmp_path) as url, httpx.Client(base_url=url, headers=STRANGE, timeout=60) as stranger:
+    with httpx.Client(base_url=url, headers=STRANGE, timeout=60) as stranger:
         document = httpx.get(f"{url}/openapi.json", timeout=60).json()
         for path, methods in document["paths"].items():
             for method in methods:
@@ -118,8 +89,8 @@ MESSAGES = st.fixed_dictionaries(
 FRAMES = st.lists(MESSAGES.map(json.dumps) | st.text(max_size=200) | st.binary(max_size=3000), min_size=1, max_size=12)
 
 
-def test_a_websocket_that_is_told_anything_at_all_harms_nobody(tmp_path: Path) -> None:
-    with served(tmp_path) as url, connect(f"ws{url.removeprefix('http')}/ws") as beside:
+def test_a_websocket_that_is_told_anything_at_all_harms_nobody(url: str) -> None:
+    with connect(f"ws{url.removeprefix('http')}/ws") as beside:
         beside.recv()
 
         @given(frames=FRAMES)
@@ -134,3 +105,29 @@ def test_a_websocket_that_is_told_anything_at_all_harms_nobody(tmp_path: Path) -
         while "pong: nakari" not in str(beside.recv(timeout=60)):
             pass
         assert httpx.get(f"{url}/ping", timeout=60).json()["pong"] is True
+
+
+def test_nothing_that_the_document_allows_is_an_error_of_ours(url: str) -> None:
+    wrong: list[str] = []
+    for operation in operations(url):
+
+        @given(case=operation.as_strategy())
+        @settings(
+            max_examples=EXAMPLES,
+            deadline=None,
+            database=None,
+            phases=[Phase.explicit, Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        def try_it(case: Any) -> None:
+            answer = case.call(timeout=60)
+            if answer.status_code >= 500 and not is_unavailable(answer.status_code, answer.text):
+                wrong.append(f"{case.method} {case.path} {case.body!r:.200} {answer.status_code} {answer.text:.200}")
+
+        try_it()
+    assert wrong == []
+
+
+def is_unavailable(status: int, text: str) -> bool:
+    """Whether a part that the request needs is not there, which is told as a sentence with its code."""
+    return status == 503 and json.loads(text).get("code") == Exit.UNAVAILABLE

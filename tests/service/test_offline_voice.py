@@ -92,15 +92,11 @@ def accounts(home: Household) -> list[tuple[object, object]]:
 @pytest.mark.shows("V18", "V19")
 @pytest.mark.parametrize(
     "script",
-    [
-        [],
-        [Fault.REFUSE_403],
-        [Fault.REFUSE_403] * 9,
-        *([fault] * 2 for fault in Fault if fault not in (Fault.GOOD, Fault.REFUSE_403)),
-    ],
+    [[], [Fault.REFUSE_403], [Fault.REFUSE_403] * 9, [Fault.STALL] * 2, [Fault.DROP] * 2],
     ids=lambda script: f"{script[0].name.lower()}-{len(script)}" if script else "good",
 )
 async def test_a_complete_sentence_is_heard_in_time(script: Sequence[Fault], tmp_path: Path) -> None:
+    """A service that is well, refuses, stalls and breaks off; what else it may do: tests/audio/tts/test_chain.py."""
     await asyncio.to_thread(spoken, TEXT)  # made once, and not inside a deadline
     question = await asyncio.to_thread(speak, "What time is it?", tmp_path / "question.wav")
 

@@ -47,6 +47,15 @@ def bare(box: Box) -> Box:
     return box
 
 
+@pytest.fixture
+def first(box: Box) -> Box:
+    """The box with version 1.0 running on it; the next test finds it as the one before left it."""
+    if box.run("nakari", "version").stdout != "nakari 1.0\n":
+        box.must("dpkg", "--purge", "nakari")
+        installed(box, "1.0")
+    return box
+
+
 def install(box: Box, version: str) -> tuple[int, str]:
     """Do what a person types; return the exit status and what stood on the screen."""
     command = ("apt-get", "install", "-qq", "-y", "--no-install-recommends", "--allow-downgrades")
@@ -76,6 +85,50 @@ def test_one_command_ends_with_a_running_service(bare: Box) -> None:
     assert bare.must("dpkg", "--verify", "nakari") == ""
 
 
+def test_what_the_pages_have_a_person_copy_lies_beside_them(first: Box) -> None:
+    pages = first.must("sh", "-euc", "cat /usr/share/doc/nakari/README.md /usr/share/doc/nakari/docs/*.md")
+    copied = set(re.findall(r"sudo (?:install [^\n]*?|cp )(?:/opt/nakari/current/)?(systemd/[\w.-]+) ", pages))
+    assert {"systemd/asound.conf", "systemd/desktop-sound.conf", "systemd/machines.conf"} <= copied
+    first.must("ls", *(f"/usr/share/doc/nakari/{file}" for file in copied))
+
+
+@pytest.mark.shows("H7")
+def test_a_nightly_backup_is_there_for_the_asking_and_keeps_seven(first: Box) -> None:
+    assert first.run("systemctl", "is-enabled", "nakari-backup.timer").stdout == "disabled\n"
+    first.must("systemctl", "enable", "--now", "nakari-backup.timer")
+    assert "nakari-backup.service" in first.must("systemctl", "list-timers", "--no-pager")
+    first.must("sh", "-euc", "install -d -m 700 /var/backups/nakari; cd /var/backups/nakari; touch mine")
+    first.must("sh", "-euc", "cd /var/backups/nakari; for day in $(seq 9); do touch 2020-01-0$day.nakari; done")
+    first.must("systemctl", "start", "nakari-backup.service")
+    kept = [name for name in first.must("ls", "/var/backups/nakari").split() if name.startswith("20")]
+    assert kept[:-1] == [f"2020-01-0{day}.nakari" for day in (4, 5, 6, 7, 8, 9)]
+    assert first.must("cat", f"/var/backups/nakari/{kept[-1]}") == "1.0\n"
+    assert first.must("stat", "--format=%U %a", f"/var/backups/nakari/{kept[-1]}") == "root 600\n"
+    assert "mine" in first.must("ls", "/var/backups/nakari")
+
+
+def test_a_reload_asks_the_service_and_leaves_it_running(first: Box) -> None:
+    pid = first.show("MainPID")
+    first.must("systemctl", "reload", "nakari.service")
+    first.must("ls", "/var/lib/nakari/reloaded")
+    assert (first.show("MainPID"), first.show("ActiveState")) == (pid, "active")
+    first.must("systemctl", "try-restart", "nakari.service")
+    assert first.show("MainPID") != pid
+
+
+def test_a_service_that_its_owner_disabled_stays_down_through_an_upgrade(first: Box) -> None:
+    first.must("systemctl", "disable", "--now", "nakari.service")
+    installed(first, "2.0")
+    assert (first.show("ActiveState"), first.show("UnitFileState")) == ("inactive", "disabled")
+
+
+def test_an_upgrade_that_was_cut_off_is_begun_again_from_what_was_whole(first: Box) -> None:
+    first.must("sh", "-euc", "cd /usr/lib/nakari; mv venv before; mkdir -p venv/bin; echo torn >venv/bin/nakari")
+    status, said = install(first, "3.0")
+    assert status != 0, said
+    assert (first.must("nakari", "version"), first.show("ActiveState")) == ("nakari 1.0\n", "active")
+
+
 def test_a_system_that_keeps_no_documents_has_a_configuration_all_the_same(bare: Box) -> None:
     bare.write("/etc/dpkg/dpkg.cfg.d/slim", "path-exclude=/usr/share/doc/*\n")
     try:
@@ -84,14 +137,6 @@ def test_a_system_that_keeps_no_documents_has_a_configuration_all_the_same(bare:
         bare.must("rm", "/etc/dpkg/dpkg.cfg.d/slim")
     assert bare.run("ls", "/usr/share/doc/nakari").returncode != 0
     assert "all is default" in bare.must("cat", "/etc/nakari/nakari.toml")
-
-
-def test_what_the_pages_have_a_person_copy_lies_beside_them(bare: Box) -> None:
-    installed(bare, "1.0")
-    pages = bare.must("sh", "-euc", "cat /usr/share/doc/nakari/README.md /usr/share/doc/nakari/docs/*.md")
-    copied = set(re.findall(r"sudo (?:install [^\n]*?|cp )(?:/opt/nakari/current/)?(systemd/[\w.-]+) ", pages))
-    assert {"systemd/asound.conf", "systemd/desktop-sound.conf", "systemd/machines.conf"} <= copied
-    bare.must("ls", *(f"/usr/share/doc/nakari/{file}" for file in copied))
 
 
 def test_an_upgrade_and_the_way_back_keep_state_and_configuration(bare: Box) -> None:
@@ -124,21 +169,6 @@ def test_a_broken_version_gives_way_to_the_one_before(bare: Box, broken: str, wh
     assert bare.must("ls", "/usr/lib/nakari") == "venv\n"
 
 
-def test_an_upgrade_that_was_cut_off_is_begun_again_from_what_was_whole(bare: Box) -> None:
-    installed(bare, "1.0")
-    bare.must("sh", "-euc", "cd /usr/lib/nakari; mv venv before; mkdir -p venv/bin; echo torn >venv/bin/nakari")
-    status, said = install(bare, "3.0")
-    assert status != 0, said
-    assert (bare.must("nakari", "version"), bare.show("ActiveState")) == ("nakari 1.0\n", "active")
-
-
-def test_a_service_that_its_owner_disabled_stays_down_through_an_upgrade(bare: Box) -> None:
-    installed(bare, "1.0")
-    bare.must("systemctl", "disable", "--now", "nakari.service")
-    installed(bare, "2.0")
-    assert (bare.show("ActiveState"), bare.show("UnitFileState")) == ("inactive", "disabled")
-
-
 def test_beside_an_installation_by_script_it_is_refused_with_the_way_out(bare: Box) -> None:
     bare.must("mkdir", "-p", "/opt/nakari/current/scripts")
     bare.must("touch", "/opt/nakari/current/scripts/uninstall")
@@ -153,32 +183,6 @@ def test_beside_an_installation_by_script_it_is_refused_with_the_way_out(bare: B
     finally:
         bare.must("rm", "-r", "/opt/nakari")
     installed(bare, "1.0")
-
-
-@pytest.mark.shows("H7")
-def test_a_nightly_backup_is_there_for_the_asking_and_keeps_seven(bare: Box) -> None:
-    installed(bare, "1.0")
-    assert bare.run("systemctl", "is-enabled", "nakari-backup.timer").stdout == "disabled\n"
-    bare.must("systemctl", "enable", "--now", "nakari-backup.timer")
-    assert "nakari-backup.service" in bare.must("systemctl", "list-timers", "--no-pager")
-    bare.must("sh", "-euc", "install -d -m 700 /var/backups/nakari; cd /var/backups/nakari; touch mine")
-    bare.must("sh", "-euc", "cd /var/backups/nakari; for day in 1 2 3 4 5 6 7 8 9; do touch 2020-01-0$day.nakari; done")
-    bare.must("systemctl", "start", "nakari-backup.service")
-    kept = [name for name in bare.must("ls", "/var/backups/nakari").split() if name.startswith("20")]
-    assert kept[:-1] == [f"2020-01-0{day}.nakari" for day in (4, 5, 6, 7, 8, 9)]
-    assert bare.must("cat", f"/var/backups/nakari/{kept[-1]}") == "1.0\n"
-    assert bare.must("stat", "--format=%U %a", f"/var/backups/nakari/{kept[-1]}") == "root 600\n"
-    assert "mine" in bare.must("ls", "/var/backups/nakari")
-
-
-def test_a_reload_asks_the_service_and_leaves_it_running(bare: Box) -> None:
-    installed(bare, "1.0")
-    pid = bare.show("MainPID")
-    bare.must("systemctl", "reload", "nakari.service")
-    bare.must("ls", "/var/lib/nakari/reloaded")
-    assert (bare.show("MainPID"), bare.show("ActiveState")) == (pid, "active")
-    bare.must("systemctl", "try-restart", "nakari.service")
-    assert bare.show("MainPID") != pid
 
 
 @pytest.mark.shows("H8")

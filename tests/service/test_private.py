@@ -1,6 +1,8 @@
-"""With a local configuration not one packet leaves the machine, children included."""
+"""With a local configuration not one packet leaves the machine, children included.
 
-import subprocess
+That it answers without any network: tests/service/test_offline_voice.py.
+"""
+
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,8 @@ from tests.service.process import NAKARI, Household, speak
 
 @pytest.mark.network
 @pytest.mark.shows("G4", "H1")
-@pytest.mark.parametrize("memory", [True, False])
-def test_a_spoken_question_is_answered_without_a_connection_beyond_loopback(tmp_path: Path, memory: bool) -> None:
-    home = Household(tmp_path, {"memory": {"enabled": memory}})
+def test_a_spoken_question_is_answered_without_a_connection_beyond_loopback(tmp_path: Path) -> None:
+    home = Household(tmp_path, {"memory": {"enabled": True}})
     question = speak("What time is it?", tmp_path / "question.wav")
     sound = ["--input", str(question), "--output", str(tmp_path / "answer.wav")]
     command = [*NAKARI, "--config", str(home.write()), "run", "--once", *sound]
@@ -30,19 +31,3 @@ def test_the_watcher_would_have_seen_a_connection_of_the_same_program(tmp_path: 
     command = [*NAKARI, "--config", str(home.write()), "say", "hello", "--output", str(tmp_path / "a.wav")]
     watch(command, tmp_path / "trace", clean_environment(HOME=str(tmp_path)), timeout=55)
     assert any("192.0.2.1" in seen for seen in beyond_loopback(tmp_path / "trace"))
-
-
-@pytest.mark.network
-def test_without_any_network_at_all_she_answers(tmp_path: Path) -> None:
-    from tests.service.privacy import unplugged
-
-    home = Household(tmp_path, {"voice": {"engine": "auto"}})
-    question = speak("What time is it?", tmp_path / "question.wav")
-    sound = ["--input", str(question), "--output", str(tmp_path / "answer.wav")]
-    command = unplugged([*NAKARI, "--config", str(home.write()), "run", "--once", *sound])
-    done = subprocess.run(
-        command, env=clean_environment(HOME=str(tmp_path)), capture_output=True, text=True, timeout=55, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert home.states() == ["completed"]
-    assert home.spoken()[0].startswith("It is ")

@@ -32,54 +32,33 @@ def reflexes_of(home: Household) -> dict[str, object]:
     return found
 
 
-@pytest.mark.shows("V16", "V23")
-def test_a_typed_stop_silences_a_ring(home: Household, tmp_path: Path) -> None:
-    with in_a_quiet_room(home, tmp_path) as service:
-        service.until("service_started")
-        said_by(home, "ask", "set a timer for 2 seconds")
-        service.until("ring_sounded")
-        assert said_by(home, "ask", "stop") == "The timer is silent."
-        service.until("ringing_stopped")
-        assert "stop" not in json.dumps(reflexes_of(home)["acted"]), "the ring's own word"
-
-
-@pytest.mark.shows("V29")
-def test_mute_is_shown_and_survives_a_kill(home: Household, tmp_path: Path) -> None:
-    until: object = None
-    for arguments in ((), ("unmute",)):
-        with in_a_quiet_room(home, tmp_path) as service:
-            service.until("service_started")
-            assert reflexes_of(home)["muted"] is bool(arguments)
-            assert reflexes_of(home)["muted_until"] == until
-            if not arguments:
-                assert "hear nothing for an hour, or until" in said_by(home, "mute")
-                until = reflexes_of(home)["muted_until"]
-                service.kill()
-            else:
-                assert said_by(home, *arguments) == "I can hear again."
-                assert reflexes_of(home)["muted"] is False
-
-
-@pytest.mark.shows("V16")
-def test_how_loud_she_is_survives_a_kill(home: Household, tmp_path: Path) -> None:
-    with in_a_quiet_room(home, tmp_path) as service:
-        service.until("service_started")
-        assert said_by(home, "ask", "quieter") == "The volume is 85 percent."
-        service.until("reflex_kept")
-        service.kill()
-    with in_a_quiet_room(home, tmp_path) as service:
-        service.until("service_started")
-        assert reflexes_of(home)["volume"] == 85
-        assert "85" in said_by(home, "volume")
-
-
-@pytest.mark.shows("V29")
-def test_forgetting_is_told_by_the_command(home: Household, tmp_path: Path) -> None:
+@pytest.mark.shows("V16", "V23", "V29")
+def test_typed_they_act_at_once_and_mute_and_loudness_survive_a_kill(home: Household, tmp_path: Path) -> None:
     with in_a_quiet_room(home, tmp_path) as service:
         service.until("service_started")
         assert said_by(home, "forget") == "There is nothing to forget."
         assert said_by(home, "forget", "--minutes", "5") == "There is nothing to forget."
         assert said_by(home, "hush")
+        acted = reflexes_of(home)["acted"]
+        said_by(home, "ask", "set a timer for 2 seconds")
+        service.until("ring_sounded")
+        assert said_by(home, "ask", "stop") == "The timer is silent."
+        service.until("ringing_stopped")
+        assert reflexes_of(home)["acted"] == acted, "the ring's own word is no reflex"
+        assert said_by(home, "ask", "quieter") == "The volume is 85 percent."
+        service.until("reflex_kept")
+        found = reflexes_of(home)
+        assert (found["muted"], found["muted_until"]) == (False, None)
+        assert "hear nothing for an hour, or until" in said_by(home, "mute")
+        until = reflexes_of(home)["muted_until"]
+        service.kill()
+    with in_a_quiet_room(home, tmp_path) as service:
+        service.until("service_started")
+        found = reflexes_of(home)
+        assert (found["muted"], found["muted_until"], found["volume"]) == (True, until, 85)
+        assert "85" in said_by(home, "volume")
+        assert said_by(home, "unmute") == "I can hear again."
+        assert reflexes_of(home)["muted"] is False
 
 
 def test_without_a_service_the_commands_say_so(home: Household) -> None:

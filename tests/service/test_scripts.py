@@ -47,16 +47,36 @@ def test_ci_and_pre_commit_call_the_scripts() -> None:
 
 
 @pytest.mark.shows("H1")
-def test_run_sets_up_once_then_goes_straight_to_work(project: ScratchProject, tmp_path: Path) -> None:
+def test_run_makes_good_a_set_up_that_was_interrupted_then_goes_straight_to_work(
+    project: ScratchProject, tmp_path: Path
+) -> None:
+    interrupt_set_up_of(project)
+    assert not (project.folder / ".venv/made-runtime").exists()
+    (project.folder / ".venv/half-installed").touch()
     first = project.run("run", "say", "two words", folder=tmp_path)
     assert first.stdout == f"{tmp_path} say two words\n"
     assert "making the virtual environment" in first.stderr
+    assert not (project.folder / ".venv/half-installed").exists()
     for name in ("python3", "python3.11", "python3.12", "python3.13", "apt-get"):
         project.command(name, OLD_PYTHON)
     made = written(project.folder / ".venv")
     second = project.run("run", folder=tmp_path)
     assert (second.stdout, second.stderr) == (f"{tmp_path} run\n", "")
     assert written(project.folder / ".venv") == made
+
+
+def interrupt_set_up_of(project: ScratchProject) -> None:
+    """Kill it and all it started when it begins to install."""
+    with subprocess.Popen(
+        ["dash", project.folder / "scripts/setup"],
+        env=project.environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as setup:
+        assert setup.stderr
+        assert any("installing what requirements/runtime.txt locks" in line for line in iter(setup.stderr.readline, ""))
+        os.killpg(setup.pid, signal.SIGKILL)
 
 
 def written(folder: Path) -> dict[Path, int]:
@@ -85,8 +105,10 @@ def test_another_interpreter_gets_a_folder_of_its_own(ready: ScratchProject) -> 
 def test_a_changed_lock_is_followed_in_place(ready: ScratchProject) -> None:
     (ready.folder / "requirements/runtime.txt").write_text("# another\n")
     (ready.folder / ".venv/kept").touch()
+    locked = (ready.folder / ".venv/locked-runtime").read_text()
     assert "ready" in ready.run("setup").stderr
     assert (ready.folder / ".venv/kept").exists()
+    assert (ready.folder / ".venv/locked-runtime").read_text() != locked, "pip went through it"
     assert ready.run("setup").stderr == ""
 
 
@@ -98,37 +120,6 @@ def test_a_moved_folder_gets_a_new_environment(ready: ScratchProject, tmp_path: 
     assert "ready" in done.stderr
     saved = moved.run("backup", "a file", LC_ALL="of_NOBODY.nowhere")
     assert (saved.stdout, saved.stderr) == (f"{moved.folder} backup a file\n", "")
-
-
-def test_an_interrupted_set_up_is_made_good_by_the_next(project: ScratchProject) -> None:
-    with subprocess.Popen(
-        ["dash", project.folder / "scripts/setup"],
-        env=project.environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as setup:
-        assert setup.stderr
-        assert any("installing what requirements/runtime.txt locks" in line for line in iter(setup.stderr.readline, ""))
-        os.killpg(setup.pid, signal.SIGKILL)
-    assert not (project.folder / ".venv/made-runtime").exists()
-    (project.folder / ".venv/half-installed").touch()
-    assert project.run("run").stdout == f"{project.folder} run\n"
-    assert not (project.folder / ".venv/half-installed").exists()
-
-
-def test_a_failed_installation_is_one_sentence(project: ScratchProject) -> None:
-    lock = project.folder / "requirements/runtime.txt"
-    lock.write_text("not-to-be-had==1 --hash=sha256:" + "0" * 64 + "\n")
-    failed = project.run("run")
-    assert failed.returncode == 69
-    assert failed.stdout == ""
-    assert (
-        "nakari: the installation failed; look at the lines above, check the network, then run this again"
-        in failed.stderr
-    )
-    assert "No matching distribution found for not-to-be-had==1" in failed.stderr
-    assert (project.folder / ".venv/unfinished").exists()
 
 
 def test_a_person_gets_one_apt_line_and_set_up_goes_on(ready: ScratchProject) -> None:
@@ -196,3 +187,27 @@ def test_an_option_that_is_none_changes_nothing(ready: ScratchProject, script: s
     done = ready.run(script, "--prge")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"nakari: usage: scripts/{script} {usage}\n"
+
+
+def test_what_is_locked_is_not_looked_through_again_where_only_the_project_changed(ready: ScratchProject) -> None:
+    assert ready.run("setup").returncode == 0
+    locked = ready.folder / ".venv/locked-runtime"
+    with (ready.folder / "pyproject.toml").open("a") as project:
+        project.write("# another\n")
+    before = locked.stat().st_mtime_ns
+    assert "ready" in ready.run("setup").stderr
+    assert locked.stat().st_mtime_ns == before
+
+
+def test_a_failed_installation_is_one_sentence(ready: ScratchProject) -> None:
+    lock = ready.folder / "requirements/runtime.txt"
+    lock.write_text("not-to-be-had==1 --hash=sha256:" + "0" * 64 + "\n")
+    failed = ready.run("run")
+    assert failed.returncode == 69
+    assert failed.stdout == ""
+    assert (
+        "nakari: the installation failed; look at the lines above, check the network, then run this again"
+        in failed.stderr
+    )
+    assert "No matching distribution found for not-to-be-had==1" in failed.stderr
+    assert (ready.folder / ".venv/unfinished").exists()

@@ -3,14 +3,15 @@
 import asyncio
 import json
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
 
-from benchmarks.machines.takeovers import takeovers
+from benchmarks.machines.takeovers import figure_of, takeovers
 from tests.agent.openai_server import OpenAiServer, reply
+from tests.benchmarks.shape import is_a_figure
 from tests.engine_servers import Server, nats_program, nats_server, redis_server
 from tests.service.process import Household, Running
 
@@ -20,14 +21,28 @@ SENTENCES = ["Number one is spoken first.", "Number two comes after it.", "Numbe
 pytestmark = pytest.mark.shows("H10")
 
 
-@pytest.fixture(params=["nats", "redis"])
-async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Server]:
-    if request.param == "nats" and nats_program() is None:
-        pytest.skip("there is no nats-server of 2.10 or newer; scripts/nats fetch gets one")
-    server = nats_server(tmp_path / "nats") if request.param == "nats" else redis_server(tmp_path / "redis")
+@contextmanager
+def started(server: Server) -> Iterator[Server]:
+    """Run a server in the block."""
     server.start()
-    yield server
-    server.kill()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[Server]:
+    with started(redis_server(tmp_path / "redis")) as server:
+        yield server
+
+
+@pytest.fixture
+def nats(tmp_path: Path) -> Iterator[Server]:
+    if nats_program() is None:
+        pytest.skip("there is no nats-server of 2.10 or newer; scripts/nats fetch gets one")
+    with started(nats_server(tmp_path / "nats")) as server:
+        yield server
 
 
 def machine(folder: Path, name: str, engine: Server, model: OpenAiServer) -> Household:
@@ -61,10 +76,10 @@ async def completed(home: Household) -> None:
             await asyncio.to_thread(lambda: None)
 
 
-async def test_the_second_goes_on_with_the_reply_of_the_first(tmp_path: Path, engine: Server) -> None:
+async def test_the_second_goes_on_with_the_reply_of_the_first(tmp_path: Path, redis: Server) -> None:
     async with OpenAiServer() as model:
         model.enqueue(reply(COUNTED))
-        async with two(tmp_path, engine, model) as ((attic, first), (cellar, second)):
+        async with two(tmp_path, redis, model) as ((attic, first), (cellar, second)):
             await attic.hear("Count to three.")
             await logged(first, "sentence_started", "model_answered")
             listed = await asyncio.to_thread(attic.run, "machines", "--json")
@@ -79,10 +94,10 @@ async def test_the_second_goes_on_with_the_reply_of_the_first(tmp_path: Path, en
             assert len(model.requests) == 1, "it was asked once"
 
 
-async def test_one_that_stood_still_comes_back_and_says_nothing(tmp_path: Path, engine: Server) -> None:
+async def test_one_that_stood_still_comes_back_and_says_nothing(tmp_path: Path, nats: Server) -> None:
     async with OpenAiServer() as model:
         model.enqueue(reply(COUNTED))
-        async with two(tmp_path, engine, model) as ((attic, first), (cellar, second)):
+        async with two(tmp_path, nats, model) as ((attic, first), (cellar, second)):
             await attic.hear("Count to three.")
             await logged(first, "sentence_started", "model_answered")
             first.process.send_signal(signal.SIGSTOP)
@@ -101,8 +116,9 @@ async def test_one_that_stood_still_comes_back_and_says_nothing(tmp_path: Path, 
             assert [process.poll() for process in (first.process, second.process)] == [None, None], "nobody left"
 
 
-async def test_nothing_is_lost_or_done_twice_in_mid_reply_mid_write_and_mid_timer(tmp_path: Path) -> None:
-    """A sample of the fifty of `benchmarks.machines.takeovers`."""
-    story, faults = await takeovers(tmp_path, 3)
+async def test_nothing_is_lost_or_done_twice_in_mid_write_and_mid_timer(tmp_path: Path) -> None:
+    """A sample of the fifty of `benchmarks.machines.takeovers`, and the figure that it makes of them."""
+    story, faults = await takeovers(tmp_path, ("mid-write", "mid-timer"))
     assert faults == []
-    assert len(story.taken) == 3
+    assert len(story.taken) == 2
+    is_a_figure(figure_of(story, faults))

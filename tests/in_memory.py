@@ -5,6 +5,7 @@ A kill takes nothing from a folder in memory either: what was written lies with 
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -14,8 +15,15 @@ IN_MEMORY: Final = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """The folder for `tempfile`; None is its own choice, where there is no such place."""
 
 
+@contextmanager
+def folder_in_memory() -> Iterator[Path]:
+    """An empty folder, removed at the end of the block."""
+    with tempfile.TemporaryDirectory(prefix="nakari-", dir=IN_MEMORY) as folder:
+        yield Path(folder)
+
+
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
     """An empty folder, removed after the test."""
-    with tempfile.TemporaryDirectory(prefix="nakari-", dir=IN_MEMORY) as folder:
-        yield Path(folder)
+    with folder_in_memory() as folder:
+        yield folder

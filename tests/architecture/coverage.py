@@ -5,6 +5,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,6 +16,8 @@ PAGE = ROOT / "build" / "coverage.md"
 
 ROWS = ROOT / "docs" / "rows.toml"
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+MARK = "pytest.mark.shows"
 
 BENCHMARK_ROWS = "SHOWS"
 """The name of the tuple in which a benchmark says which rows its figure belongs to."""
@@ -49,6 +52,7 @@ def rows() -> dict[str, dict[str, str]]:
     return listed
 
 
+@cache
 def evidence() -> dict[str, set[Evidence]]:
     """Return everything that names a row, by the row."""
     found: dict[str, set[Evidence]] = defaultdict(set)
@@ -121,7 +125,11 @@ def _pytestmark(body: Iterable[ast.stmt]) -> list[ast.stmt]:
 
 def _marks(nodes: Iterable[ast.AST]) -> list[ast.Call]:
     inside = (node for top in nodes for node in ast.walk(top))
-    return [node for node in inside if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.shows"]
+    return [node for node in inside if isinstance(node, ast.Call) and _is_shows(node.func)]
+
+
+def _is_shows(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and function.attr == "shows" and ast.unparse(function) == MARK
 
 
 if __name__ == "__main__":

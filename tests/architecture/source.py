@@ -1,6 +1,7 @@
 """The repository as the architecture tests see it: tracked and new files, parsed once."""
 
 import ast
+import gc
 import subprocess
 from collections.abc import Iterator
 from functools import cache
@@ -42,8 +43,30 @@ def text(path: Path) -> str:
 
 @cache
 def tree(path: Path) -> ast.Module:
-    """Return a file's syntax tree."""
-    return ast.parse(text(path), filename=str(path))
+    """Return a file's syntax tree.
+
+    No garbage is looked for meanwhile: of a million nodes that all stay there is none, and it takes four fifths of the
+    time.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(text(path), filename=str(path))
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return every node of a file's syntax tree, in the order of `ast.walk`."""
+    return tuple(ast.walk(tree(path)))
+
+
+def forget() -> None:
+    """Let go of the trees and texts, which are hundreds of megabytes: whoever runs after this need not carry them."""
+    for kept in (tree, nodes, text):
+        kept.cache_clear()
 
 
 def length(path: Path) -> int:
@@ -53,7 +76,7 @@ def length(path: Path) -> int:
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:
     """Yield each imported module's dotted name with its line; relative imports count as the package's own."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -66,5 +89,5 @@ def is_for_types_only(path: Path, line: int) -> bool:
         isinstance(node, ast.If)
         and ast.unparse(node.test).endswith("TYPE_CHECKING")
         and node.lineno <= line <= (node.body[-1].end_lineno or 0)
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
     )

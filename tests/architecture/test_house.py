@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source import ROOT, files, length, sources, suite, text, tree
+from tests.architecture.source import ROOT, files, length, nodes, sources, suite, text
 
 MOCKS = {"Mock", "MagicMock", "AsyncMock", "PropertyMock", "create_autospec", "monkeypatch", "mocker"}
 VAGUE = re.compile(r"(utils?|helpers?|manager|base|common|misc)(_|\.py$|$)")
@@ -25,7 +25,7 @@ NO_ADDRESS_IN = (
 
 def functions(path: Path) -> Iterator[tuple[str, int]]:
     """Yield where each function of a file stands and how many lines it has."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{path}:{node.lineno} {node.name}", (node.end_lineno or node.lineno) - node.lineno + 1
 
@@ -34,7 +34,7 @@ def calls(path: Path, *names: str) -> Iterator[tuple[str, str]]:
     """Yield where a function or method of one of these names is called, and the call."""
     if not any(name in text(path) for name in names):
         return
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in names:
                 yield f"{path}:{node.lineno}", ast.unparse(node)
@@ -42,7 +42,7 @@ def calls(path: Path, *names: str) -> Iterator[tuple[str, str]]:
 
 def names_used(path: Path) -> Iterator[tuple[str, int]]:
     """Yield every name a file mentions, as name, attribute, parameter or import."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.alias(name=name):
                 yield name, node.lineno
@@ -76,7 +76,7 @@ def test_what_is_raised_is_raised_outside_of_except_star() -> None:
         f"{path}:{node.lineno}"
         for path in sources() + suite()
         if "except*" in text(path)
-        for star in ast.walk(tree(path))
+        for star in nodes(path)
         if isinstance(star, ast.TryStar)
         for handler in star.handlers
         for node in ast.walk(handler)
@@ -109,7 +109,7 @@ def test_only_the_configuration_reads_the_environment() -> None:
         f"{path}:{node.lineno}"
         for path in sources()
         if path != Path("appliance/config/load.py")
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call | ast.Subscript)
         and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         and PROCESS_ENVIRONMENT.match(ast.unparse(node))
@@ -121,7 +121,7 @@ def test_any_is_rare() -> None:
     uses = [
         f"{path}:{node.lineno}"
         for path in sources()
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Name) and node.id == "Any"
     ]
     assert len(uses) <= sum(map(length, sources())) / 1000, uses

@@ -20,6 +20,9 @@ pytest_plugins = ["pytester"]
 
 OPTIONS = ("asyncio_mode=auto", "asyncio_default_fixture_loop_scope=function", f"pythonpath={ROOT}", "markers=neo4j:")
 
+NAMED = "NAKARI_TEST_NEO4J_URI=bolt://127.0.0.1:1"
+"""Else the mark alone has Maven fetch a server, into the new home that `pytester` gives a process."""
+
 
 def run(pytester: pytest.Pytester, *arguments: str, environment: Sequence[str] = ()) -> pytest.RunResult:
     """Run what was made, in a process of its own, under the suite's conftest."""
@@ -53,8 +56,8 @@ def test_neither():
 
 def test_whoever_asks_for_the_server_is_marked_be_it_by_another_fixture(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(FIXTURE)
-    run(pytester, "-m", "not neo4j").assert_outcomes(passed=1, deselected=2)
-    run(pytester, "--fast").assert_outcomes(passed=1, deselected=2)
+    for left_out in (("-m", "not neo4j"), ("--fast",)):
+        run(pytester, *left_out, environment=(NAMED,)).assert_outcomes(passed=1, deselected=2)
 
 
 SKIPPED = """
@@ -81,8 +84,7 @@ def test_of_something_else():
 @pytest.mark.parametrize("ci", ["true", ""])
 def test_a_skip_that_hides_the_server_fails_where_ci_runs(pytester: pytest.Pytester, ci: str) -> None:
     pytester.makepyfile(SKIPPED)
-    named = "NAKARI_TEST_NEO4J_URI=bolt://127.0.0.1:1"  # else the mark alone asks Maven
-    found = run(pytester, "-ra", environment=(named, f"CI={ci}"))
+    found = run(pytester, "-ra", environment=(NAMED, f"CI={ci}"))
     outcomes = found.parseoutcomes()
     if ci:
         assert (outcomes["skipped"], outcomes.get("failed", 0) + outcomes.get("errors", 0)) == (1, 2)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.source import files, tree
+from tests.architecture.source import files, nodes
 
 EDGES = ("appliance/cli/", "appliance/config/", "appliance/wiring/", "appliance/service.py", "appliance/egress.py")
 """Where the configuration is read, handed out, and looked at as a whole."""
@@ -46,7 +46,7 @@ ALLOWED: dict[str, str] = {
 
 def given_everything(path: Path) -> Iterator[str]:
     """Yield each function with a parameter that is a `Config`, and each class with such a field; checks aside."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 told = node.args

@@ -2,11 +2,12 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from appliance.config.file import SECTIONS
 from appliance.config.meaning import settings_of
-from tests.architecture.source import sources, tree
+from tests.architecture.source import nodes, sources
 
 ALLOWED: dict[str, str] = {
     "agent/model/litellm_thread.py async_maybe_transform": "the library has no other way in",
@@ -23,6 +24,7 @@ ALLOWED: dict[str, str] = {
 """Where it is right all the same, as `file attribute`, and why."""
 
 
+@cache
 def methods() -> frozenset[str]:
     """Return the names of all functions and methods of the product that are called as such, not read as properties."""
     return frozenset(
@@ -35,7 +37,7 @@ def methods() -> frozenset[str]:
 
 def assignments(path: Path) -> Iterator[tuple[ast.Attribute, ast.expr]]:
     """Yield each attribute of something else than `self` that a file assigns, with what it gets."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         match node:
             case ast.Assign(targets=targets, value=value):
                 pairs = [pair for target in targets for pair in pairs_of(target, value)]
@@ -71,7 +73,7 @@ def can_be_called(value: ast.expr, known: frozenset[str], local: frozenset[str])
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Yield the functions and methods of a file."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -87,8 +89,8 @@ def joined_from_outside(path: Path, known: frozenset[str]) -> Iterator[str]:
 def silent_defaults(path: Path) -> Iterator[str]:
     """Yield each public attribute that begins as a function that does nothing, until somebody sets it."""
     idle = {node.name for node in functions(path) if not node.args.args and is_empty(node)}
-    fields = {each for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef) for each in node.body}
-    for node in ast.walk(tree(path)):
+    fields = {each for node in nodes(path) if isinstance(node, ast.ClassDef) for each in node.body}
+    for node in nodes(path):
         match node:
             case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value):
                 begins = value
@@ -115,10 +117,14 @@ def is_empty(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     )
 
 
+@cache
+def all_joined() -> frozenset[str]:
+    """Return what `joined_from_outside` finds in the whole product."""
+    return frozenset(each for path in sources() for each in joined_from_outside(path, methods()))
+
+
 def test_parts_are_joined_in_constructors() -> None:
-    known = methods()
-    found = {each for path in sources() for each in joined_from_outside(path, known)}
-    assert sorted(found - ALLOWED.keys()) == []
+    assert sorted(all_joined() - ALLOWED.keys()) == []
 
 
 def test_no_attribute_does_nothing_until_somebody_sets_it() -> None:
@@ -127,9 +133,8 @@ def test_no_attribute_does_nothing_until_somebody_sets_it() -> None:
 
 
 def test_no_exception_outlives_its_reason() -> None:
-    known = methods()
-    found = {each for path in sources() for each in (*joined_from_outside(path, known), *silent_defaults(path))}
-    assert sorted(ALLOWED.keys() - found) == []
+    found = {each for path in sources() for each in silent_defaults(path)}
+    assert sorted(ALLOWED.keys() - found - all_joined()) == []
 
 
 def exchangeable(path: Path) -> Iterator[str]:
@@ -138,7 +143,7 @@ def exchangeable(path: Path) -> Iterator[str]:
         (name, key): type(default) for name, section in SECTIONS.items() for key, default, _ in settings_of(section)
     }
     kinds |= {(name, key): kind for (_, key), kind in kinds.items() for name in ("settings", "told")}
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Call):
             given = [(last_of(each.value), each.attr) for each in node.args if isinstance(each, ast.Attribute)]
             known = [kinds[each] for each in given if each in kinds]

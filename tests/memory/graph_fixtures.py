@@ -17,6 +17,7 @@ from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.results import Limits
 from memory.graph.store import Neo4jServer, Store
+from tests.in_memory import folder_in_memory
 from tests.memory.graph_looks import empty, free_port
 from tests.needs import NEO4J_SCRIPT, named_server
 
@@ -27,20 +28,22 @@ GIVES_BACK_SECONDS = 60.0
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def embedded_store(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedStore]:
+async def embedded_store() -> AsyncIterator[EmbeddedStore]:
     """The store of the box, started once and stopped at the end; statements have as long in it as they have there."""
-    async with EmbeddedStore(tmp_path_factory.mktemp("graph")) as store:
-        yield store
+    with folder_in_memory() as folder:
+        async with EmbeddedStore(folder / "graph") as store:
+            yield store
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def hurried_store(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedStore]:
+async def hurried_store() -> AsyncIterator[EmbeddedStore]:
     """A module's own, for statements that are to overrun their 2 s, or leave names behind that nobody chose.
 
     A busy disk holds others up as long; and a name that was a relationship's type can be no label in the same store.
     """
-    async with EmbeddedStore(tmp_path_factory.mktemp("hurried"), statement_seconds=HURRIED.seconds) as store:
-        yield store
+    with folder_in_memory() as folder:
+        async with EmbeddedStore(folder / "hurried", statement_seconds=HURRIED.seconds) as store:
+            yield store
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -51,12 +54,16 @@ async def embedded(embedded_store: EmbeddedStore) -> AsyncIterator[Graph]:
 
 
 @pytest.fixture(scope="session")
-def neo4j_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def neo4j_uri() -> Iterator[str]:
     """Where a real Neo4j is: the one somebody names, else one from Maven that runs as long as the tests."""
     if named := named_server():
         yield named
         return
-    home, port = tmp_path_factory.mktemp("neo4j"), free_port()
+    with folder_in_memory() as home:
+        yield from _served(home, free_port())
+
+
+def _served(home: Path, port: int) -> Iterator[str]:
     command = [str(NEO4J_SCRIPT), "run", str(home), str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

@@ -6,24 +6,26 @@ from pathlib import Path
 import pytest
 
 from tests.engine_servers import Server, nats_server, redis_server
+from tests.in_memory import folder_in_memory
 from tests.memory.engine.rigs import KINDS, Rig, fake, real, started
 
 MAKE: dict[str, Callable[[Path], Server]] = {"nats": nats_server, "redis": redis_server}
 
 
 @pytest.fixture(scope="session")
-def shared_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Server]]:
+def shared_servers() -> Iterator[Callable[[str], Server]]:
     """What returns the server of a kind, started when it is first asked for."""
     running: dict[str, Server] = {}
+    with folder_in_memory() as folder:
 
-    def get(kind: str) -> Server:
-        if kind not in running:
-            running[kind] = started(MAKE[kind](tmp_path_factory.mktemp(kind)))
-        return running[kind]
+        def get(kind: str) -> Server:
+            if kind not in running:
+                running[kind] = started(MAKE[kind](folder / kind))
+            return running[kind]
 
-    yield get
-    for server in running.values():
-        server.kill()
+        yield get
+        for server in running.values():
+            server.kill()
 
 
 @pytest.fixture(params=KINDS)

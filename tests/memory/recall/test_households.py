@@ -6,10 +6,10 @@ With a model that compares by meaning it finds more (`scripts/bench recall --emb
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import pytest
+import pytest_asyncio
 
 from benchmarks.recall.corpus import CHOOSE, REPORT, UNANSWERABLE, Household, sampled
 from benchmarks.recall.finders import NakariFinder, opened
@@ -17,6 +17,9 @@ from benchmarks.recall.measuring import ask
 from benchmarks.recall.scoring import abstentions, score
 from benchmarks.recall.weaving import own_households
 from memory.recall import Question
+from tests.in_memory import folder_in_memory
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FLOOR: Final = 0.38
 """Least share of the evidence among the first ten, by words alone, of questions that mostly say it otherwise."""
@@ -30,12 +33,13 @@ class Home:
     finder: NakariFinder
 
 
-@pytest.fixture
-async def homes(tmp_path: Path) -> AsyncIterator[list[Home]]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def homes() -> AsyncIterator[list[Home]]:
+    """The three, told and indexed once: asking changes nothing."""
     async with AsyncExitStack() as stack:
-        found = []
+        found, place = [], stack.enter_context(folder_in_memory())
         for household in own_households():
-            folder = tmp_path / household.name
+            folder = place / household.name
             folder.mkdir()
             found.append(Home(household, await stack.enter_async_context(opened(household, folder))))
         yield found

@@ -33,7 +33,7 @@ from audio.echo.canceller import has_canceller
 from audio.echo.duplex import NOT_MEASURED, Duplex, Leak, Mode
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS
 from memory.json_value import Json
-from tests.appliance.command import ROOT, environment, nakari
+from tests.appliance.command import ROOT, environment
 from tests.appliance.door_fakes import ScriptedHandler, serving
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 
@@ -117,14 +117,12 @@ def test_a_device_that_is_named_and_not_there_is_a_fault(config: Config) -> None
 @pytest.mark.skipif(ctypes.util.find_library("portaudio") is None, reason="not installed: libportaudio2")
 def test_a_portaudio_that_aborts_takes_no_doctor_with_it(tmp_path: Path) -> None:
     """Without ALSA's stock configuration PortAudio aborts the process."""
-    done = nakari(tmp_path, "doctor", "--json", ALSA_CONFIG_PATH="/nonexistent")
-    lines = {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
-    assert done.returncode == 1
-    assert lines["sound"]["state"] == "fault"
-    assert lines["sound"]["what"] == "PortAudio broke down (SIGABRT)"
-    assert "libasound2-data" in lines["sound"]["fix"]
-    assert lines["level"]["what"] == "PortAudio broke down (SIGABRT)"
-    assert list(lines)[-1] == "service", "every other line is still told"
+    for check in ("sound", "level"):
+        line = line_of(check, tmp_path, ALSA_CONFIG_PATH="/nonexistent")
+        assert line.what == "PortAudio broke down (SIGABRT)"
+        if check == "sound":
+            assert line.verdict is Verdict.FAULT
+            assert "libasound2-data" in line.fix
 
 
 def a_program(folder: Path, name: str, script: str) -> None:

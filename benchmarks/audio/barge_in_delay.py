@@ -51,7 +51,8 @@ def _spoken_over(sounds: list[Sound], level: float) -> list[Interruption]:
     found: list[Interruption] = []
     for first in range(0, len(sounds), len(AFTER)):
         with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder:
-            found += interruptions(Path(folder), sounds[first : first + len(AFTER)], level, around(100 + first))
+            spoken = [(sound, level) for sound in sounds[first : first + len(AFTER)]]
+            found += interruptions(Path(folder), spoken, around(100 + first))
     return found
 
 

@@ -168,7 +168,7 @@ def shared_english() -> list[Clip]:
 @needs_shared
 @pytest.mark.shows("V30")
 def test_more_free_speech(free: PocketsphinxRecognizer, every_step: bool) -> None:
-    clips = shared_english()[:: 1 if every_step else 3]
+    clips = shared_english() if every_step else shared_english()[1::4]
     rate = rate_of(clips, {clip.name: free.transcribe(utterance(clip.samples)) for clip in clips})
     figure(f"pocketsphinx, language model, {len(clips)} clips of many speakers", str(rate))
     assert rate.rate < 0.55
@@ -181,7 +181,7 @@ def test_a_clips_own_sentence_among_the_commands_is_believed(every_step: bool) -
     recognizer = PocketsphinxRecognizer(
         {**COMMANDS, "command": [*COMMANDS["command"], *(" ".join(plain(clip.words)) for clip in clips)]}
     )
-    clips = clips[:: 1 if every_step else 2]
+    clips = clips[:: 1 if every_step else 3]
     transcripts = [recognizer.transcribe(utterance(clip.samples)) for clip in clips]
     right = [
         each.confidence == "normal" and plain(each.text) == plain(clip.words)
@@ -194,7 +194,7 @@ def test_a_clips_own_sentence_among_the_commands_is_believed(every_step: bool) -
 @needs_shared
 @pytest.mark.shows("V30")
 def test_orders_are_no_household_commands(free: PocketsphinxRecognizer, every_step: bool) -> None:
-    files = sorted((SHARED_CLIPS / "orders").glob("*.flac"))[: 4 if every_step else 2]
+    files = sorted((SHARED_CLIPS / "orders").glob("*.flac"))[: 4 if every_step else 1]
     transcripts = [free.transcribe(utterance(read_recording(file))) for file in files]
     assert [each.text for each in transcripts if each.confidence == "normal"] == []
 

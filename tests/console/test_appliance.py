@@ -33,12 +33,11 @@ def running(house: House) -> Iterator[Running]:
 
 
 @pytest.fixture
-def page(context: BrowserContext, house: House, running: Running) -> Page:
+def page(tab: Page, house: House, running: Running) -> Page:
     assert running.process.poll() is None
-    opened = context.new_page()
-    opened.goto(house.address)
-    expect(opened.get_by_test_id("state")).to_have_attribute("data-state", "idle")
-    return opened
+    tab.goto(house.address)
+    expect(tab.get_by_test_id("state")).to_have_attribute("data-state", "idle")
+    return tab
 
 
 def ask(page: Page, words: str) -> None:

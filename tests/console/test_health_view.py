@@ -44,12 +44,6 @@ def test_the_waterfall_of_a_turn_says_where_the_time_went(health: Page) -> None:
     expect(health.get_by_test_id("why-slow")).to_contain_text("What took longer was the model m")
 
 
-def test_p50_and_p95_are_told_for_what_was_spoken_and_written(health: Page) -> None:
-    expect(health.get_by_test_id("usual-Spoken")).to_contain_text("p50 1.31 s")
-    expect(health.get_by_test_id("usual-Spoken")).to_contain_text("p95 2.2 s")
-    expect(health.get_by_test_id("usual-Written")).to_contain_text("3 turns")
-
-
 def test_a_turn_that_ends_is_there_without_being_asked_for(health: Page, door: ScriptedDoor) -> None:
     listed = turns()
     newest = turn(90, 0.5)
@@ -111,12 +105,19 @@ def test_the_doctor_s_lines_come_one_by_one(health: Page, door: ScriptedDoor) ->
     expect(health.get_by_text("2 lines, 1 of them not in order.")).to_be_attached()
 
 
-def test_models_costs_cache_and_what_leaves(health: Page) -> None:
+@pytest.mark.shows("V26")
+def test_usual_seconds_models_costs_what_leaves_and_the_flight_recorder_are_told(health: Page) -> None:
+    expect(health.get_by_test_id("usual-Spoken")).to_contain_text("p50 1.31 s")
+    expect(health.get_by_test_id("usual-Spoken")).to_contain_text("p95 2.2 s")
+    expect(health.get_by_test_id("usual-Written")).to_contain_text("3 turns")
     models = health.get_by_role("region", name="Models")
     expect(models.get_by_role("row", name="From the cache")).to_contain_text("83 %")
     expect(models.get_by_role("row", name="Cost")).to_contain_text("0.082 $")
     expect(models).to_contain_text("cloud rests for 42 s")
     expect(models).to_contain_text("the words to api.example")
+    recorder = health.get_by_role("region", name="Flight recorder")
+    expect(recorder).to_contain_text("1 of at most 20 turns are kept, 2.4 MB.")
+    expect(recorder).to_contain_text("what does Anna like")
 
 
 def test_the_echo_is_measured_and_a_refusal_told(health: Page, door: ScriptedDoor) -> None:
@@ -125,10 +126,3 @@ def test_the_echo_is_measured_and_a_refusal_told(health: Page, door: ScriptedDoo
     del door.answers["calibrate"]
     health.get_by_role("button", name="Measure the echo").click()
     expect(health.get_by_role("alert")).to_contain_text("there is no request calibrate")
-
-
-@pytest.mark.shows("V26")
-def test_the_flight_recorder_says_what_it_keeps(health: Page) -> None:
-    recorder = health.get_by_role("region", name="Flight recorder")
-    expect(recorder).to_contain_text("1 of at most 20 turns are kept, 2.4 MB.")
-    expect(recorder).to_contain_text("what does Anna like")

@@ -18,7 +18,8 @@ def now(page: Page) -> Page:
     return page
 
 
-def test_a_timer_counts_down_and_rings(page: Page, door: ScriptedDoor) -> None:
+def test_a_timer_counts_down_and_rings(own_page: Page, door: ScriptedDoor) -> None:
+    page = own_page
     start = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
     page.clock.install(time=start)
     page.reload()

@@ -32,11 +32,12 @@ def test_an_owner_s_setting_is_set_and_reset(settings: Page, door: ScriptedDoor)
     assert door.next_request("settings.reset") == {"name": "mind.tool_calls"}
 
 
-def test_what_holds_for_everybody_cannot_be_changed(settings: Page) -> None:
+def test_members_are_listed_and_what_is_not_an_owner_s_to_set_is_not_offered(
+    settings: Page, door: ScriptedDoor
+) -> None:
+    expect(settings.get_by_test_id("who")).to_have_text("The household")
+    expect(settings.get_by_test_id("member")).to_contain_text(f"Anna{OWNER_KEY}")
     expect(settings.get_by_label("Most tool calls for one event")).to_be_disabled()
-
-
-def test_what_the_agent_set_for_itself_can_only_be_taken_back(settings: Page, door: ScriptedDoor) -> None:
     expect(settings.get_by_label("The query that opens each conversation")).to_be_disabled()
     settings.get_by_role("button", name="Take it back").click()
     assert door.next_request("settings.reset") == {"name": "memory.remember_at_start"}
@@ -58,11 +59,6 @@ def test_another_model_is_chosen(settings: Page, door: ScriptedDoor) -> None:
     settings.get_by_label("Which model thinks").select_option("cloud")
     assert door.next_request("model") == {"use": "cloud"}
     expect(settings.get_by_text("cloud thinks from the next event on.")).to_be_visible()
-
-
-def test_members_are_listed(settings: Page) -> None:
-    expect(settings.get_by_test_id("who")).to_have_text("The household")
-    expect(settings.get_by_test_id("member")).to_contain_text(f"Anna{OWNER_KEY}")
 
 
 def test_what_would_go_is_shown_and_nothing_else_is_forgotten(settings: Page, door: ScriptedDoor) -> None:

@@ -110,7 +110,8 @@ def test_the_microphone_stays_open_until_it_is_closed(page: Page, door: Scripted
     assert door.next_message() == {"type": "audio_end"}
 
 
-def test_speech_sounds_in_the_page_and_is_cut_at_once(page: Page, door: ScriptedDoor) -> None:
+def test_speech_sounds_in_the_page_and_is_cut_at_once(own_page: Page, door: ScriptedDoor) -> None:
+    page = own_page
     page.add_init_script(RECORD)
     page.reload()
     page.get_by_role("button", name="Let answers sound here").click()

@@ -174,11 +174,13 @@ def test_what_was_asked_while_nobody_was_there_is_sent_later(page: Page, door: S
 
 
 def wake_up(page: Page) -> None:
+    """On a clock that stays with the profile."""
     page.clock.install()
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
-def test_a_page_that_wakes_up_leaves_a_connection_that_died(page: Page, door: ScriptedDoor) -> None:
+def test_a_page_that_wakes_up_leaves_a_connection_that_died(own_page: Page, door: ScriptedDoor) -> None:
+    page = own_page
     door.is_deaf = True
     door.snapshot |= {"state": "idle"}
     wake_up(page)
@@ -186,7 +188,8 @@ def test_a_page_that_wakes_up_leaves_a_connection_that_died(page: Page, door: Sc
     expect(page.get_by_test_id("state")).to_have_attribute("data-state", "idle")
 
 
-def test_a_page_that_wakes_up_keeps_a_connection_that_lives(page: Page, door: ScriptedDoor) -> None:
+def test_a_page_that_wakes_up_keeps_a_connection_that_lives(own_page: Page, door: ScriptedDoor) -> None:
+    page = own_page
     wake_up(page)
     door.say("state", {"state": "speaking", "tool": None, "muted": False})
     expect(page.get_by_test_id("state")).to_have_attribute("data-state", "speaking")

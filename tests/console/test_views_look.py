@@ -1,13 +1,13 @@
 """Memory, health and settings as people see them: accessible, no wider than the screen, and a picture of each."""
 
-from collections.abc import Iterator
+from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
-from tests.console.door import SECONDS, ScriptedDoor
+from tests.console.door import ScriptedDoor
 from tests.console.scripted_house import answers
-from tests.console.test_looks import LOOKS, PICTURES, serious
+from tests.console.test_looks import LOOKS, PICTURES, looking, serious
 
 pytestmark = [pytest.mark.browser, pytest.mark.shows("F24")]
 
@@ -29,56 +29,49 @@ def door(door: ScriptedDoor) -> ScriptedDoor:
     return door
 
 
-@pytest.fixture(params=LOOKS)
-def looking(request: pytest.FixtureRequest, browser: Browser, door: ScriptedDoor) -> Iterator[tuple[str, Page]]:
-    """A page of some size, in light or dark, in English or Chinese."""
-    look: str = request.param
-    size, scheme, language = LOOKS[look]
-    context = browser.new_context(
-        viewport=size, color_scheme="dark" if scheme == "dark" else "light", locale=language, reduced_motion="reduce"
-    )
-    context.set_default_timeout(SECONDS * 1000)
-    yield look, context.new_page()
-    context.close()
-
-
-def test_the_views_are_accessible_and_have_their_pictures(looking: tuple[str, Page], address: str) -> None:
-    look, page = looking
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_views_are_accessible_and_have_their_pictures(browser: Browser, address: str, look: str) -> None:
     found, wide = {}, []
     PICTURES.mkdir(parents=True, exist_ok=True)
+    with looking(browser, look) as page:
+        for part, sign in PARTS.items():
+            page.goto(f"{address}#/{part}")
+            expect(page.locator(sign).first).to_be_attached()
+            page.wait_for_load_state("networkidle")
+            page.screenshot(path=PICTURES / f"{part.replace('/', '-')}-{look}.png")
+            if faults := serious(page):
+                found[part] = faults
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                wide.append(part)
+        if look == "chinese":
+            expect(page.get_by_role("heading", name="你的身份")).to_be_visible()
+    assert found == {}
+    assert wide == []
+
+
+def test_the_tab_key_reaches_everything(context: BrowserContext, address: str) -> None:
+    page = context.new_page()
+    left = {}
     for part, sign in PARTS.items():
         page.goto(f"{address}#/{part}")
         expect(page.locator(sign).first).to_be_attached()
         page.wait_for_load_state("networkidle")
-        page.screenshot(path=PICTURES / f"{part.replace('/', '-')}-{look}.png")
-        if faults := serious(page):
-            found[part] = faults
-        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            wide.append(part)
-    assert found == {}
-    assert wide == []
-    if look == "chinese":
-        expect(page.get_by_role("heading", name="你的身份")).to_be_visible()
+        wanted = page.evaluate(NUMBER)
+        assert wanted > 0, part
+        for _ in range(wanted + 15):
+            page.keyboard.press("Tab")
+        left[part] = sorted({str(place) for place in range(wanted)} - {*page.evaluate("window.reached")})
+    assert left == {part: [] for part in PARTS}
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_the_tab_key_reaches_everything(context: BrowserContext, address: str, part: str) -> None:
-    page = context.new_page()
-    page.goto(f"{address}#/{part}")
-    expect(page.locator(PARTS[part]).first).to_be_attached()
-    page.wait_for_load_state("networkidle")
-    wanted = page.evaluate(
-        """() => {
-          const kinds = 'button, a[href], input:not([type=radio]), select, textarea, summary'
-          const found = [...document.querySelectorAll('main :is(' + kinds + ')')]
-            .filter((each) => !each.disabled && each.checkVisibility())
-          found.forEach((each, index) => { each.dataset.place = index })
-          return found.length
-        }"""
-    )
-    assert wanted > 0
-    reached = set()
-    for _ in range(wanted + 15):
-        page.keyboard.press("Tab")
-        reached.add(page.evaluate("document.activeElement.dataset.place ?? ''"))
-    assert {str(place) for place in range(wanted)} - reached == set()
+NUMBER: Final = """() => {
+  const kinds = 'button, a[href], input:not([type=radio]), select, textarea, summary'
+  const found = [...document.querySelectorAll('main :is(' + kinds + ')')]
+    .filter((each) => !each.disabled && each.checkVisibility())
+  found.forEach((each, index) => { each.dataset.place = index })
+  document.activeElement?.blur()
+  window.reached = []
+  window.noted ??= addEventListener('focusin', ({ target }) => window.reached.push(target.dataset.place ?? '')) ?? true
+  return found.length
+}"""
+"""Numbers what the tab key should reach, and keeps from then on what it reaches."""

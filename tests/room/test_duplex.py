@@ -16,7 +16,12 @@ pytestmark = [
     pytest.mark.skipif(not has_canceller(), reason="not installed: livekit (nakari's extra `echo`)"),
 ]
 
-ORDERS = ("Turn on the kitchen light.", "Is the front door locked?", "How much time is left?")
+ORDERS = {
+    "Turn on the kitchen light.": -6.0,
+    "Is the front door locked?": 0.0,
+    "How much time is left?": -6.0,
+}
+"""Each with its level, dB against the echo."""
 
 
 def opened(room: str) -> EchoLoop:
@@ -32,21 +37,20 @@ def opened(room: str) -> EchoLoop:
 @pytest.mark.parametrize("room", ["beside, dry", "on the microphone", "a stairwell", "a fan"])
 def test_its_own_voice_pauses_nothing_however_near_the_loudspeaker_is(room: str) -> None:
     loop = opened(room)
-    loop.reply(spoken(speech(7, seed=0), "slt"))
-    assert loop.told.sounding > 25.0
+    loop.reply(spoken(speech(5, seed=0), "slt"))
+    assert loop.told.sounding > 15.0
     assert loop.told.modes[Mode.FULL] > 0.9 * loop.told.sounding
     assert loop.told.pauses == []
 
 
 @pytest.mark.shows("V4", "V17")
-@pytest.mark.parametrize("db", [0.0, -6.0])
-def test_beside_the_loudspeaker_whoever_speaks_is_noticed(db: float) -> None:
+def test_beside_the_loudspeaker_whoever_speaks_is_noticed() -> None:
     loop = opened("beside, dry")
     loop.reply(spoken(speech(2, seed=3), "slt"))
     loop.run(1.5)
-    level, delays = level_of(loop.echo_power) + db, list[float]()
-    for number, order in enumerate(ORDERS):
-        sound = at_level(says(order), level)
+    echo, delays = level_of(loop.echo_power), list[float]()
+    for number, (order, db) in enumerate(ORDERS.items()):
+        sound = at_level(says(order), echo + db)
         start = loop.now + 3.0
         loop.put(sound, start)
         loop.reply(spoken(speech(2, seed=4 + number), "slt"))
@@ -54,4 +58,4 @@ def test_beside_the_loudspeaker_whoever_speaks_is_noticed(db: float) -> None:
         end = start + len(sound) / 16_000 + TAIL_SECONDS
         delays += [at - start for at in loop.told.pauses if start < at < end][:1]
     assert len(delays) == len(ORDERS)
-    assert sorted(delays)[1] < 0.35
+    assert sorted(delays)[len(delays) // 2] < 0.35

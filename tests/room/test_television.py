@@ -39,7 +39,7 @@ def programme(*, whole: bool) -> Sound:
     """Return human speakers one after the other, as a loudspeaker across the room sounds; `whole` takes minutes."""
     clips = [clip.samples for clip in debian_clips("librivox")]
     if SHARED_CLIPS.is_dir():
-        clips += [read_recording(SHARED_CLIPS / "clips" / name) for name in FURTHER[0 if whole else 1 :]]
+        clips += [read_recording(SHARED_CLIPS / "clips" / name) for name in (FURTHER if whole else FURTHER[1:4])]
     pause = np.zeros(SAMPLE_RATE // 2, np.int16)
     dry = from_samples(np.concatenate([part for each in clips for part in (each, pause)]))
     return np.convolve(dry, impulse_response(0.3, 11, 0.0))[: len(dry)].astype(np.float32)

@@ -1,4 +1,4 @@
-"""Four days of the year of `benchmarks/appliance/year.py`, with as many mishaps: all is answered, nothing grows."""
+"""Four days of the year of `benchmarks/appliance/year.py`, with a mishap on most: all is answered, nothing grows."""
 
 from collections import Counter
 from datetime import timedelta
@@ -18,7 +18,8 @@ from tests.year.box import Home
 from tests.year.life import Ledger, Life, Plan
 from tests.year.mind import DONE
 
-PLAN = Plan(days=4, start=2, outage=1, disk=2, clock=3)
+PLAN = Plan(days=4, start=2, outage=2, disk=4, clock=3)
+"""The outages that last for a night or a day are left to the year: what is tried again meanwhile is most of the work."""
 
 LATEST: Final = timedelta(seconds=15)
 """From the moment at which a timer is due to its first sound, while she speaks or another one rings."""
@@ -39,7 +40,7 @@ def test_four_days_of_mishaps_leave_nothing_unanswered_and_nothing_behind(tmp_pa
     figure("four days of a household, with model, disk, clock and box failing in turn", summary(lived))
     assert_all_was_answered(lived)
     assert_nothing_grew(lived)
-    assert lived.befallen == {"model": 4, "disk": 2, "clock": 1}
+    assert lived.befallen == {"model": 2, "disk": 1, "clock": 1}
 
 
 def summary(lived: Ledger) -> str:

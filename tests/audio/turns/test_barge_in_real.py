@@ -16,7 +16,7 @@ from tests.figures import figure
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 
 ROOT = Path(__file__).parents[3]
-COUGHS = 4
+COUGHS = 2
 WITHIN = 1.0
 """Seconds from the onset of speech to silence, all stages counted, on a machine that does much else.
 
@@ -43,7 +43,7 @@ def wait_for(output: IO[str] | None, line: str) -> None:
 
 @pytest.fixture
 def evening(card: VirtualSound, tmp_path: Path) -> dict[str, Any]:
-    """What happened in an evening with four interjections and one interruption."""
+    """What happened in an evening with two interjections and one interruption."""
     clip = speech(tmp_path / "speech.wav", "Only a moment please.")
     command = [sys.executable, "-m", "tests.audio.barge_in_program", str(COUGHS)]
     with subprocess.Popen(

@@ -312,4 +312,4 @@ def _spotter(world: World, acting: Acting, source: AudioSource) -> Spotter | Non
     if not (settings.enabled and language in {"", "auto", "en"} and source.is_live):
         return None
     is_sounding: Callable[[], bool] = lambda: acting.verbs.is_sounding  # noqa: E731
-    return Spotter(KeywordSearch(listed(settings.words)), acting.reflexes.spotted, is_sounding)
+    return Spotter(KeywordSearch(listed(settings.words)), acting.reflexes.spotted, is_sounding, acting.echo)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias
 
+import numpy as np
 import structlog
 
 from audio.echo.calibration import Calibration, chime
@@ -16,7 +17,7 @@ from audio.echo.profile import KeptRoom
 from audio.echo.reference import PlayedReference
 from audio.interfaces import EchoGuard, Player
 from audio.loops import Loop
-from audio.pcm import AudioChunk
+from audio.pcm import AudioChunk, Samples
 from audio.playback.live import LivePlayer, PlaybackTap
 from audio.speech import SpeechAudio
 
@@ -68,6 +69,10 @@ class EchoControl:
     def hears_another(self) -> bool:
         """Whether something began, in the last chunk, that is neither nakari's voice nor the room's usual noise."""
         return isinstance(self.guard, CancellingGuard) and self.guard.hears_another
+
+    def unexplained(self, seconds: float) -> Samples:
+        """Return the newest sound with the linear echo taken off and no more (int16, 16 kHz); none without a filter."""
+        return self.guard.unexplained(seconds) if isinstance(self.guard, CancellingGuard) else np.zeros(0, np.int16)
 
     @property
     def is_doubtful(self) -> bool:

@@ -189,6 +189,10 @@ class CancellingGuard:
         near_end = self._near_end
         return near_end.stands_out and (near_end.is_steady or max(self._hints, default=0.0) >= HINT)
 
+    def unexplained(self, seconds: float) -> Samples:
+        """Return the newest sound with the linear echo taken off and no more: int16, 16 kHz, 2.2 s at most."""
+        return self._near_end.unexplained(seconds)
+
     @property
     def is_doubtful(self) -> bool:
         """Whether speech that begins over nakari's voice may be what the canceller left of it."""

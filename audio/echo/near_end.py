@@ -1,6 +1,7 @@
 """Near-end detection: finds somebody who speaks while nakari does, as sound that its echo does not explain."""
 
 import math
+from collections import deque
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -89,6 +90,9 @@ NOISE_RANGE_DB: Final = (-90.0, -20.0)
 FIRST_LEAK_DB: Final = -10.0
 FIRST_NOISE_DB: Final = -75.0
 """A filter that has learned little, and a quiet room."""
+
+KEPT_BLOCKS: Final = round(2.2 / BLOCK_SECONDS)
+"""Of what was followed last."""
 
 _AUDIBLE: Final = 1e-7
 """Power of what is played, relative to full scale, from which on it sounds."""
@@ -224,11 +228,18 @@ class NearEnd:
         """Of the microphone and of the rest, smoothed."""
         self._left = 0
         """Blocks until it counts as silent."""
+        self._unexplained: deque[Samples] = deque(maxlen=KEPT_BLOCKS)
+        """The microphone without the echo that the filter explains, block by block."""
 
     @property
     def is_steady(self) -> bool:
         """Whether the residual alone fluctuates so little that what stands out of it needs no other witness."""
         return self._evidence.is_steady
+
+    def unexplained(self, seconds: float) -> Samples:
+        """Return the newest of what was followed with the explained echo taken off: int16, 2.2 s at most."""
+        kept = list(self._unexplained)[-round(seconds / BLOCK_SECONDS) :]
+        return np.concatenate([*kept, np.zeros(0, np.int16)])
 
     def follow(self, near: Samples, far: Samples) -> None:
         """Take what the microphone recorded, and what was played with it: int16, 16 kHz, of one length."""
@@ -249,6 +260,7 @@ class NearEnd:
         if self._left <= 0:
             self._is_fresh = False
             self._evidence.drop()
+            self._unexplained.append(self._block[0].astype(np.int16))
             return False
         self._block *= np.float32(1 / 32768)
         near, far = self._block
@@ -256,6 +268,7 @@ class NearEnd:
             self._echo.begin_after(near)
             self._is_fresh = True
         explained = self._echo.explain(near, far)
+        self._unexplained.append(np.clip(explained.rest * np.float32(32768), -32768, 32767).astype(np.int16))
         if sounds and float(far @ far) / BLOCK > _AUDIBLE:
             self._count_own_speech(float(near @ near), float(explained.rest @ explained.rest))
         self._evidence.add(self._expectation.exceeds((explained.powers @ _BANDS).astype(np.float64)))

@@ -6,16 +6,18 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from statistics import fmean
+from typing import Final, TypeAlias
 from zipfile import BadZipFile
 
 import numpy as np
 import structlog
 
 from audio.errors import RecognitionFailed
-from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
+from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 from audio.recognizer.keyword_decoder import LAXEST, KeywordDecoder
 from audio.reflexes.keyword_model import KeywordModel
+from audio.reflexes.noticed import Noticed, NoticedCutter, Underneath
 from audio.reflexes.words import REFLEXES, Reflex, asked
 from audio.turns.endpointer import SPEECH_BEGINS, SPEECH_GOES_ON
 
@@ -49,6 +51,12 @@ BARS: Final[Mapping[str, float]] = {"stop": -2.5}
 
 BARS_OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -0.6, "wait": -0.6}
 """The same while nakari speaks, which a wrong one silences (those clips: -0.7 and -0.9)."""
+
+BARS_NOTICED: Final[Mapping[str, float]] = {"stop": -1.1}
+"""The same for whoever is noticed under nakari's voice, by both sounds of it (docs/decisions/0146)."""
+
+NOTICED_LATE_SECONDS: Final = (0.1, 0.2, 0.3)
+"""By which a word began before somebody was noticed, as the network is asked: 0.05 to 0.5 s, mostly 0.2."""
 
 UNHEARD: Final = 1.0
 """Nats taken off where there is no decoder: the best of those clips comes to 1.2 then."""
@@ -211,10 +219,10 @@ class KeywordSearch:
             self._decoder = None
             log.info("reflex_words_without_decoder", reason=str(error))
 
-    def find(self, stretch: Stretch, *, over_own_voice: bool = False) -> Spotted | None:
+    def find(self, stretch: Stretch, *, over_own_voice: bool = False, without: Collection[str] = ()) -> Spotted | None:
         """Return the likeliest word that is all of the stretch; over its own voice less is enough. Blocking (30 ms/s).
 
-        Raises `RecognitionFailed`.
+        `without` names words that are looked for elsewhere. Raises `RecognitionFailed`.
         """
         seconds = stretch.ended_at - stretch.started_at
         exponents = self._exponents(stretch)
@@ -222,7 +230,7 @@ class KeywordSearch:
         found = [
             (self._evidence(words, likely.get(words), exponents.get(words)), words)
             for words in self._reflexes
-            if words in likely or words in exponents
+            if words not in without and (words in likely or words in exponents)
         ]
         bars = {**BARS, **BARS_OVER_OWN_VOICE} if over_own_voice else BARS
         above, words = max(
@@ -231,6 +239,33 @@ class KeywordSearch:
         if above < 0:
             return None
         return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at)
+
+    def find_noticed(self, noticed: Noticed) -> Spotted | None:
+        """Return the word of `BARS_NOTICED` that somebody said under its voice. Blocking (20 ms, seldom 150).
+
+        What is in both sounds is the person, what is in one of them may be what the canceller or the filter did: their
+        evidence is averaged, over the places where the word may begin too. The decoder is asked only where it can
+        decide. Raises `RecognitionFailed`.
+        """
+        sounds, model = (noticed.cleaned, noticed.unexplained), self._taught()
+        likely = [
+            model.probabilities(sound, max(0.0, len(sound) / SAMPLE_RATE - noticed.before_end - late))
+            for sound in sounds
+            for late in NOTICED_LATE_SECONDS
+        ]
+        for words, bar in BARS_NOTICED.items():
+            odds = fmean(_log_odds(found[words]) for found in likely)
+            if words not in self._reflexes or odds + MOST_FOR_PHONES < bar:
+                continue
+            if odds + fmean(self._for_phones(words, self._strongest(words, sound)) for sound in sounds) >= bar:
+                span = (noticed.at - NOTICED_LATE_SECONDS[-1], noticed.at + noticed.before_end)
+                return Spotted(self._reflexes[words], words, *span)
+        return None
+
+    def _strongest(self, words: str, sound: Samples) -> float:
+        """Return the exponent of a word where the decoder finds it in a sound."""
+        found = self._decoder.find(sound) if self._decoder is not None else ()
+        return max((each.exponent for each in found if each.words == words), default=LAXEST)
 
     def _likely(self, stretch: Stretch, earlier: Sequence[float]) -> dict[str, float]:
         """Return of each word how likely it is, wherever of these places it is likeliest."""
@@ -254,11 +289,15 @@ class KeywordSearch:
     def _evidence(self, words: str, probability: float | None, heard: tuple[float, float] | None) -> float:
         """Return the sum of both, in nats."""
         exponent, covered = heard or (LAXEST, 0.0)
-        for_phones = (exponent - THRESHOLDS[words]) / EXPONENTS_A_NAT if self._decoder is not None else -UNHEARD
         if probability is None:
-            return for_phones if covered >= COVERS else -math.inf
-        odds = math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))
-        return odds + min(for_phones, MOST_FOR_PHONES)
+            return self._for_phones(words, exponent, most=math.inf) if covered >= COVERS else -math.inf
+        return _log_odds(probability) + self._for_phones(words, exponent)
+
+    def _for_phones(self, words: str, exponent: float, *, most: float = MOST_FOR_PHONES) -> float:
+        """Return how much the decoder's exponent says for a word, in nats."""
+        if self._decoder is None:
+            return -UNHEARD
+        return min((exponent - THRESHOLDS[words]) / EXPONENTS_A_NAT, most)
 
     def _taught(self) -> KeywordModel:
         if self._model is None:
@@ -274,6 +313,14 @@ def overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
     return max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
 
 
+def _log_odds(probability: float) -> float:
+    return math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))
+
+
+Look: TypeAlias = Callable[[], Spotted | None]
+"""Blocking; looks for a word in sound that was cut."""
+
+
 class Spotter:
     """A `ChunkWatcher` that looks for reflex words in what is said, and its loop beside it.
 
@@ -282,13 +329,18 @@ class Spotter:
     """
 
     def __init__(
-        self, search: KeywordSearch, on_spotted: Callable[[Spotted], None], is_sounding: Callable[[], bool]
+        self,
+        search: KeywordSearch,
+        on_spotted: Callable[[Spotted], None],
+        is_sounding: Callable[[], bool],
+        own_voice: Underneath,
     ) -> None:
         """`is_sounding` says whether nakari's own sound is to be heard; asked with every chunk."""
         self._search = search
         self._on_spotted = on_spotted
         self._cutter = StretchCutter()
-        self._waiting: asyncio.Queue[tuple[Stretch, bool]] = asyncio.Queue(MOST_WAITING)
+        self._noticed = NoticedCutter(own_voice)
+        self._waiting: asyncio.Queue[Look] = asyncio.Queue(MOST_WAITING)
         self._is_sounding = is_sounding
         self.dropped = 0
         self.ready = asyncio.Event()
@@ -299,17 +351,17 @@ class Spotter:
         if not self.ready.is_set():
             return
         is_sounding = self._is_sounding()
+        if (noticed := self._noticed.process(chunk, covered=covered)) is not None:
+            self._put(partial(self._search.find_noticed, noticed))
         stretch = self._cutter.process(chunk, probability, covered=covered, bars=OVER_ECHO if is_sounding else ALONE)
-        if stretch is None:
-            return
-        if self._waiting.full():
-            self._waiting.get_nowait()
-            self.dropped += 1
-        self._waiting.put_nowait((stretch, is_sounding))
+        if stretch is not None:
+            elsewhere = BARS_NOTICED if is_sounding and self._noticed.holds(stretch.started_at) else ()
+            self._put(partial(self._search.find, stretch, over_own_voice=is_sounding, without=elsewhere))
 
     def forget(self) -> None:
         """Drop all sound that is kept."""
         self._cutter.drop()
+        self._noticed.drop()
         while not self._waiting.empty():
             self._waiting.get_nowait()
 
@@ -322,11 +374,18 @@ class Spotter:
             return
         self.ready.set()
         while True:
-            await self._look(*await self._waiting.get())
+            await self._tell(await self._waiting.get())
 
-    async def _look(self, stretch: Stretch, over_own_voice: bool) -> None:
+    def _put(self, look: Look) -> None:
+        """Have it looked; the oldest gives way where there are too many."""
+        if self._waiting.full():
+            self._waiting.get_nowait()
+            self.dropped += 1
+        self._waiting.put_nowait(look)
+
+    async def _tell(self, look: Look) -> None:
         try:
-            spotted = await asyncio.to_thread(partial(self._search.find, stretch, over_own_voice=over_own_voice))
+            spotted = await asyncio.to_thread(look)
         except RecognitionFailed as error:  # the recognizer still gets these words, and the next stretch is another one
             log.warning("reflex_word_not_spotted", reason=str(error))
             return

@@ -10,6 +10,9 @@ from typing import Final
 import numpy as np
 
 from audio.capture.recording import RecordingSource
+from audio.echo.duplex import HalfDuplex
+from audio.echo.guard import CancellingGuard
+from audio.echo.reference import PlayedReference
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.reflexes.spotter import KeywordSearch, Spotted, Spotter, StretchCutter
 from audio.turns.vad import load_detector
@@ -61,7 +64,9 @@ class Room:
 
     async def listen(self) -> None:
         """Hear the recording to its end."""
-        spotter, cutter, detector = Spotter(KeywordSearch(), self._act, lambda: False), StretchCutter(), load_detector()
+        nobody = CancellingGuard(PlayedReference(), HalfDuplex(lambda: 0.0))
+        spotter = Spotter(KeywordSearch(), self._act, lambda: False, nobody)
+        cutter, detector = StretchCutter(), load_detector()
         async with asyncio.TaskGroup() as group:
             running = group.create_task(spotter.run())
             await spotter.ready.wait()

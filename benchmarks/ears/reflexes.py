@@ -3,7 +3,7 @@
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,8 @@ from audio.echo.guard import CancellingGuard
 from audio.echo.reference import PlayedReference
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
-from audio.reflexes.spotter import ALONE, OVER_ECHO, KeywordSearch, Stretch, StretchCutter
+from audio.reflexes.noticed import NoticedCutter
+from audio.reflexes.spotter import ALONE, BARS_NOTICED, OVER_ECHO, KeywordSearch, Look, Stretch, StretchCutter
 from audio.reflexes.words import Reflex, asked
 from audio.turns.vad import load_detector
 from benchmarks.ears.bench import Bench
@@ -52,6 +53,9 @@ FALLS_SILENT_SECONDS: Final = 0.3
 
 BARGE_INS: Final = 200
 """Clips of people who say something else over its voice, at least where there are so many."""
+
+NOTICED_AFTER_SECONDS: Final = 0.3
+"""From the end of a word, within which somebody may be noticed for it."""
 
 AN_EVENING: Final = 8
 """Words over one run of its voice."""
@@ -118,12 +122,13 @@ def _in_room(
     numbered = enumerate(np.split(sound[: len(sound) // CHUNK_SAMPLES * CHUNK_SAMPLES], len(sound) // CHUNK_SAMPLES))
     chunks = [(AudioChunk(each, number * CHUNK_SECONDS), False) for number, each in numbered]
     stretches = _cut(chunks, is_sounding=is_sounding)
-    return {found for each in stretches if (found := _spotted(search, each, is_sounding=is_sounding))}
+    looks = (partial(search.find, each, over_own_voice=is_sounding) for each in stretches)
+    return {found for look in looks if (found := _spotted(look))}
 
 
-def _spotted(search: KeywordSearch, stretch: Stretch, *, is_sounding: bool) -> Reflex | None:
+def _spotted(look: Look) -> Reflex | None:
     try:
-        found = search.find(stretch, over_own_voice=is_sounding)
+        found = look()
     except RecognitionFailed:
         return None
     return found.reflex if found else None
@@ -149,20 +154,27 @@ def _over_own_voice(
         for begins, ends in spans if pauses else ():
             silent = slice(round((begins + FALLS_SILENT_SECONDS) * SAMPLE_RATE), round((ends + 1.6) * SAMPLE_RATE))
             played[silent] = 0
-        stretches = list(_cut(_heard_over(played, near), is_sounding=True))
+        looks = list(_looks_over(search, played, near))
         for clip, (begins, ends) in zip(said_now, spans, strict=True):
-            within = [each for each in stretches if begins - 0.5 < each.started_at < ends]
-            yield clip, {found for each in within if (found := _spotted(search, each, is_sounding=True))}
+            within = [look for moment, look in looks if begins - 0.5 < moment < ends + NOTICED_AFTER_SECONDS]
+            yield clip, {found for look in within if (found := _spotted(look))}
 
 
-def _heard_over(played: Samples, near: Samples) -> Iterator[tuple[AudioChunk, bool]]:
-    """Yield what the canceller leaves of a microphone that has both."""
-    reference = PlayedReference()
+def _looks_over(search: KeywordSearch, played: Samples, near: Samples) -> Iterator[tuple[float, Look]]:
+    """Yield when the spotter looks for a word in a microphone that has both, and how, as `Spotter` does."""
+    reference, detector, cutter = PlayedReference(), load_detector(), StretchCutter()
     guard = CancellingGuard(reference, HalfDuplex(lambda: 0.0), WebRtcCanceller())
+    around = NoticedCutter(guard)
     room = Room(EchoPath(gain_db=ECHO_DBFS - PLAYED_DBFS), began=0.0)
     for raw in room.chunks(played, near, reference.take):
         chunk = guard.clean(raw)
-        yield chunk, guard.covers(chunk)
+        covered, probability = guard.covers(chunk), detector.probability(chunk.samples)
+        guard.judge(probability)
+        if (noticed := around.process(chunk, covered=covered)) is not None:
+            yield noticed.at, partial(search.find_noticed, noticed)
+        if (found := cutter.process(chunk, probability, covered=covered, bars=OVER_ECHO)) is not None:
+            elsewhere = BARS_NOTICED if around.holds(found.started_at) else ()
+            yield found.started_at, partial(search.find, found, over_own_voice=True, without=elsewhere)
 
 
 def _one_after_the_other(words: Sequence[Samples], dbfs: float) -> tuple[Samples, list[tuple[float, float]]]:

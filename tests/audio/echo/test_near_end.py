@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audio.echo.linear_echo import BLOCK, LinearEcho
-from audio.echo.near_end import EVIDENCE_DB, LEARNING_SECONDS, NearEnd
+from audio.echo.near_end import EVIDENCE_DB, KEPT_BLOCKS, LEARNING_SECONDS, NearEnd
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
 from audio.turns.barge_in import CALM_SECONDS
 from tests.audio.echo_room import EchoPath
@@ -63,6 +63,32 @@ def test_its_own_voice_never_stands_out(path: EchoPath) -> None:
 def test_somebody_does_within_a_quarter_of_a_second_however_quiet(path: EchoPath, db: float) -> None:
     first, *_ = told(in_the_room(path, murmur(2.0, seed=2), db=db))
     assert ONSET < first < ONSET + 0.25
+
+
+@pytest.mark.shows("V17")
+def test_what_the_filter_does_not_explain_is_the_other_whole_and_little_of_its_own_voice() -> None:
+    other = murmur(2.0, seed=2)
+    alone = (ROOMS[0].recorded(np.zeros_like(OWN_VOICE))[: len(OWN_VOICE)] * 32767).astype(np.int16)
+    near, ears = in_the_room(ROOMS[0], other), NearEnd()
+    echo = in_the_room(ROOMS[0]).astype(np.float64)
+    voice = near - echo + alone
+    end = round((ONSET + 2.0) * SAMPLE_RATE) // BLOCK * BLOCK
+    for start in range(0, end, BLOCK):
+        ears.follow(near[start : start + BLOCK], OWN_VOICE[start : start + BLOCK])
+    left = ears.unexplained(2.0).astype(np.float64)
+    assert len(left) == 2 * SAMPLE_RATE
+    wanted = voice[end - len(left) : end]
+    assert np.corrcoef(left, wanted)[0, 1] > np.corrcoef(near[end - len(left) : end], wanted)[0, 1] + 0.2
+    assert np.mean((left - wanted) ** 2) < 0.1 * np.mean(echo[end - len(left) : end] ** 2)
+
+
+def test_no_more_than_its_last_seconds_is_kept_and_silence_passes_as_it_is() -> None:
+    ears, near = NearEnd(), murmur(4.0, seed=2)
+    assert len(ears.unexplained(1.0)) == 0
+    ears.follow(near, np.zeros_like(near))
+    kept = ears.unexplained(60.0)
+    assert len(kept) == KEPT_BLOCKS * BLOCK
+    assert np.array_equal(kept, near[len(near) // BLOCK * BLOCK - len(kept) : len(near) // BLOCK * BLOCK])
 
 
 def test_nothing_is_told_before_its_echo_is_known() -> None:

@@ -1,0 +1,159 @@
+"""Whoever is noticed under its voice: the sound that is cut around that moment, and "stop" in it, in a real room."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audio.echo.canceller import WebRtcCanceller, has_canceller
+from audio.echo.duplex import HalfDuplex
+from audio.echo.guard import CancellingGuard
+from audio.echo.reference import PlayedReference
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.reflexes.noticed import AFTER_CHUNKS, BEFORE_CHUNKS, Noticed, NoticedCutter
+from audio.reflexes.spotter import KeywordSearch, Spotted, Spotter, Stretch
+from tests.audio.echo_room import EchoPath, Room, at_level
+from tests.audio.reflexes.test_spotter import FLITE
+from tests.audio.spoken import said, silence
+from tests.figures import figure
+
+
+@dataclass
+class Scripted:
+    """What sounds under its voice, by a script."""
+
+    hears_another: bool = False
+
+    def unexplained(self, seconds: float) -> Samples:
+        return np.full(round(seconds * SAMPLE_RATE), 7, np.int16)
+
+
+def chunk(number: int) -> AudioChunk:
+    return AudioChunk(np.full(CHUNK_SAMPLES, number, np.int16), 100.0 + number * CHUNK_SECONDS)
+
+
+def cut(pattern: str) -> tuple[list[Noticed], NoticedCutter]:
+    """Cut a pattern: somebody is noticed in `!`, nobody in `.`; `c` is covered by its own voice."""
+    below = Scripted()
+    cutter, found = NoticedCutter(below), []
+    for number, sign in enumerate(pattern):
+        below.hears_another = sign == "!"
+        if (noticed := cutter.process(chunk(number), covered=sign == "c")) is not None:
+            found.append(noticed)
+    return found, cutter
+
+
+def test_the_sound_around_the_moment_is_cut_when_a_word_would_be_over() -> None:
+    (found,), _ = cut("." * 40 + "!!!" + "." * (AFTER_CHUNKS - 2))
+    assert found.at == chunk(40).ended_at
+    assert list(found.cleaned[::CHUNK_SAMPLES]) == list(range(41 - BEFORE_CHUNKS, 41 + AFTER_CHUNKS))
+    assert len(found.unexplained) == len(found.cleaned)
+    assert found.before_end == pytest.approx(chunk(40 + AFTER_CHUNKS).ended_at - found.at)
+    assert cut("." * 40 + "!!!" + "." * (AFTER_CHUNKS - 3))[0] == []
+
+
+def test_soon_after_the_start_it_is_shorter() -> None:
+    (found,), _ = cut("..!" + "." * AFTER_CHUNKS)
+    assert len(found.cleaned) == (3 + AFTER_CHUNKS) * CHUNK_SAMPLES
+
+
+def test_who_is_noticed_again_meanwhile_is_the_same_and_later_another() -> None:
+    assert len(cut("!" + ".!" * (AFTER_CHUNKS // 2))[0]) == 1
+    assert len(cut("!" + "." * AFTER_CHUNKS + "!" + "." * AFTER_CHUNKS)[0]) == 2
+
+
+def test_what_its_own_voice_covers_is_part_of_none() -> None:
+    assert cut("." * 40 + "!" + "." * 10 + "c" + "." * 60)[0] == []
+
+
+def test_it_says_which_speech_it_holds() -> None:
+    _, cutter = cut("." * 40 + "!" + "." * AFTER_CHUNKS)
+    held = [cutter.holds(chunk(number).started_at) for number in (0, 30, 45, 60, 100)]
+    assert held == [False, True, True, True, False]
+    cutter.drop()
+    assert not cutter.holds(chunk(45).started_at)
+
+
+class Asked(KeywordSearch):
+    """Keeps what is looked at, and finds nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.noticed: list[Noticed] = []
+        self.without: list[tuple[str, ...]] = []
+
+    def find(self, stretch: Stretch, *, over_own_voice: bool = False, without: Collection[str] = ()) -> Spotted | None:
+        self.without.append(tuple(without))
+        return None
+
+    def find_noticed(self, noticed: Noticed) -> Spotted | None:
+        self.noticed.append(noticed)
+        return None
+
+
+@pytest.mark.parametrize(("is_noticed", "without"), [(False, ()), (True, ("stop",))])
+def test_who_is_noticed_is_looked_at_once(is_noticed: bool, without: tuple[str, ...]) -> None:
+    search, below = Asked(), Scripted()
+    spotter = Spotter(search, lambda _: None, lambda: True, below)
+    spotter.ready.set()
+    for number in range(80):
+        below.hears_another = is_noticed and number == 22
+        spotter(chunk(number), 0.9 if 20 <= number < 30 else 0.0, False)
+    while not spotter._waiting.empty():
+        spotter._waiting.get_nowait()()
+    assert search.without == [without]
+    assert [noticed.at for noticed in search.noticed] == [chunk(22).ended_at] * is_noticed
+
+
+REPLY = (
+    "The weather tomorrow will be mostly sunny, with a light wind from the west. In the evening there may be some "
+    "rain, so take an umbrella with you. I have put milk, eggs and bread on the shopping list."
+)
+
+LEARNING_SECONDS, BETWEEN_SECONDS, FALLS_SILENT_SECONDS = 7.0, 3.2, 0.3
+PLAYED_DBFS, ECHO_DBFS = -20.0, -30.0
+
+
+def noticed_in(words: list[Samples], reply: Samples) -> list[tuple[float, Noticed]]:
+    """Return who is noticed in words as loud as its voice, which falls silent for each, and when each word began."""
+    pieces, begins, at = [silence(LEARNING_SECONDS)], list[float](), LEARNING_SECONDS
+    for word in words:
+        pieces += [at_level(word, ECHO_DBFS), silence(BETWEEN_SECONDS)]
+        begins.append(at)
+        at += len(word) / SAMPLE_RATE + BETWEEN_SECONDS
+    near = np.concatenate(pieces)
+    played = np.resize(at_level(reply, PLAYED_DBFS), len(near))
+    for began in begins:
+        played[round((began + FALLS_SILENT_SECONDS) * SAMPLE_RATE) : round((began + 2.2) * SAMPLE_RATE)] = 0
+    reference = PlayedReference()
+    guard = CancellingGuard(reference, HalfDuplex(lambda: 0.0), WebRtcCanceller())
+    cutter, found = NoticedCutter(guard), list[Noticed]()
+    room = Room(EchoPath(gain_db=ECHO_DBFS - PLAYED_DBFS), began=0.0)
+    for raw in room.chunks(played, near, reference.take):
+        cleaned = guard.clean(raw)
+        guard.judge(1.0)
+        if (noticed := cutter.process(cleaned, covered=guard.covers(cleaned))) is not None:
+            found.append(noticed)
+    return [(began, each) for began in begins for each in found if began - 0.1 < each.at < began + 1.0]
+
+
+@pytest.mark.skipif(not has_canceller(), reason="the extra echo is not installed")
+@pytest.mark.shows("V17", "V19")
+def test_stop_is_found_under_its_voice_in_four_voices_and_in_no_other_word(tmp_path: Path) -> None:
+    search, reply = KeywordSearch(), said(REPLY, "slt", tmp_path)
+    say: Callable[[str, str], Samples] = partial(said, folder=tmp_path)
+    stops = noticed_in([say("stop", voice) for voice in FLITE], reply)
+    others = noticed_in([say(words, voice) for voice in FLITE for words in ("seven", "how far is the moon")], reply)
+    found = [search.find_noticed(each) for _, each in stops]
+    figure("stop under its own voice, flite's four voices", f"{len(stops)} noticed, {sum(map(bool, found))} spotted")
+    assert len(stops) == len(FLITE)
+    assert sum(map(bool, found)) >= 2
+    for (began, _), each in zip(stops, found, strict=True):
+        if each is not None:
+            assert (each.reflex, each.words) == ("stop", "stop")
+            assert abs(each.started_at - began) < 0.5
+    assert len(others) >= len(FLITE)
+    assert not [each for _, each in others if search.find_noticed(each)]

@@ -271,7 +271,7 @@ def test_a_device_that_misbehaves_holds_nothing_up(tmp_path: Path) -> None:
             await kitchen.says(spoken("What is your name?", "en-us"))
             await thought_of(house, 2)
             house.model.requests.clear()
-            await house.wait(lambda before=before: len(kitchen.played) > before and kitchen.played[-1].ended)
+            await played(house, kitchen, before + 1)
             assert said(kitchen.played[-1].heard) == "Good morning.", fault
             assert (404 in kitchen.answers) is (fault is Fault.GETS_TWICE), "what is got twice is not said twice"
 

@@ -19,7 +19,7 @@ from tests.year.life import Ledger, Life, Plan
 from tests.year.mind import DONE
 
 PLAN = Plan(days=4, start=2, outage=2, disk=4, clock=3)
-"""The outages that last for a night or a day are left to the year: what is tried again meanwhile is most of the work."""
+"""Outages of a night or a day are left to the year: what is tried again meanwhile is most of the work."""
 
 LATEST: Final = timedelta(seconds=15)
 """From the moment at which a timer is due to its first sound, while she speaks or another one rings."""

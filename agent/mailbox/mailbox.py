@@ -254,6 +254,10 @@ class Mailbox:
         """
         return await self._database.read(lambda c: table.waiting(c, event_type, owner_key))
 
+    async def completed_since(self, event_type: str, owner_key: str, moment: datetime) -> list[Event]:
+        """Return an owner's events of a type that were completed at a moment or later."""
+        return await self._database.read(lambda c: table.completed_since(c, event_type, owner_key, moment))
+
     async def coming(self, owner_key: str, limit: int = MOST_LISTED) -> list[MailboxRecord]:
         """Return an owner's events that wait: those that are due in the order of delivery, then by their time."""
         return await self._database.read(lambda c: queue.coming(c, owner_key, self._now(), limit))

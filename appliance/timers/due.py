@@ -27,6 +27,9 @@ STOPPED: Final = "timer.stopped"
 ENDED: Final = "timer.ended"
 """Topic, on the bus only, of one that rang for so long that nobody seems to be there."""
 
+DIED_WITHIN: Final = 600.0
+"""Seconds before the start in which the process may have ended between what the mind did with a timer and its ring."""
+
 RETRY_SECONDS: Final = 5.0
 """Between tries while the state database cannot be used."""
 
@@ -45,8 +48,9 @@ class DueTimer:
 class DueTimers:
     """Watches the timers in the mailbox, and takes none out of it: the mind gets each of them as well.
 
-    At most once: that a timer rings is in the journal before `next` returns it. A timer that the mind has already
-    taken by then rings all the same; a cancelled one does not. While the disk is gone, those known before still ring.
+    Once: that a timer rings is in the journal before `next` returns it. A timer that the mind has already taken by
+    then rings all the same, after a death in between too; a cancelled one does not. While the disk is gone, those
+    known before still ring.
     """
 
     def __init__(self, state: State, now: Callable[[], datetime] = utc_now, wait: Wait | None = None) -> None:
@@ -57,6 +61,8 @@ class DueTimers:
         """Timers that are set, by id; what the mind takes in hand at its moment is still here."""
         self._given: set[str] = set()
         """Ids of those that rang and are in the mailbox still; for a disk that keeps no entry."""
+        self._has_begun = False
+        """Whether was looked for what a death left without its ring."""
         self.nothing_due = asyncio.Event()
         """Set while `next` waits for a timer's moment."""
         self._changed = asyncio.Event()
@@ -124,6 +130,10 @@ class DueTimers:
         hand = await self._state.mailbox.in_hand()
         if hand is not None and (hand.event.type, hand.event.owner_key) == (TIMER, HOUSEHOLD):
             found.append(hand.event)
+        if not self._has_begun:
+            died = self._now() - timedelta(seconds=DIED_WITHIN)
+            found += await self._state.mailbox.completed_since(TIMER, HOUSEHOLD, died)
+            self._has_begun = True
         self._given &= {event.id for event in found}
         self._known |= {event.id: event for event in found if event.id not in self._given}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event
+from appliance.timers.due import DIED_WITHIN
 from appliance.timers.ringer import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR
 from audio.errors import DeviceUnavailable
 from audio.loops import until_set
@@ -131,6 +132,24 @@ async def test_one_that_was_in_hand_at_a_crash_rings_after_it(tmp_path: Path) ->
     async with ringing_room(tmp_path, MORNING + timedelta(seconds=90)) as room:
         await room.rings(1)
         assert await room.rang() == [(timer.id, 30.0)]
+
+
+@pytest.mark.shows("V23", "A9")
+@pytest.mark.parametrize(("after", "rings"), [(9.0, 1), (DIED_WITHIN + 6.0, 0)])
+async def test_one_that_the_mind_was_through_with_at_a_crash_rings_soon_after_it(
+    tmp_path: Path, after: float, rings: int
+) -> None:
+    async with ringing_room(tmp_path) as room:
+        timer = await room.set(5)
+        await room.settle()
+        room.ringer._due._given.add(timer.id)  # the crash comes before the ring, and behind the mind's last step
+        room.clock.advance(5)
+        await room.state.mailbox.complete((await room.state.mailbox.take()).event.id, "it rang", {})
+    for later in (0.0, 60.0):
+        async with ringing_room(tmp_path, MORNING + timedelta(seconds=after + later)) as room:
+            await room.rings(rings if later == 0 else 0)
+            await room.settle()
+            assert await room.rang() == [(timer.id, after - 5.0)] * rings, "once, and not when it was long ago"
 
 
 @pytest.mark.shows("V23", "A9")

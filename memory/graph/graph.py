@@ -23,7 +23,7 @@ from memory.kept import Kept
 
 if TYPE_CHECKING:
     from neo4j import SummaryCounters
-    from neo4j.exceptions import Neo4jError
+    from neo4j.exceptions import DriverError, Neo4jError
 
 GRACE: Final = 2.0
 """Seconds past its limit after which a statement counts as one that the store itself cannot stop."""
@@ -37,6 +37,9 @@ that what became of it is said here."""
 
 ATTEMPTS: Final = 3
 """Of a write that collides with another client's, or meets names that can give way."""
+
+UNANSWERED: Final = 2
+"""Statements in a row that a store may leave without a greeting, 2 to 4 s each, before it counts as standing still."""
 
 
 LONGEST_INDEXED: Final = 2_000
@@ -95,6 +98,8 @@ class Graph(Kept[str | Statement, Result, Written]):
         self._store = store
         self._writing = asyncio.Lock()
         self._connections = Connections()
+        self._unanswered = 0
+        """Who asked in a row and was not greeted."""
 
     @property
     def dialect(self) -> Dialect:
@@ -169,7 +174,7 @@ class Graph(Kept[str | Statement, Result, Written]):
                 asyncio.timeout(self.limits.begin_seconds) as deadline,
                 self._connections.transaction(endpoint, writes=writes, seconds=seconds) as transaction,
             ):
-                phase = _Phase.RUNNING
+                phase, self._unanswered = _Phase.RUNNING, 0
                 try:
                     yield Bulk(transaction, deadline, self.limits.quiet_seconds)
                 finally:
@@ -186,6 +191,7 @@ class Graph(Kept[str | Statement, Result, Written]):
         except Neo4jError as error:
             raise refusals.refusal(error, seconds, writes) from error
         except DriverError as error:
+            await self._note_silence(error)
             raise refusals.lost(error, endpoint.uri) from error
 
     async def load(self) -> None:
@@ -249,8 +255,21 @@ class Graph(Kept[str | Statement, Result, Written]):
                     if is_last or not await self._frees_name(refused):
                         raise refused from error
             except DriverError as error:
+                await self._note_silence(error)
                 raise refusals.lost(error, endpoint.uri) from error
             attempt += 1
+
+    async def _note_silence(self, error: "DriverError") -> None:
+        """Count who asked and was not even greeted, and tell the store: one that stands still does not end by itself.
+
+        A new connection is given up by the driver, sooner than `Limits.begin_seconds`: once may be a busy machine.
+        """
+        if not refusals.is_silence(error):
+            return
+        self._unanswered += 1
+        if self._unanswered >= UNANSWERED:
+            self._unanswered = 0
+            await self._store.overran()
 
     async def _frees_name(self, refused: MemoryFailure) -> bool:
         return isinstance(refused, NameTaken) and await self._store.frees_name(refused.name)
@@ -271,7 +290,7 @@ class Graph(Kept[str | Statement, Result, Written]):
                 asyncio.timeout(limits.begin_seconds) as deadline,
                 self._connections.transaction(endpoint, writes=run.writes, seconds=limits.seconds) as transaction,
             ):
-                phase = _Phase.RUNNING
+                phase, self._unanswered = _Phase.RUNNING, 0
                 deadline.reschedule(now() + limits.seconds + GRACE)
                 try:
                     answer = await transaction.run(run.statement.text, dict(run.params))

@@ -143,8 +143,9 @@ def lost(error: "DriverError", uri: str) -> GraphUnavailable:
             f"the graph's server at {uri} was reached, but not with TLS ({_told(cause)}): [memory] uri begins with "
             "bolt:// for a server without, with bolt+ssc:// for a certificate that nobody else has signed"
         )
+    told = "it does not answer" if is_silence(error) else _told(cause)
     return GraphUnavailable(
-        f"the memory at {uri} cannot be reached now ({_told(cause)}): try again later, `nakari doctor` says more"
+        f"the memory at {uri} cannot be reached now ({told}): try again later, `nakari doctor` says more"
     )
 
 
@@ -159,6 +160,14 @@ def _misfit(error: "DriverError", cause: BaseException) -> str | None:
     if _WEB_SERVER in str(cause):
         return "it is a web server; Bolt has a port of its own, 7687 unless somebody changed it"
     return None
+
+
+def is_silence(error: BaseException) -> bool:
+    """Whether somebody took the connection and then said nothing for as long as the driver waits."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, TimeoutError):
+        seen = seen.exceptions[0] if isinstance(seen, BaseExceptionGroup) else seen.__cause__ or seen.__context__
+    return seen is not None
 
 
 def _first_cause(error: BaseException) -> BaseException:

@@ -13,7 +13,7 @@ import pytest
 
 from memory.errors import GraphRefused, GraphUnavailable, TooLarge
 from memory.graph.embedded.store import EmbeddedStore, State
-from memory.graph.graph import Graph
+from memory.graph.graph import UNANSWERED, Graph
 from memory.graph.results import Limits
 from memory.graph.store import Neo4jServer
 
@@ -89,6 +89,20 @@ async def test_a_frozen_store_is_killed_and_started_anew(tmp_path: Path) -> None
         os.kill(store.pid, signal.SIGSTOP)
         with pytest.raises(GraphUnavailable, match="did not answer within 1 s"):
             await graph.read("RETURN 1")
+        await recovered(store, down)
+        assert (await graph.read("MATCH (a:A) RETURN a.x AS x")).records == [{"x": 1}]
+
+
+async def test_one_that_froze_while_nobody_asked_is_killed_too(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path)
+    async with supervised(store) as (graph, down):
+        await graph.write("CREATE (:A {x: 1})")
+        await graph.close()  # as connections are that rested: the next statement opens one
+        assert store.pid is not None
+        os.kill(store.pid, signal.SIGSTOP)
+        for _ in range(UNANSWERED):
+            with pytest.raises(GraphUnavailable, match="it does not answer"):
+                await graph.read("RETURN 1")
         await recovered(store, down)
         assert (await graph.read("MATCH (a:A) RETURN a.x AS x")).records == [{"x": 1}]
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -40,6 +40,9 @@ TAIL_SECONDS: Final = 1.5
 
 STATE_CHUNKS: Final = 32
 """Between two states of the listener, about a second: each is a place from which a replay can begin."""
+
+FILED_SECONDS: Final = 10.0
+"""For words to be filed as an event, whose name the recording bears: a busy disk takes longer than the tail."""
 
 TIDY_SECONDS: Final = 6 * 3600.0
 """Between two looks for what is too old, where nobody speaks."""
@@ -80,6 +83,8 @@ class _Pending:
     language: str
     forgotten: int
     event_id: str = ""
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once it is known of which event it is, or that it is of none."""
 
 
 class FlightRecorder(TurnObserver):
@@ -185,7 +190,10 @@ class FlightRecorder(TurnObserver):
         if heard is None or suppressed == MUTED:
             return
         decided = decided_of(heard, suppressed)
-        self._pending.append(_Pending(heard.utterance, decided, heard.transcript.language, self.recordings.forgotten))
+        pending = _Pending(heard.utterance, decided, heard.transcript.language, self.recordings.forgotten)
+        if suppressed:
+            pending.settled.set()
+        self._pending.append(pending)
         self._has_some.set()
 
     def reply_changed(self, did: str) -> None:
@@ -199,6 +207,7 @@ class FlightRecorder(TurnObserver):
         for pending in self._pending:
             if pending.utterance.committed_at == committed:
                 pending.event_id = event.id
+                pending.settled.set()
 
     def forget(self) -> None:
         """Keep nothing of what was heard so far, in memory."""
@@ -212,15 +221,18 @@ class FlightRecorder(TurnObserver):
             await until_set(self._has_some, TIDY_SECONDS)
             self._has_some.clear()
             while self._pending:
-                await asyncio.sleep(max(0.0, self._pending[0].utterance.committed_at + TAIL_SECONDS - self._clock()))
-                if self._pending:
-                    await self._write(self._pending.popleft())
+                pending = self._pending[0]
+                await asyncio.sleep(max(0.0, pending.utterance.committed_at + TAIL_SECONDS - self._clock()))
+                cut = self._cut(pending)
+                await until_set(pending.settled, FILED_SECONDS)
+                if self._pending and self._pending[0] is pending:  # else it was forgotten
+                    self._pending.popleft()
+                    await self._write(pending, replace(cut, id=pending.event_id or cut.id))
 
-    async def _write(self, pending: _Pending) -> None:
-        """Copy the references, and leave all that takes time to a thread."""
-        name = pending.event_id or f"turn-{new_id()[:12]}"
-        cut = _Cut(
-            id=name,
+    def _cut(self, pending: _Pending) -> "_Cut":
+        """Copy the references, before newer sound takes the place of the oldest."""
+        return _Cut(
+            id=f"turn-{new_id()[:12]}",
             began=self._now() - timedelta(seconds=max(0.0, self._clock() - pending.utterance.started_at)),
             settings=self._settings,
             decided=pending.decided,
@@ -233,12 +245,15 @@ class FlightRecorder(TurnObserver):
             barge_in=tuple(self._barge_in),
             names=tuple(self._names(pending.language)),
         )
+
+    async def _write(self, pending: _Pending, cut: "_Cut") -> None:
+        """Leave all that takes time to a thread."""
         try:
             kept = await asyncio.to_thread(self._keep, cut, pending.forgotten)
         except OSError as error:
             log.warning("turn_not_recorded", reason=f"the disk refused it ({error.strerror})")
         else:
-            log.info("turn_recorded", recording=name, event_id=pending.event_id, kept=kept)
+            log.info("turn_recorded", recording=cut.id, event_id=pending.event_id, kept=kept)
 
     def _keep(self, cut: "_Cut", forgotten: int) -> bool:
         recording = cut.recording()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from agent.event import Event
 from appliance.config.sections import EarsSettings
 from appliance.input.not_understood import understood_guard
 from appliance.recorder.recorder import FlightRecorder
@@ -20,6 +21,7 @@ from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import Listener, NoEcho, Surroundings
 from audio.turns.vad import load_detector
+from memory.json_value import Json
 from tests.room.virtual_time import run_virtually, until
 
 RECOGNITION_SECONDS = 0.3
@@ -49,13 +51,23 @@ class Microphone:
 class Gate(TurnObserver):
     """A `TurnIntake` and `TurnObserver`: the evidence alone holds back."""
 
+    filing: float = 0.0
+    """Virtual seconds until words are filed as an event."""
+    filed: list[Callable[[Event], None]] = field(default_factory=list)
+    """Told of each."""
+    events: list[Event] = field(default_factory=list)
     ended: list[tuple[RecognizedTurn | None, str]] = field(default_factory=list)
 
     async def admit(self, heard: RecognizedTurn) -> str:
         return evidence_guard(heard) or understood_guard("en")(heard)
 
     async def accept(self, heard: RecognizedTurn) -> None:
-        """Nobody is there."""
+        """File the words; nobody takes them."""
+        await until(asyncio.get_running_loop().time() + self.filing)
+        told: dict[str, Json] = {"timing": {"committed": heard.utterance.committed_at}}
+        self.events.append(Event("asr_transcript", heard.transcript.text, metadata=told))
+        for take in self.filed:
+            take(self.events[-1])
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         self.ended.append((heard, suppressed))
@@ -76,13 +88,14 @@ def recorded(
     recognizer: Recognizer,
     ears: EarsSettings | None = None,
     takes: float = RECOGNITION_SECONDS,
+    filing: float = 0.0,
 ) -> tuple[list[Recording], Gate]:
     """Hear a sound; return what was recorded of it, the newest first, and what the turns came to.
 
-    Words take `takes` virtual seconds.
+    Words take `takes` virtual seconds, and `filing` more until they are an event.
     """
     ears = ears or EarsSettings()
-    recordings, gate = Recordings(folder, ROOMY), Gate()
+    recordings, gate = Recordings(folder, ROOMY), Gate(filing)
 
     async def hear() -> None:
         clock = asyncio.get_running_loop().time
@@ -91,6 +104,7 @@ def recorded(
         around = Surroundings(echo=recorder.guarding(NoEcho()), clock=clock)
         listener = Listener(Microphone(sound), load_detector(), endpointer, recognizer, gate, around)
         recorder.follow(listener)
+        gate.filed.append(recorder.filed)
         listener.observe(gate)
         async with asyncio.TaskGroup() as group:
             writing = group.create_task(recorder.run())

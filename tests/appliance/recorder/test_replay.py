@@ -44,6 +44,13 @@ def turns(whisper: Recognizer, tmp_path_factory: pytest.TempPathFactory) -> list
     return found
 
 
+@pytest.mark.parametrize("filing", [0.0, 4.0], ids=["soon", "on a busy disk"])
+def test_a_recording_bears_the_name_of_its_event_however_late_that_is_filed(filing: float, tmp_path: Path) -> None:
+    sound = room_of(said("what time is it", "en-us", tmp_path))
+    (recording,), gate = recorded(sound, tmp_path / "recordings", Undecided(), filing=filing)
+    assert [recording.id] == [event.id for event in gate.events]
+
+
 class Undecided(ScriptedRecognizer):
     """Always hears words, in a language of tones, that do not tell whether somebody has finished."""
 

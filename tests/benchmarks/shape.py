@@ -11,6 +11,6 @@ def is_a_figure(measured: Figure) -> None:
     for series in (measured.ours, measured.against):
         assert series.what
         assert series.values
-        assert all(value > 0 and math.isfinite(value) for value in series.values)
+        assert all(value > 0 and math.isfinite(value) for value in series.values), f"{series.what}: {series.values}"
     assert Figure.from_json(measured.to_json()) == measured
     assert str(measured).startswith(f"{measured.name}: ")

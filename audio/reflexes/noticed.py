@@ -56,10 +56,13 @@ class NoticedCutter:
         """Chunks of the sound that is under way; 0 while nobody is noticed."""
         self._at = float("-inf")
 
-    def process(self, chunk: AudioChunk, *, covered: bool) -> Noticed | None:
-        """Take a cleaned chunk; return the sound that is complete with it."""
+    def process(self, chunk: AudioChunk, *, covered: bool, sounds: bool = True) -> Noticed | None:
+        """Take a cleaned chunk, and whether nakari sounds; return the sound that is complete with it."""
         if covered:
             self.drop()
+            return None
+        if not (sounds or self._to_come):
+            self._chunks.clear()
             return None
         self._chunks.append(chunk)
         if self._to_come == 0:

@@ -351,7 +351,7 @@ class Spotter:
         if not self.ready.is_set():
             return
         is_sounding = self._is_sounding()
-        if (noticed := self._noticed.process(chunk, covered=covered)) is not None:
+        if (noticed := self._noticed.process(chunk, covered=covered, sounds=is_sounding)) is not None:
             self._put(partial(self._search.find_noticed, noticed))
         stretch = self._cutter.process(chunk, probability, covered=covered, bars=OVER_ECHO if is_sounding else ALONE)
         if stretch is not None:

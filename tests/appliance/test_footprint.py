@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from appliance.footprint import ARENAS, AS_IT_COMES, LOADING
 from tests.architecture.source import ROOT
 
@@ -76,3 +78,14 @@ with tempfile.TemporaryFile("w+") as told:
 
 def test_threads_share_heaps() -> None:
     assert told_by(HEAPS) == ARENAS
+
+
+@pytest.mark.shows("H9")
+def test_no_thread_of_numpy_spins_beside_the_ears() -> None:
+    check = (
+        "import os, appliance.cli.main, appliance.service, appliance.wiring.box, numpy; "
+        "large = numpy.ones((600, 600), numpy.float32); large @ large; "
+        "print(len(os.listdir('/proc/self/task')))"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1"

@@ -69,6 +69,17 @@ def test_what_its_own_voice_covers_is_part_of_none() -> None:
     assert cut("." * 40 + "!" + "." * 10 + "c" + "." * 60)[0] == []
 
 
+def test_in_silence_nothing_is_kept_but_what_is_under_way_is_heard_to_its_end() -> None:
+    below = Scripted()
+    cutter, found = NoticedCutter(below), list[Noticed | None]()
+    for number in range(120):
+        below.hears_another = number == 40
+        found.append(cutter.process(chunk(number), covered=False, sounds=20 <= number < 45))
+    (noticed,) = (each for each in found if each is not None)
+    assert list(noticed.cleaned[::CHUNK_SAMPLES]) == list(range(20, 41 + AFTER_CHUNKS))
+    assert not cutter._chunks
+
+
 def test_it_says_which_speech_it_holds() -> None:
     _, cutter = cut("." * 40 + "!" + "." * AFTER_CHUNKS)
     held = [cutter.holds(chunk(number).started_at) for number in (0, 30, 45, 60, 100)]

@@ -270,13 +270,10 @@ def listed(connection: sqlite3.Connection, state: State, limit: int, owner_key: 
     return [filed(row) for row in rows]
 
 
-def completed_since(connection: sqlite3.Connection, event_type: str, owner_key: str, moment: datetime) -> list[Event]:
+def completed_since(connection: sqlite3.Connection, kind: str, owner_key: str, moment: datetime) -> list[Event]:
     """Return an owner's events of a type that were completed at a moment or later, the first to arrive first."""
-    rows = connection.execute(
-        "SELECT envelope FROM mailbox WHERE state = 'completed' AND type = ? AND owner_key = ? AND closed_at >= ? "
-        "ORDER BY arrival",
-        (event_type, owner_key, utc_text(moment)),
-    )
+    done = "state = 'completed' AND type = ? AND owner_key = ? AND closed_at >= ? ORDER BY arrival"
+    rows = connection.execute(f"SELECT envelope FROM mailbox WHERE {done}", (kind, owner_key, utc_text(moment)))
     return [from_json(row["envelope"]) for row in rows]
 
 

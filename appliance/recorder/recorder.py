@@ -211,6 +211,8 @@ class FlightRecorder(TurnObserver):
 
     def forget(self) -> None:
         """Keep nothing of what was heard so far, in memory."""
+        for pending in self._pending:
+            pending.settled.set()  # whoever waits for its event lets its sound go
         for kept in (self._ring, self._played, self._hypotheses, self._suspicions, self._barge_in, self._pending):
             kept.clear()
 

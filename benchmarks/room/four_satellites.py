@@ -40,7 +40,7 @@ SETTLED_SECONDS: Final = 6.0
 FRAME_SECONDS: Final = 0.064
 
 LEAST_SECONDS: Final = 3.0
-"""Of a bare loop: the system counts its processor time in hundredths of a second."""
+"""Of a bare loop: half a second of it did not always give a figure above 0."""
 
 TALK: Final = "Remember that my keys are in the drawer."
 

@@ -49,9 +49,9 @@ def told(service: Running) -> list[object]:
     return [line["words"] for line in service.log if line.get("event") == "device_news"]
 
 
-def until_it_tells_of_its_microphone(service: Running) -> None:
-    """Wait for that and no less: a busy machine may tell of the loudspeaker first, and then speak over the question."""
-    while "microphone" not in str(service.until("device_news")["words"]):
+def until_it_tells_of_its_return(service: Running) -> None:
+    """Wait for the microphone's and no less: a busy machine tells of the loudspeaker, or of the loss, before it."""
+    while not ((words := str(service.until("device_news")["words"])).endswith("back.") and "microphone" in words):
         pass
 
 
@@ -80,7 +80,7 @@ async def test_after_a_fault_of_the_sound_server_a_question_is_answered(
     async with household(tmp_path, card) as (home, service, server):
         process = service.process.pid
         await asyncio.to_thread(fault, card, service)
-        await asyncio.to_thread(until_it_tells_of_its_microphone, service)
+        await asyncio.to_thread(until_it_tells_of_its_return, service)
         with card.recording(tmp_path / "answer.wav"):
             await asyncio.to_thread(card.say, question)
             await asyncio.to_thread(service.until, "run_finished")

@@ -17,7 +17,7 @@ from appliance.reflexes.words import Forgot, forgotten, muted, sentence
 from appliance.timers.snooze import USUAL_MINUTES
 from audio.interfaces import TurnObserver
 from audio.loops import Loop
-from audio.reflexes.spotter import Spotted, overlap
+from audio.reflexes.keyword_search import Spotted, overlap
 from audio.reflexes.words import NAMES, REFLEXES, asked, volume_asked
 from audio.speech import RecognizedTurn
 from audio.turns.listener import REFLEX

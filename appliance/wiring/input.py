@@ -40,7 +40,8 @@ from audio.loops import Loop
 from audio.playback.live import LivePlayer
 from audio.recognizer.ahead import LoadedAhead
 from audio.reflexes.addressing import Addressing
-from audio.reflexes.spotter import KeywordSearch, Spotter
+from audio.reflexes.keyword_search import KeywordSearch
+from audio.reflexes.spotter import Spotter
 from audio.reflexes.wakeword import WakeWord
 from audio.reflexes.words import asked
 from audio.speech import RecognizedTurn

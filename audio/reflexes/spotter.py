@@ -1,324 +1,59 @@
-"""Reflex words spotted in sound, by a small network and pocketsphinx: English, and only when nothing else was said."""
+"""Reflex words spotted in sound while it comes: English, and only when nothing else was said."""
 
 import asyncio
-import math
-from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from statistics import fmean
 from typing import Final, TypeAlias
-from zipfile import BadZipFile
 
-import numpy as np
 import structlog
 
 from audio.errors import RecognitionFailed
-from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
-from audio.recognizer.keyword_decoder import LAXEST, KeywordDecoder
-from audio.reflexes.keyword_model import KeywordModel
-from audio.reflexes.noticed import Noticed, NoticedCutter, Underneath
-from audio.reflexes.words import REFLEXES, Reflex, asked
-from audio.turns.endpointer import SPEECH_BEGINS, SPEECH_GOES_ON
+from audio.pcm import AudioChunk
+from audio.reflexes.keyword_search import BARS_NOTICED, KeywordSearch, Spotted
+from audio.reflexes.noticed import NoticedCutter, Underneath
+from audio.reflexes.stretches import ALONE, OVER_ECHO, StretchCutter
 
 log = structlog.get_logger()
-
-THRESHOLDS: Final[Mapping[str, float]] = {
-    **{"stop": -12, "stop it": -18, "stop talking": -20, "be quiet": -20, "shut up": -12, "quiet": 0, "enough": -2},
-    **{"wait": -10, "hold on": -20, "pause": -9, "go on": -18, "continue": -20, "resume": -10},
-    **{"quieter": -14, "softer": -22, "volume down": -20, "turn it down": -20},
-    **{"louder": -18, "volume up": -20, "turn it up": -20, "speak up": -20},
-    **{"repeat": -20, "repeat that": -20, "say that again": -20, "say again": -20},
-    **{"mute": -10, "mute yourself": -20},
-}
-"""What is listened for, and the decimal exponent by which it may be less likely than any other string of phones.
-
-Measured (docs/decisions/0016): each stood above the best of 572 pieces of human speech that is none of these, cut at
-every pause, and at -20 where no such piece came near it; others come above it, and the network knows them."""
-
-EXPONENTS_A_NAT: Final = 10.0
-"""Of the decoder's exponent above the threshold, as much evidence as e times the odds of the network."""
-
-MOST_FOR_PHONES: Final = 3.0
-"""Nats: however sure the decoder is of the phones, the network may say that more was said than the word."""
-
-ENOUGH: Final = 0.4
-"""Nats that the sum of both has to reach: the best of 482 clips of people who say something else (split `choose`) comes
-to 0.2."""
-
-BARS: Final[Mapping[str, float]] = {"stop": -2.5}
-"""What is enough for a word of which a wrong one does little where nothing of its own sounds (docs/decisions/0139)."""
-
-BARS_OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -0.6, "wait": -0.6}
-"""The same while nakari speaks, which a wrong one silences (those clips: -0.7 and -0.9)."""
-
-BARS_NOTICED: Final[Mapping[str, float]] = {"stop": -1.1}
-"""The same for whoever is noticed under nakari's voice, by both sounds of it (docs/decisions/0146)."""
-
-NOTICED_LATE_SECONDS: Final = (0.1, 0.2, 0.3)
-"""By which a word began before somebody was noticed, as the network is asked: 0.05 to 0.5 s, mostly 0.2."""
-
-UNHEARD: Final = 1.0
-"""Nats taken off where there is no decoder: the best of those clips comes to 1.2 then."""
-
-SEEN_SECONDS: Final = 1.1
-"""Longest speech that the network sees whole."""
-
-TOUCHES: Final = 0.3
-"""Share of the speech that a word of the decoder has to cover to count beside the network."""
-
-COVERS: Final = 0.6
-"""Share of the speech that the word has to fill: "stop" in "stop by the shop" fills less."""
-
-EARLIER_SECONDS: Final = (0.0, 0.15, 0.3)
-"""Over its own voice the detector notices a word late: the network is asked as if it began so much earlier too."""
-
-PRE_ROLL_CHUNKS: Final = 16
-"""0.51 s."""
-
-SOFT_END_CHUNKS: Final = 6
-"""0.19 s of silence: the endpointer's soft end."""
-
-LONGEST_CHUNKS: Final = 76
-"""2.4 s with the pre-roll and the closing silence: a longer utterance is no reflex, and is not kept."""
 
 MOST_WAITING: Final = 2
 """Stretches of speech that may wait for the decoder; past that the oldest is left to the recognizer."""
 
-
-@dataclass(frozen=True, slots=True)
-class SpeechBars:
-    """Probabilities of speech that make a stretch."""
-
-    begins: float
-    goes_on: float
-    sure: float
-    """To be reached once."""
-
-
-ALONE: Final = SpeechBars(SPEECH_BEGINS, SPEECH_GOES_ON, 0.8)
-"""Every word reaches 0.8: measured 0.86 to 1.00 of 80 (five voices, down to -40 dBFS), a door 0.53 to 0.78."""
-
-OVER_ECHO: Final = SpeechBars(0.3, 0.2, 0.4)
-"""While nakari sounds: the canceller takes part of who speaks at the same time (measured at 0 dB: half of made voices'
-"stop" never reach 0.5), and what is no word the search refuses."""
+Look: TypeAlias = Callable[[], Spotted | None]
+"""Blocking; looks for a word in sound that was cut. Raises `RecognitionFailed`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Speech between two silences, short enough to be a reflex."""
+class Candidate:
+    """Sound that may be a reflex word."""
 
-    samples: Samples
-    """int16, shape (n,), 16 kHz, with pre-roll and closing silence."""
-    started_at: float
-    """Seconds on the source's clock at which the speech began."""
-    ended_at: float
-    """Seconds on the source's clock at which it ended."""
-    first: float
-    """Seconds from the first sample to the speech."""
+    at: float
+    """Seconds on the source's clock at which its speech began, or at which somebody was noticed."""
+    look: Look
 
 
-@dataclass(frozen=True, slots=True)
-class Spotted:
-    """A reflex word that was all somebody said."""
+class Candidates:
+    """Cuts chunks into sound that may be a reflex word: a stretch of speech, or whoever was noticed under its voice."""
 
-    reflex: Reflex
-    words: str
-    started_at: float
-    """Seconds on the source's clock at which the speech began."""
-    ended_at: float
-    """Seconds on the source's clock at which it ended."""
+    def __init__(self, search: KeywordSearch, own_voice: Underneath) -> None:
+        self._search = search
+        self._stretches = StretchCutter()
+        self._noticed = NoticedCutter(own_voice)
 
-
-class StretchCutter:
-    """Cuts chunks into stretches. Pure; chunks that hold nakari's own voice are never part of one."""
-
-    def __init__(self) -> None:
-        self._before: deque[AudioChunk] = deque(maxlen=PRE_ROLL_CHUNKS)
-        """The newest chunks while nobody speaks."""
-        self._chunks: list[AudioChunk] = []
-        """Of the open stretch, pre-roll included; none before it begins, and none once it is too long."""
-        self._first = 0
-        """Index of the chunk in which speech began."""
-        self._silent = 0
-        """Chunks without speech at its end."""
-        self._is_too_long = False
-        self._surest = 0.0
-        """The highest probability of speech so far."""
-
-    def process(
-        self, chunk: AudioChunk, probability: float, *, covered: bool, bars: SpeechBars = ALONE
-    ) -> Stretch | None:
-        """Take a chunk; return the stretch whose closing silence is over with it."""
-        if covered:
-            self.drop()
-            return None
-        if not self._chunks and not self._is_too_long:
-            self._wait(chunk, probability, bars)
-            return None
-        self._silent = 0 if probability >= bars.goes_on else self._silent + 1
-        self._surest = max(self._surest, probability)
-        if not self._is_too_long:
-            self._chunks.append(chunk)
-            if len(self._chunks) > LONGEST_CHUNKS:
-                self._is_too_long, self._chunks = True, []
-        return self._close(bars) if self._silent >= SOFT_END_CHUNKS else None
+    def process(self, chunk: AudioChunk, probability: float, *, covered: bool, sounds: bool) -> Iterator[Candidate]:
+        """Take a chunk, with whether nakari `sounds`; yield what is complete with it. To be exhausted."""
+        if (noticed := self._noticed.process(chunk, covered=covered, sounds=sounds)) is not None:
+            yield Candidate(noticed.at, partial(self._search.find_noticed, noticed))
+        bars = OVER_ECHO if sounds else ALONE
+        if (stretch := self._stretches.process(chunk, probability, covered=covered, bars=bars)) is not None:
+            elsewhere = BARS_NOTICED if sounds and self._noticed.holds(stretch.started_at) else ()
+            look = partial(self._search.find, stretch, over_own_voice=sounds, without=elsewhere)
+            yield Candidate(stretch.started_at, look)
 
     def drop(self) -> None:
         """Forget all sound."""
-        self._before.clear()
-        self._chunks, self._silent, self._is_too_long = [], 0, False
-
-    def _wait(self, chunk: AudioChunk, probability: float, bars: SpeechBars) -> None:
-        if probability >= bars.begins:
-            self._first, self._silent, self._surest = len(self._before), 0, probability
-            self._chunks = [*self._before, chunk]
-            self._before.clear()
-        else:
-            self._before.append(chunk)
-
-    def _close(self, bars: SpeechBars) -> Stretch | None:
-        chunks, is_speech = self._chunks, self._surest >= bars.sure
-        self.drop()
-        if not chunks:
-            return None
-        self._before.extend(chunks[-SOFT_END_CHUNKS:])
-        if not is_speech:
-            return None
-        return Stretch(
-            np.concatenate([chunk.samples for chunk in chunks]),
-            chunks[self._first].started_at,
-            chunks[-SOFT_END_CHUNKS].started_at,
-            self._first * CHUNK_SECONDS,
-        )
-
-
-class KeywordSearch:
-    """Finds the reflex word that is all of a stretch, by two evidences: one thread at a time.
-
-    The network says how likely each word is everything that was said, the decoder how likely the word's phones are.
-    Neither is asked alone, except for phrases that the network was not taught, and for speech longer than it sees.
-    """
-
-    def __init__(self, active: Collection[str] = REFLEXES, decoder: KeywordDecoder | None = None) -> None:
-        """Listen for the `active` reflexes; `decoder` for another one than pocketsphinx's keyword search."""
-        self._reflexes = {words: reflex for words in THRESHOLDS if (reflex := asked(words, active))}
-        self._decoder: KeywordDecoder | None = decoder or KeywordDecoder(self._reflexes)
-        self._model: KeywordModel | None = None
-
-    def warm(self) -> None:
-        """Load both. Where pocketsphinx is not installed, or broken, the network has to be surer of its words.
-
-        Raises `RecognitionFailed` where there is no network either.
-        """
-        self._taught()
-        try:
-            if self._decoder is not None:
-                self._decoder.warm()
-        except RecognitionFailed as error:
-            self._decoder = None
-            log.info("reflex_words_without_decoder", reason=str(error))
-
-    def find(self, stretch: Stretch, *, over_own_voice: bool = False, without: Collection[str] = ()) -> Spotted | None:
-        """Return the likeliest word that is all of the stretch; over its own voice less is enough. Blocking (30 ms/s).
-
-        `without` names words that are looked for elsewhere. Raises `RecognitionFailed`.
-        """
-        seconds = stretch.ended_at - stretch.started_at
-        exponents = self._exponents(stretch)
-        likely = self._likely(stretch, EARLIER_SECONDS if over_own_voice else (0.0,)) if seconds <= SEEN_SECONDS else {}
-        found = [
-            (self._evidence(words, likely.get(words), exponents.get(words)), words)
-            for words in self._reflexes
-            if words not in without and (words in likely or words in exponents)
-        ]
-        bars = {**BARS, **BARS_OVER_OWN_VOICE} if over_own_voice else BARS
-        above, words = max(
-            ((evidence - bars.get(words, ENOUGH), words) for evidence, words in found), default=(-1.0, "")
-        )
-        if above < 0:
-            return None
-        return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at)
-
-    def find_noticed(self, noticed: Noticed) -> Spotted | None:
-        """Return the word of `BARS_NOTICED` that somebody said under its voice. Blocking (20 ms, seldom 150).
-
-        What is in both sounds is the person, what is in one of them may be what the canceller or the filter did: their
-        evidence is averaged, over the places where the word may begin too. The decoder is asked only where it can
-        decide. Raises `RecognitionFailed`.
-        """
-        sounds, model = (noticed.cleaned, noticed.unexplained), self._taught()
-        likely = [
-            model.probabilities(sound, max(0.0, len(sound) / SAMPLE_RATE - noticed.before_end - late))
-            for sound in sounds
-            for late in NOTICED_LATE_SECONDS
-        ]
-        for words, bar in BARS_NOTICED.items():
-            odds = fmean(_log_odds(found[words]) for found in likely)
-            if words not in self._reflexes or odds + MOST_FOR_PHONES < bar:
-                continue
-            if odds + fmean(self._for_phones(words, self._strongest(words, sound)) for sound in sounds) >= bar:
-                span = (noticed.at - NOTICED_LATE_SECONDS[-1], noticed.at + noticed.before_end)
-                return Spotted(self._reflexes[words], words, *span)
-        return None
-
-    def _strongest(self, words: str, sound: Samples) -> float:
-        """Return the exponent of a word where the decoder finds it in a sound."""
-        found = self._decoder.find(sound) if self._decoder is not None else ()
-        return max((each.exponent for each in found if each.words == words), default=LAXEST)
-
-    def _likely(self, stretch: Stretch, earlier: Sequence[float]) -> dict[str, float]:
-        """Return of each word how likely it is, wherever of these places it is likeliest."""
-        asked_at = (self._taught().probabilities(stretch.samples, max(0.0, stretch.first - by)) for by in earlier)
-        best: dict[str, float] = {}
-        for found in asked_at:
-            best |= {words: likely for words, likely in found.items() if likely > best.get(words, 0.0)}
-        return best
-
-    def _exponents(self, stretch: Stretch) -> dict[str, tuple[float, float]]:
-        """Return of each word that the decoder found the exponent, and the share of the speech that it covers."""
-        seconds = stretch.ended_at - stretch.started_at
-        span = (stretch.first, stretch.first + seconds)
-        best: dict[str, tuple[float, float]] = {}
-        for each in self._decoder.find(stretch.samples) if self._decoder is not None else ():
-            covered = overlap((each.start, each.end), span) / seconds
-            if covered >= TOUCHES:
-                best[each.words] = max(best.get(each.words, (-math.inf, 0.0)), (each.exponent, covered))
-        return best
-
-    def _evidence(self, words: str, probability: float | None, heard: tuple[float, float] | None) -> float:
-        """Return the sum of both, in nats."""
-        exponent, covered = heard or (LAXEST, 0.0)
-        if probability is None:
-            return self._for_phones(words, exponent, most=math.inf) if covered >= COVERS else -math.inf
-        return _log_odds(probability) + self._for_phones(words, exponent)
-
-    def _for_phones(self, words: str, exponent: float, *, most: float = MOST_FOR_PHONES) -> float:
-        """Return how much the decoder's exponent says for a word, in nats."""
-        if self._decoder is None:
-            return -UNHEARD
-        return min((exponent - THRESHOLDS[words]) / EXPONENTS_A_NAT, most)
-
-    def _taught(self) -> KeywordModel:
-        if self._model is None:
-            try:
-                self._model = KeywordModel()
-            except (OSError, ValueError, KeyError, BadZipFile) as error:
-                raise RecognitionFailed(f"the keyword model cannot be read: {error}; install nakari again") from error
-        return self._model
-
-
-def overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Return how many seconds two spans share, never less than 0."""
-    return max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
-
-
-def _log_odds(probability: float) -> float:
-    return math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))
-
-
-Look: TypeAlias = Callable[[], Spotted | None]
-"""Blocking; looks for a word in sound that was cut."""
+        self._stretches.drop()
+        self._noticed.drop()
 
 
 class Spotter:
@@ -338,8 +73,7 @@ class Spotter:
         """`is_sounding` says whether nakari's own sound is to be heard; asked with every chunk."""
         self._search = search
         self._on_spotted = on_spotted
-        self._cutter = StretchCutter()
-        self._noticed = NoticedCutter(own_voice)
+        self._candidates = Candidates(search, own_voice)
         self._waiting: asyncio.Queue[Look] = asyncio.Queue(MOST_WAITING)
         self._is_sounding = is_sounding
         self.dropped = 0
@@ -350,18 +84,13 @@ class Spotter:
         """Take a chunk; never waits."""
         if not self.ready.is_set():
             return
-        is_sounding = self._is_sounding()
-        if (noticed := self._noticed.process(chunk, covered=covered, sounds=is_sounding)) is not None:
-            self._put(partial(self._search.find_noticed, noticed))
-        stretch = self._cutter.process(chunk, probability, covered=covered, bars=OVER_ECHO if is_sounding else ALONE)
-        if stretch is not None:
-            elsewhere = BARS_NOTICED if is_sounding and self._noticed.holds(stretch.started_at) else ()
-            self._put(partial(self._search.find, stretch, over_own_voice=is_sounding, without=elsewhere))
+        sounds = self._is_sounding()
+        for candidate in self._candidates.process(chunk, probability, covered=covered, sounds=sounds):
+            self._put(candidate.look)
 
     def forget(self) -> None:
         """Drop all sound that is kept."""
-        self._cutter.drop()
-        self._noticed.drop()
+        self._candidates.drop()
         while not self._waiting.empty():
             self._waiting.get_nowait()
 

@@ -9,21 +9,18 @@ from typing import Final
 
 import numpy as np
 
-from audio.echo.canceller import WebRtcCanceller
-from audio.echo.duplex import HalfDuplex
-from audio.echo.guard import CancellingGuard
-from audio.echo.reference import PlayedReference
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
-from audio.reflexes.noticed import NoticedCutter
-from audio.reflexes.spotter import ALONE, BARS_NOTICED, OVER_ECHO, KeywordSearch, Look, Stretch, StretchCutter
+from audio.reflexes.keyword_search import KeywordSearch
+from audio.reflexes.spotter import Candidates, Look
+from audio.reflexes.stretches import ALONE, OVER_ECHO, Stretch, StretchCutter
 from audio.reflexes.words import Reflex, asked
 from audio.turns.vad import load_detector
 from benchmarks.ears.bench import Bench
 from benchmarks.ears.material.corpus import Clip
 from benchmarks.ears.material.mixing import Condition, active, mixed
-from tests.audio.echo_room import EchoPath, Room, at_level
-from tests.audio.spoken import said, silence
+from tests.audio.spoken import said
+from tests.audio.talked_over import REPLY, TalkedOver
 
 ABOUT: Final = "reflex words spotted and missed, and false ones in a hundred barge-ins of a clip each"
 
@@ -39,18 +36,6 @@ CONDITIONS: Final = {
 OVER_OWN_VOICE_DB: Final = (0.0, -6.0)
 """Of the word against the echo of nakari's voice at the microphone."""
 
-PLAYED_DBFS, ECHO_DBFS = -20.0, -30.0
-"""Of nakari's voice as it is played, and at the microphone before anything is cancelled."""
-
-LEARNING_SECONDS: Final = 7.0
-"""Of its own voice before the first word: the canceller has learned the room."""
-
-BETWEEN_SECONDS: Final = 3.2
-"""From the end of a word to the next."""
-
-FALLS_SILENT_SECONDS: Final = 0.3
-"""After a word's beginning: nakari pauses for whoever speaks, as barge-in does; its words go on 1.6 s later."""
-
 BARGE_INS: Final = 200
 """Clips of people who say something else over its voice, at least where there are so many."""
 
@@ -59,11 +44,6 @@ NOTICED_AFTER_SECONDS: Final = 0.3
 
 AN_EVENING: Final = 8
 """Words over one run of its voice."""
-
-REPLY: Final = (
-    "The weather tomorrow will be mostly sunny, with a light wind from the west. In the evening there may be some "
-    "rain, so take an umbrella with you. I have put milk, eggs and bread on the shopping list."
-)
 
 
 def results(bench: Bench) -> list[str]:
@@ -149,42 +129,16 @@ def _over_own_voice(
     """Yield what is spotted in clips said over its voice; every eight share one run of the real canceller."""
     for first in range(0, len(clips), AN_EVENING):
         said_now = clips[first : first + AN_EVENING]
-        near, spans = _one_after_the_other([_active(clip.samples()) for clip in said_now], ECHO_DBFS + level)
-        played = np.resize(at_level(_reply(), PLAYED_DBFS), len(near))
-        for begins, ends in spans if pauses else ():
-            silent = slice(round((begins + FALLS_SILENT_SECONDS) * SAMPLE_RATE), round((ends + 1.6) * SAMPLE_RATE))
-            played[silent] = 0
-        looks = list(_looks_over(search, played, near))
-        for clip, (begins, ends) in zip(said_now, spans, strict=True):
-            within = [look for moment, look in looks if begins - 0.5 < moment < ends + NOTICED_AFTER_SECONDS]
+        evening = TalkedOver([_active(clip.samples()) for clip in said_now], _reply(), level=level, pauses=pauses)
+        candidates = Candidates(search, evening.guard)
+        looks = [
+            found
+            for chunk, probability, covered in evening.heard()
+            for found in candidates.process(chunk, probability, covered=covered, sounds=True)
+        ]
+        for clip, (begins, ends) in zip(said_now, evening.spans, strict=True):
+            within = [each.look for each in looks if begins - 0.5 < each.at < ends + NOTICED_AFTER_SECONDS]
             yield clip, {found for look in within if (found := _spotted(look))}
-
-
-def _looks_over(search: KeywordSearch, played: Samples, near: Samples) -> Iterator[tuple[float, Look]]:
-    """Yield when the spotter looks for a word in a microphone that has both, and how, as `Spotter` does."""
-    reference, detector, cutter = PlayedReference(), load_detector(), StretchCutter()
-    guard = CancellingGuard(reference, HalfDuplex(lambda: 0.0), WebRtcCanceller())
-    around = NoticedCutter(guard)
-    room = Room(EchoPath(gain_db=ECHO_DBFS - PLAYED_DBFS), began=0.0)
-    for raw in room.chunks(played, near, reference.take):
-        chunk = guard.clean(raw)
-        covered, probability = guard.covers(chunk), detector.probability(chunk.samples)
-        guard.judge(probability)
-        if (noticed := around.process(chunk, covered=covered)) is not None:
-            yield noticed.at, partial(search.find_noticed, noticed)
-        if (found := cutter.process(chunk, probability, covered=covered, bars=OVER_ECHO)) is not None:
-            elsewhere = BARS_NOTICED if around.holds(found.started_at) else ()
-            yield found.started_at, partial(search.find, found, over_own_voice=True, without=elsewhere)
-
-
-def _one_after_the_other(words: Sequence[Samples], dbfs: float) -> tuple[Samples, list[tuple[float, float]]]:
-    """Return the words at a level, and where each is, in seconds."""
-    pieces, spans, at = [silence(LEARNING_SECONDS)], [], LEARNING_SECONDS
-    for word in words:
-        pieces += [at_level(word, dbfs), silence(BETWEEN_SECONDS)]
-        spans.append((at, at + len(word) / SAMPLE_RATE))
-        at += len(word) / SAMPLE_RATE + BETWEEN_SECONDS
-    return np.concatenate(pieces), spans
 
 
 def _active(clip: Samples) -> Samples:

@@ -21,7 +21,7 @@ from appliance.timers.ringer import Ringer
 from appliance.wiring.state import State
 from audio.loops import running
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
-from audio.reflexes.spotter import Spotted
+from audio.reflexes.keyword_search import Spotted
 from audio.reflexes.words import Reflex, calls
 from audio.speech import Confidence, RecognizedTurn, Transcript, Utterance
 from tests.agent.clock import MORNING

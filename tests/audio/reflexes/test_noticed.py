@@ -8,16 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audio.echo.canceller import WebRtcCanceller, has_canceller
-from audio.echo.duplex import HalfDuplex
-from audio.echo.guard import CancellingGuard
-from audio.echo.reference import PlayedReference
+from audio.echo.canceller import has_canceller
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.reflexes.keyword_search import KeywordSearch, Spotted
 from audio.reflexes.noticed import AFTER_CHUNKS, BEFORE_CHUNKS, Noticed, NoticedCutter
-from audio.reflexes.spotter import KeywordSearch, Spotted, Spotter, Stretch
-from tests.audio.echo_room import EchoPath, Room, at_level
+from audio.reflexes.spotter import Spotter
+from audio.reflexes.stretches import Stretch
 from tests.audio.reflexes.test_spotter import FLITE
-from tests.audio.spoken import said, silence
+from tests.audio.spoken import said
+from tests.audio.talked_over import REPLY, TalkedOver
 from tests.figures import figure
 
 
@@ -119,36 +118,12 @@ def test_who_is_noticed_is_looked_at_once(is_noticed: bool, without: tuple[str, 
     assert [noticed.at for noticed in search.noticed] == [chunk(22).ended_at] * is_noticed
 
 
-REPLY = (
-    "The weather tomorrow will be mostly sunny, with a light wind from the west. In the evening there may be some "
-    "rain, so take an umbrella with you. I have put milk, eggs and bread on the shopping list."
-)
-
-LEARNING_SECONDS, BETWEEN_SECONDS, FALLS_SILENT_SECONDS = 7.0, 3.2, 0.3
-PLAYED_DBFS, ECHO_DBFS = -20.0, -30.0
-
-
 def noticed_in(words: list[Samples], reply: Samples) -> list[tuple[float, Noticed]]:
     """Return who is noticed in words as loud as its voice, which falls silent for each, and when each word began."""
-    pieces, begins, at = [silence(LEARNING_SECONDS)], list[float](), LEARNING_SECONDS
-    for word in words:
-        pieces += [at_level(word, ECHO_DBFS), silence(BETWEEN_SECONDS)]
-        begins.append(at)
-        at += len(word) / SAMPLE_RATE + BETWEEN_SECONDS
-    near = np.concatenate(pieces)
-    played = np.resize(at_level(reply, PLAYED_DBFS), len(near))
-    for began in begins:
-        played[round((began + FALLS_SILENT_SECONDS) * SAMPLE_RATE) : round((began + 2.2) * SAMPLE_RATE)] = 0
-    reference = PlayedReference()
-    guard = CancellingGuard(reference, HalfDuplex(lambda: 0.0), WebRtcCanceller())
-    cutter, found = NoticedCutter(guard), list[Noticed]()
-    room = Room(EchoPath(gain_db=ECHO_DBFS - PLAYED_DBFS), began=0.0)
-    for raw in room.chunks(played, near, reference.take):
-        cleaned = guard.clean(raw)
-        guard.judge(1.0)
-        if (noticed := cutter.process(cleaned, covered=guard.covers(cleaned))) is not None:
-            found.append(noticed)
-    return [(began, each) for began in begins for each in found if began - 0.1 < each.at < began + 1.0]
+    evening = TalkedOver(words, reply)
+    cutter = NoticedCutter(evening.guard)
+    found = [cutter.process(heard.chunk, covered=heard.covered) for heard in evening.heard()]
+    return [(began, each) for began, _ in evening.spans for each in found if each and began - 0.1 < each.at < began + 1]
 
 
 @pytest.mark.skipif(not has_canceller(), reason="the extra echo is not installed")

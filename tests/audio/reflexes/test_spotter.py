@@ -15,20 +15,16 @@ from audio.echo.reference import PlayedReference
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
 from audio.recognizer.keyword_decoder import KeywordDecoder, exponent_of
-from audio.reflexes.spotter import (
+from audio.reflexes.keyword_search import THRESHOLDS, KeywordSearch, Spotted, overlap
+from audio.reflexes.spotter import MOST_WAITING, Spotter
+from audio.reflexes.stretches import (
     ALONE,
     LONGEST_CHUNKS,
-    MOST_WAITING,
     OVER_ECHO,
     PRE_ROLL_CHUNKS,
     SOFT_END_CHUNKS,
-    THRESHOLDS,
-    KeywordSearch,
-    Spotted,
-    Spotter,
     Stretch,
     StretchCutter,
-    overlap,
 )
 from audio.reflexes.words import asked
 from audio.turns.vad import load_detector

@@ -11,6 +11,7 @@ from typing import Final
 
 from memory.durable import sync_folder
 from memory.errors import StateUnusable
+from memory.lock import unlock
 from memory.state.database import folder_unusable, locked
 
 DATABASE: Final = "nakari.db"
@@ -83,7 +84,7 @@ def alone(state: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        os.close(descriptor)
+        unlock(descriptor)
 
 
 def moment_of(name: str) -> datetime:
@@ -108,7 +109,7 @@ def _locked(state: Path) -> Iterator[None]:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(descriptor)
+        unlock(descriptor)
 
 
 def _put_aside(state: Path, before: Path) -> None:

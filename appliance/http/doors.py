@@ -14,6 +14,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.http.listening.addresses import Address, Addresses
 from appliance.http.socket import listener_at, locked
+from memory.lock import unlock
 
 LONGEST_PATH: Final = 107
 """Bytes; Linux' sun_path without its closing NUL (unix(7))."""
@@ -112,7 +113,7 @@ class Doors:
             self._listener = None
         self._addresses.close()
         if self._lock >= 0:
-            os.close(self._lock)
+            unlock(self._lock)
             self._lock = -1
 
 

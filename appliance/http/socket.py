@@ -1,7 +1,6 @@
 """The door's place: a socket for its owner, and a group where wanted, and the lock file that dies with the process."""
 
 import errno
-import fcntl
 import grp
 import os
 import socket
@@ -11,6 +10,7 @@ from typing import Final
 
 from appliance.errors import AlreadyRunning, Problem
 from appliance.exits import Exit
+from memory.lock import lock
 
 GROUP: Final = "nakari"
 """Its members may use the service without root; `scripts/install` makes it."""
@@ -22,15 +22,12 @@ BACKLOG: Final = 1024
 
 def locked(path: Path) -> int:
     """Return the descriptor of a lock file that this process now holds; its death lets go of it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return lock(path)
     except BlockingIOError as error:
-        os.close(descriptor)
         raise AlreadyRunning(
             f"another nakari is running here (it holds {path}); stop it, or give this one a [state] folder of its own"
         ) from error
-    return descriptor
 
 
 def listener_at(path: Path, group: str = GROUP) -> socket.socket:

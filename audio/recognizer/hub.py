@@ -177,6 +177,7 @@ def _alone(folder: Path, audience: Audience) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # a program that is being started may have a copy of the descriptor
         os.close(handle)
 
 

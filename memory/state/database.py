@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import fcntl
 import os
 import sqlite3
 from collections import deque
@@ -15,6 +14,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from memory.errors import DiskFull, StateUnreadable, StateUnusable
 from memory.kept import Kept
+from memory.lock import lock, unlock
 from memory.state.reader import read_only
 from memory.state.replica import position
 
@@ -241,7 +241,7 @@ class Database(Kept[Change, object, object]):
         with ExitStack() as held:
             try:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                held.callback(os.close, locked(self.path))
+                held.callback(unlock, locked(self.path))
                 connection = self._connect()
                 held.callback(connection.close)
                 self._prepare(connection, schemas)
@@ -339,12 +339,11 @@ def locked(path: Path) -> int:
 
     Raises `StateInUse` at once when another holds it, OSError when it cannot be made.
     """
-    descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    file = path.with_name(f"{path.name}.lock")
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        descriptor = lock(file)
     except BlockingIOError:
-        holder = os.read(descriptor, 32).decode(errors="replace").strip()
-        os.close(descriptor)
+        holder = file.read_text(encoding="ascii", errors="replace").strip()[:32]
         what = f"another nakari (process {holder or 'unknown'}) uses the state folder {path.parent}"
         raise StateInUse(f"{what}; stop that one first, or set another [state] folder") from None
     os.ftruncate(descriptor, 0)

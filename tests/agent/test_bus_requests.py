@@ -17,7 +17,7 @@ from tests.agent.buses import Keeper, Pair
 
 @asynccontextmanager
 async def serving(bus: Bus, *handlers: tuple[str, Handler]) -> AsyncIterator[None]:
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         tasks = [group.create_task(bus.serve(pattern, handler)) for pattern, handler in handlers]
         await asyncio.sleep(0)
         yield
@@ -152,7 +152,9 @@ async def test_a_handler_with_too_much_to_do_says_so(pair: Pair) -> None:
     async with serving(pair.there, ("*", never)), asyncio.TaskGroup() as group:
         waiting = [group.create_task(bus.request(Event(type="x"))) for _ in range(INBOX_CAPACITY + 1)]
         await asyncio.sleep(0)
-        assert "too much to do" in (await bus.request(Event(type="x"))).error
+        while "cannot be reached" in (error := (await bus.request(Event(type="x"))).error):
+            pass  # so many connections at once take a busy machine longer than one of them may
+        assert "too much to do" in error
         for each in waiting:
             each.cancel()
 

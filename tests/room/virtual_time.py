@@ -4,8 +4,10 @@ import asyncio
 import selectors
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Executor
-from typing import Any, Final, TypeVar
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 EPOCH: Final = 1000.0
@@ -130,6 +132,16 @@ def run_virtually(
     """Run a coroutine to its end in virtual time, on a loop of its own, and return what it returns."""
     with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(job_seconds, patience)) as runner:
         return runner.run(main)
+
+
+def in_virtual_time(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """Run a test in virtual time: a busy machine makes nothing later in it. Its clock is the running loop's."""
+
+    @wraps(test)
+    def run(*given: P.args, **named: P.kwargs) -> None:
+        run_virtually(test(*given, **named))
+
+    return run
 
 
 def _name_of(function: Callable[..., object], arguments: tuple[object, ...]) -> str:

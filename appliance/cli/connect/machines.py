@@ -158,11 +158,11 @@ def leave_machines(invocation: Invocation) -> Exit:
 
     While nakari is stopped, and [machines] url is empty.
     """
-    import os
     import sqlite3
     from contextlib import closing
 
     from appliance.errors import Problem
+    from memory.lock import unlock
     from memory.state.database import locked
     from memory.state.replica.position import leave
 
@@ -178,7 +178,7 @@ def leave_machines(invocation: Invocation) -> Exit:
         with closing(sqlite3.connect(file)) as connection, connection:
             leave(connection)
     finally:
-        os.close(lock)
+        unlock(lock)
     click.echo(f"{file} is this machine's own")
     return Exit.OK
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from audio.pcm import Samples
 from audio.playback.live import AHEAD_SECONDS, Filler, LivePlayer, OutputFormat, SampleRing, fill_channels
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note
+from tests.room.virtual_time import in_virtual_time
 
 RATE = 24_000
 LATENCY = 0.05
@@ -48,8 +48,12 @@ def level(value: int, seconds: float, rate: int = RATE) -> SpeechAudio:
     return SpeechAudio(np.full(round(seconds * rate), value, np.int16), rate)
 
 
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
 async def started(output: HandTurnedOutput) -> LivePlayer:
-    player = LivePlayer(output, "wanted", dead_after=0.3)
+    player = LivePlayer(output, "wanted", dead_after=0.3, clock=asyncio.get_running_loop().time)
     await player.start()
     return player
 
@@ -67,12 +71,13 @@ async def test_it_gives_silence_until_there_is_sound_and_after_it() -> None:
     assert played.tolist() == [100] * 2400 + [200] * 2400 + [0] * 2400
 
 
+@in_virtual_time
 async def test_play_returns_at_once_while_little_is_ahead_and_waits_when_much_is() -> None:
     output = HandTurnedOutput()
     player = await started(output)
-    began = time.monotonic()
+    began = now()
     await player.play(level(1, AHEAD_SECONDS))
-    assert time.monotonic() - began < 0.1
+    assert now() == began
 
     async with asyncio.TaskGroup() as group:
         playing = group.create_task(player.play(level(2, 0.2)))
@@ -106,10 +111,8 @@ async def test_stop_drops_all_that_waits_at_once_and_counts_it() -> None:
         playing = group.create_task(player.play(level(5, 4.0)))
         await asyncio.sleep(0)
         output.turn(0.5)
-        began = time.monotonic()
         dropped = player.stop()
 
-    assert time.monotonic() - began < 0.1
     assert playing.done()
     assert dropped == pytest.approx(3.5)
     assert not output.turn(0.5).any()
@@ -118,21 +121,23 @@ async def test_stop_drops_all_that_waits_at_once_and_counts_it() -> None:
     assert set(output.turn(0.1).tolist()) == {7}
 
 
+@in_virtual_time
 async def test_busy_until_tells_when_the_last_sample_leaves_the_loudspeaker() -> None:
     output = HandTurnedOutput()
     player = await started(output)
 
     await player.play(level(1, 0.4))
-    assert player.busy_until - time.monotonic() == pytest.approx(0.4 + LATENCY, abs=0.02)
+    assert player.busy_until - now() == pytest.approx(0.4 + LATENCY, abs=1e-6)
     output.turn(0.1)
-    assert player.busy_until - time.monotonic() == pytest.approx(0.4 + LATENCY, abs=0.02)
+    assert player.busy_until - now() == pytest.approx(0.4 + LATENCY, abs=1e-6)
     output.turn(0.3)
     ends = player.busy_until
-    assert ends - time.monotonic() == pytest.approx(0.3 + LATENCY, abs=0.02)
+    assert ends - now() == pytest.approx(0.3 + LATENCY, abs=1e-6)
     output.turn(1.0)
     assert player.busy_until == ends
 
 
+@in_virtual_time
 async def test_a_driver_that_tells_no_delay_is_taken_at_its_latency() -> None:
     output = HandTurnedOutput()
     player = await started(output)
@@ -140,9 +145,10 @@ async def test_a_driver_that_tells_no_delay_is_taken_at_its_latency() -> None:
 
     output.turn(0.1, delay=0.0)
 
-    assert player.busy_until - time.monotonic() == pytest.approx(0.1 + LATENCY, abs=0.02)
+    assert player.busy_until - now() == pytest.approx(0.1 + LATENCY, abs=1e-6)
 
 
+@in_virtual_time
 async def test_drain_ends_with_the_last_sample_and_not_before() -> None:
     output = HandTurnedOutput()
     player = await started(output)
@@ -151,7 +157,7 @@ async def test_drain_ends_with_the_last_sample_and_not_before() -> None:
 
     await player.drain()
 
-    assert 0.0 <= time.monotonic() - player.busy_until < 0.1
+    assert 0.0 <= now() - player.busy_until < 0.02
     await player.drain()
 
 
@@ -186,6 +192,7 @@ async def test_the_last_sample_of_a_converted_sentence_is_played_too() -> None:
 
 
 @pytest.mark.shows("V3")
+@in_virtual_time
 async def test_a_card_that_asks_for_nothing_more_is_an_error() -> None:
     output = HandTurnedOutput()
     player = await started(output)

@@ -1,5 +1,5 @@
+import asyncio
 import resource
-import time
 from pathlib import Path
 
 import numpy as np
@@ -9,21 +9,27 @@ from audio.errors import OutputUnwritable
 from audio.playback.wav import GAP_SECONDS, SAMPLE_RATE, WavPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note, read_wav
+from tests.room.virtual_time import in_virtual_time
 
 
 def level(value: int, seconds: float) -> SpeechAudio:
     return SpeechAudio(np.full(round(seconds * SAMPLE_RATE), value, np.int16), SAMPLE_RATE)
 
 
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
 async def started(path: Path, *, realtime: bool) -> WavPlayer:
-    player = WavPlayer(path, realtime=realtime)
+    player = WavPlayer(path, realtime=realtime, clock=asyncio.get_running_loop().time)
     await player.start()
     return player
 
 
+@in_virtual_time
 async def test_without_waiting_sentences_follow_each_other_with_a_gap(tmp_path: Path) -> None:
     player = await started(tmp_path / "said.wav", realtime=False)
-    began = time.monotonic()
+    began = now()
     for value in (100, 200):
         await player.play(level(value, 30.0))
         await player.play(level(value + 1, 30.0))
@@ -32,7 +38,7 @@ async def test_without_waiting_sentences_follow_each_other_with_a_gap(tmp_path: 
 
     samples, rate = read_wav(tmp_path / "said.wav")
     assert rate == SAMPLE_RATE
-    assert time.monotonic() - began < 5.0
+    assert now() == began
     gap, half = round(GAP_SECONDS * SAMPLE_RATE), 30 * SAMPLE_RATE
     assert len(samples) == 2 * (2 * half + gap)
     assert samples[:: half // 2].tolist()[:4] == [100, 100, 101, 101]
@@ -40,6 +46,7 @@ async def test_without_waiting_sentences_follow_each_other_with_a_gap(tmp_path: 
     assert samples[2 * half + gap] == 200
 
 
+@in_virtual_time
 async def test_without_waiting_everything_was_heard(tmp_path: Path) -> None:
     player = await started(tmp_path / "said.wav", realtime=False)
     assert player.busy_until == 0.0
@@ -47,45 +54,48 @@ async def test_without_waiting_everything_was_heard(tmp_path: Path) -> None:
     await player.play(level(100, 10.0))
 
     assert player.stop() == 0.0
-    assert player.busy_until <= time.monotonic()
+    assert player.busy_until <= now()
     assert len(read_wav(tmp_path / "said.wav")[0]) == 10 * SAMPLE_RATE
 
 
+@in_virtual_time
 async def test_in_real_time_sound_takes_its_time_and_silence_does_too(tmp_path: Path) -> None:
     player = await started(tmp_path / "said.wav", realtime=True)
-    began = time.monotonic()
+    began = now()
     await player.play(level(100, 0.2))
-    assert player.busy_until - time.monotonic() == pytest.approx(0.2, abs=0.05)
+    assert player.busy_until - now() == pytest.approx(0.2)
     await player.drain()
-    first_ended = time.monotonic() - began
-    while time.monotonic() < began + 0.3:
-        await player.drain()  # nothing is queued: only time passes
+    first_ended = now() - began
+    await asyncio.sleep(0.1)
+    await player.drain()  # nothing is queued: only time passes
     await player.play(level(200, 0.1))
     await player.drain()
     await player.aclose()
 
     samples, _ = read_wav(tmp_path / "said.wav")
-    assert first_ended == pytest.approx(0.2, abs=0.1)
+    assert first_ended == pytest.approx(0.2)
     first, second = np.flatnonzero(samples == 100), np.flatnonzero(samples == 200)
     assert (len(first), len(second)) == (0.2 * SAMPLE_RATE, 0.1 * SAMPLE_RATE)
-    assert (second[0] - first[0]) / SAMPLE_RATE == pytest.approx(0.3, abs=0.1)
+    assert (second[0] - first[0]) / SAMPLE_RATE == pytest.approx(0.3, abs=0.001)
     assert not samples[first[-1] + 1 : second[0]].any()
 
 
+@in_virtual_time
 async def test_in_real_time_play_waits_when_more_than_a_second_is_ahead(tmp_path: Path) -> None:
     player = await started(tmp_path / "said.wav", realtime=True)
-    began = time.monotonic()
+    began = now()
 
     await player.play(level(100, 1.0))
-    at_once = time.monotonic() - began
+    at_once = now() - began
     await player.play(level(100, 0.2))
 
-    assert at_once < 0.15
-    assert time.monotonic() - began == pytest.approx(0.2, abs=0.12)
+    assert at_once == 0.0
+    assert now() - began == pytest.approx(0.2)
     player.stop()
 
 
 @pytest.mark.shows("V22")
+@in_virtual_time
 async def test_stop_cuts_off_what_was_not_heard_yet(tmp_path: Path) -> None:
     player = await started(tmp_path / "said.wav", realtime=True)
     await player.play(level(100, 1.1))
@@ -97,10 +107,10 @@ async def test_stop_cuts_off_what_was_not_heard_yet(tmp_path: Path) -> None:
 
     samples, _ = read_wav(tmp_path / "said.wav")
     heard = np.count_nonzero(samples == 100) / SAMPLE_RATE
-    assert (size - 44) / 2 / SAMPLE_RATE == pytest.approx(heard, abs=0.05)
-    assert np.argmax(samples == 200) / SAMPLE_RATE == pytest.approx(heard, abs=0.1)
+    assert (size - 44) / 2 / SAMPLE_RATE == pytest.approx(heard, abs=0.001)
+    assert np.argmax(samples == 200) / SAMPLE_RATE == pytest.approx(heard, abs=0.001)
     assert heard == pytest.approx(1.1 - dropped, abs=0.001)
-    assert heard == pytest.approx(0.1, abs=0.1)
+    assert heard == pytest.approx(0.1, abs=0.001)
     assert np.count_nonzero(samples == 200) == 0.1 * SAMPLE_RATE
     assert player.stop() == 0.0
 

@@ -1,7 +1,9 @@
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -284,6 +286,30 @@ async def test_a_second_process_is_told_at_once_and_a_killed_one_leaves_the_fold
         await database.open(NOTES)
         assert await database.read(notes) == ["held"]
         await database.close()
+
+
+async def test_a_program_that_is_being_started_keeps_no_folder_from_being_opened_again(tmp_path: Path) -> None:
+    """From fork to exec it has each descriptor too, as a copy that shares its lock."""
+    path = tmp_path / "nakari.db"
+    database = Database(path)
+    await database.open(NOTES)
+    with copied(path.with_name("nakari.db.lock")):
+        await database.close()
+        await database.open(NOTES)
+    await database.close()
+
+
+@contextmanager
+def copied(file: Path) -> Iterator[None]:
+    """Hold copies of this process's descriptors of a file."""
+    numbers = [int(each.name) for each in Path("/proc/self/fd").iterdir() if each.exists() and each.resolve() == file]
+    assert numbers
+    copies = [os.dup(number) for number in numbers]
+    try:
+        yield
+    finally:
+        for copy in copies:
+            os.close(copy)
 
 
 async def test_a_full_disk_is_told_loses_nothing_acknowledged_and_passes(tmp_path: Path) -> None:

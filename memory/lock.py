@@ -1,0 +1,29 @@
+"""Locks on files (flock(2)), by which two processes keep apart; the kernel lets go of one when its process dies."""
+
+import fcntl
+import os
+from pathlib import Path
+
+
+def lock(file: Path) -> int:
+    """Return the descriptor that holds a file's lock; the file is made where there is none.
+
+    Raises BlockingIOError at once when another holds it, another OSError when it cannot be made.
+    """
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def unlock(descriptor: int) -> None:
+    """Let go of a lock, and close its descriptor.
+
+    To close it alone is not enough: a program that another thread is starting has a copy of it until it is executed,
+    and the lock with it.
+    """
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)

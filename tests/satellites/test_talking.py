@@ -294,7 +294,8 @@ def test_a_timer_set_there_rings_there_until_somebody_wakes_it(tmp_path: Path) -
 
     kitchen, ringing = told(tmp_path, story)
     assert ringing == (True, False)
-    assert len(kitchen.played[0].samples) > SAMPLE_RATE, "a bell and its words"
+    # What the mind says of it comes before it where the machine is busy.
+    assert any(len(each.samples) > SAMPLE_RATE for each in kitchen.played), "a bell and its words"
     assert VoiceEvent.TTS_START not in kitchen.events[:2], "a ring is announced, and wakes nothing"
 
 

@@ -9,7 +9,7 @@ from audio.errors import OutputUnwritable
 from audio.playback.wav import GAP_SECONDS, SAMPLE_RATE, WavPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note, read_wav
-from tests.room.virtual_time import in_virtual_time
+from tests.room.virtual_time import in_virtual_time, passed
 
 
 def level(value: int, seconds: float) -> SpeechAudio:
@@ -66,7 +66,7 @@ async def test_in_real_time_sound_takes_its_time_and_silence_does_too(tmp_path: 
     assert player.busy_until - now() == pytest.approx(0.2)
     await player.drain()
     first_ended = now() - began
-    await asyncio.sleep(0.1)
+    await passed(0.1)
     await player.drain()  # nothing is queued: only time passes
     await player.play(level(200, 0.1))
     await player.drain()

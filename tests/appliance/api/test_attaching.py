@@ -74,8 +74,9 @@ def test_large_files_that_come_at_the_same_time_are_bounded_together(door: Attac
 
 
 async def test_files_of_all_owners_together_are_bounded(door: Attaching) -> None:
+    picture = png()
     for number in range(MOST_OF_ALL):
-        await door.keep(f"owner {number % 5}", str(number), "a.txt", b"x")
+        await door.keep(f"owner {number % 5}", str(number), "a.png", picture)
     with (
         pytest.raises(NotAttached, match="too many files were attached in the last 15 minutes"),
         door.coming("household"),

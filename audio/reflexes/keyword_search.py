@@ -45,10 +45,10 @@ to 0.2."""
 BARS: Final[Mapping[str, float]] = {"stop": -2.5}
 """What is enough for a word of which a wrong one does little where nothing of its own sounds (docs/decisions/0139)."""
 
-BARS_OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -0.6, "wait": -0.6}
-"""The same while nakari speaks, which a wrong one silences (those clips: -0.7 and -0.9)."""
+BARS_OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -0.6, "wait": 1.2}
+"""The same while nakari speaks, which a wrong one silences ("right" sounds like "wait" there: docs/decisions/0146)."""
 
-BARS_NOTICED: Final[Mapping[str, float]] = {"stop": -1.6}
+BARS_NOTICED: Final[Mapping[str, float]] = {"stop": -1.0}
 """The same for whoever is noticed under nakari's voice, by both sounds of it (docs/decisions/0146)."""
 
 NOTICED_LATE_SECONDS: Final = (0.1, 0.2, 0.3)
@@ -130,12 +130,11 @@ class KeywordSearch:
         return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at)
 
     def find_noticed(self, noticed: Noticed) -> Spotted | None:
-        """Return the word of `BARS_NOTICED` that somebody said under its voice. Blocking (20 ms, seldom 90).
+        """Return the word of `BARS_NOTICED` that somebody said under its voice. Blocking (20 ms, seldom 150).
 
-        What is in both sounds is the person, what is in one of them may be what the canceller or the filter did: the
-        network's odds are averaged over them, and over the places where the word may begin. The decoder is asked about
-        what the canceller left, where least of its own voice is, and only where it can decide. Raises
-        `RecognitionFailed`.
+        What is in both sounds is the person, what is in one of them may be what the canceller or the filter did: their
+        evidence is averaged, over the places where the word may begin too. The decoder is asked only where it can
+        decide. Raises `RecognitionFailed`.
         """
         sounds, model = (noticed.cleaned, noticed.unexplained), self._taught()
         likely = [
@@ -147,7 +146,7 @@ class KeywordSearch:
             odds = fmean(_log_odds(found[words]) for found in likely)
             if words not in self._reflexes or odds + MOST_FOR_PHONES < bar:
                 continue
-            if odds + self._for_phones(words, self._strongest(words, noticed.cleaned)) >= bar:
+            if odds + fmean(self._for_phones(words, self._strongest(words, sound)) for sound in sounds) >= bar:
                 span = (noticed.at - NOTICED_LATE_SECONDS[-1], noticed.at + noticed.before_end)
                 return Spotted(self._reflexes[words], words, *span)
         return None

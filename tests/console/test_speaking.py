@@ -55,6 +55,7 @@ def test_what_is_said_to_the_page_is_heard_and_answered_aloud(context: BrowserCo
     page.add_init_script(RECORD)
     with page.expect_websocket() as connecting:
         page.goto(house.address)
+    expect(page.get_by_test_id("state")).to_be_visible()  # the connection is open: pressed before, it records nothing
     house.answer(reply(ANSWER, also=[call("complete_event", {"summary": "told"})]))
     button = page.get_by_role("button", name="Hold to talk")
     with connecting.value.expect_event("framesent", lasting(SECONDS)):

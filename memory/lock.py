@@ -5,14 +5,15 @@ import os
 from pathlib import Path
 
 
-def lock(file: Path) -> int:
+def lock(file: Path, *, waits: bool = False) -> int:
     """Return the descriptor that holds a file's lock; the file is made where there is none.
 
-    Raises BlockingIOError at once when another holds it, another OSError when it cannot be made.
+    Raises BlockingIOError at once when another holds it and it does not wait for that one, another OSError when the
+    file cannot be made.
     """
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
         raise

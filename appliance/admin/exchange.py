@@ -1,6 +1,5 @@
 """Replaces the whole state by renames: cut off at any moment, it is the old one, or becomes the new one."""
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Final
 
 from memory.durable import sync_folder
 from memory.errors import StateUnusable
-from memory.lock import unlock
+from memory.lock import lock, unlock
 from memory.state.database import folder_unusable, locked
 
 DATABASE: Final = "nakari.db"
@@ -104,9 +103,8 @@ def _begun(state: Path) -> bool:
 @contextmanager
 def _locked(state: Path) -> Iterator[None]:
     """Hold the state's own lock, waiting for it: who has it began this exchange, or is at its end."""
-    descriptor = os.open(state / f"{DATABASE}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = lock(state / f"{DATABASE}.lock", waits=True)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         unlock(descriptor)

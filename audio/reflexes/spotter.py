@@ -1,7 +1,7 @@
 """Reflex words spotted in sound while it comes: English, and only when nothing else was said."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
@@ -40,15 +40,17 @@ class Candidates:
         self._stretches = StretchCutter()
         self._noticed = NoticedCutter(own_voice)
 
-    def process(self, chunk: AudioChunk, probability: float, *, covered: bool, sounds: bool) -> Iterator[Candidate]:
-        """Take a chunk, with whether nakari `sounds`; yield what is complete with it. To be exhausted."""
+    def process(self, chunk: AudioChunk, probability: float, *, covered: bool, sounds: bool) -> list[Candidate]:
+        """Take a chunk, with whether nakari `sounds`; return what is complete with it."""
+        found = []
         if (noticed := self._noticed.process(chunk, covered=covered, sounds=sounds)) is not None:
-            yield Candidate(noticed.at, partial(self._search.find_noticed, noticed))
+            found.append(Candidate(noticed.at, partial(self._search.find_noticed, noticed)))
         bars = OVER_ECHO if sounds else ALONE
         if (stretch := self._stretches.process(chunk, probability, covered=covered, bars=bars)) is not None:
             elsewhere = BARS_NOTICED if sounds and self._noticed.holds(stretch.started_at) else ()
             look = partial(self._search.find, stretch, over_own_voice=sounds, without=elsewhere)
-            yield Candidate(stretch.started_at, look)
+            found.append(Candidate(stretch.started_at, look))
+        return found
 
     def drop(self) -> None:
         """Forget all sound."""

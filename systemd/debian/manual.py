@@ -45,9 +45,9 @@ def page() -> Iterator[str]:
 
 def command(before: str, name: str, what: click.Command) -> Iterator[str]:
     """Yield how a command is called, what it does and its options; then its own commands."""
-    context = click.Context(what, info_name=name, parent=click.Context(click.Group(before), info_name=before))
-    usage = " ".join(what.collect_usage_pieces(context)).replace("[OPTIONS] ", "").replace("[OPTIONS]", "")
-    yield f".SS {plain(f'{before} {name} {usage}'.strip())}\n{plain(what.help or '')}"
+    context = click.Context(what, info_name=name)
+    usage = [piece for piece in what.collect_usage_pieces(context) if piece != "[OPTIONS]"]
+    yield f".SS {plain(' '.join((before, name, *usage)))}\n{plain(what.help or '')}"
     yield from options(what, context)
     if isinstance(what, click.Group):
         for inner in sorted(what.commands):

@@ -110,6 +110,11 @@ class _VirtualSelector(selectors.DefaultSelector):
         raise NothingHappens("no timer is set, and no job, program or descriptor stirs: something waits for ever")
 
 
+def now() -> float:
+    """Return the seconds of the running loop's clock."""
+    return asyncio.get_running_loop().time()
+
+
 async def until(at: float) -> None:
     """Return at a moment of the loop's clock, seconds; at once when it has passed."""
     loop = asyncio.get_running_loop()
@@ -123,7 +128,7 @@ async def until(at: float) -> None:
 
 async def passed(seconds: float) -> None:
     """Return after so much time of the loop's clock."""
-    await until(asyncio.get_running_loop().time() + seconds)
+    await until(now() + seconds)
 
 
 def run_virtually(

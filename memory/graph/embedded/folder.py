@@ -1,6 +1,5 @@
 """The embedded store's folder: locked by one process, checked before the engine opens it and after it has closed."""
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -11,6 +10,7 @@ from typing import Final
 from memory.durable import rename_durably
 from memory.graph.dump.definitions import is_by_itself
 from memory.graph.embedded import checksums
+from memory.lock import lock
 
 
 class Unstartable(Exception):
@@ -91,14 +91,13 @@ def enter(folder: Path) -> None:
         (folder / "config").mkdir(parents=True, exist_ok=True)
         (folder / "log").mkdir(exist_ok=True)
         os.chdir(folder)
-        held = os.open(folder / "in-use", os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise Unstartable(
-            f"the memory in {folder} is in use by another nakari: stop that one, "
-            "or set another folder with [state] folder"
-        ) from error
+        try:
+            lock(folder / "in-use")
+        except BlockingIOError as error:
+            raise Unstartable(
+                f"the memory in {folder} is in use by another nakari: stop that one, "
+                "or set another folder with [state] folder"
+            ) from error
 
 
 def look(folder: Path, database: str, *, as_it_is: bool) -> checksums.Sums:

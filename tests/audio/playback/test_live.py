@@ -13,7 +13,7 @@ from audio.pcm import Samples
 from audio.playback.live import AHEAD_SECONDS, Filler, LivePlayer, OutputFormat, SampleRing, fill_channels
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note
-from tests.room.virtual_time import in_virtual_time
+from tests.room.virtual_time import in_virtual_time, now
 
 RATE = 24_000
 LATENCY = 0.05
@@ -48,12 +48,8 @@ def level(value: int, seconds: float, rate: int = RATE) -> SpeechAudio:
     return SpeechAudio(np.full(round(seconds * rate), value, np.int16), rate)
 
 
-def now() -> float:
-    return asyncio.get_running_loop().time()
-
-
 async def started(output: HandTurnedOutput) -> LivePlayer:
-    player = LivePlayer(output, "wanted", dead_after=0.3, clock=asyncio.get_running_loop().time)
+    player = LivePlayer(output, "wanted", dead_after=0.3, clock=now)
     await player.start()
     return player
 

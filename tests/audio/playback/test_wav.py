@@ -1,4 +1,3 @@
-import asyncio
 import resource
 from pathlib import Path
 
@@ -9,19 +8,15 @@ from audio.errors import OutputUnwritable
 from audio.playback.wav import GAP_SECONDS, SAMPLE_RATE, WavPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note, read_wav
-from tests.room.virtual_time import in_virtual_time, passed
+from tests.room.virtual_time import in_virtual_time, now, passed
 
 
 def level(value: int, seconds: float) -> SpeechAudio:
     return SpeechAudio(np.full(round(seconds * SAMPLE_RATE), value, np.int16), SAMPLE_RATE)
 
 
-def now() -> float:
-    return asyncio.get_running_loop().time()
-
-
 async def started(path: Path, *, realtime: bool) -> WavPlayer:
-    player = WavPlayer(path, realtime=realtime, clock=asyncio.get_running_loop().time)
+    player = WavPlayer(path, realtime=realtime, clock=now)
     await player.start()
     return player
 

@@ -14,9 +14,11 @@ import resource
 import signal
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from memory.graph.embedded import checksums
 from memory.graph.embedded.folder import Damaged, Unstartable, enter, leave, look, undeclare, writable
@@ -90,6 +92,16 @@ class Settings:
     """Process id; another parent means that it died before we could ask to die with it."""
 
 
+class PortTaken(Unstartable):
+    """Somebody else has the port; the folder is as it was."""
+
+    def __init__(self, port: int, reason: str | None) -> None:
+        super().__init__(
+            f"port {port} of 127.0.0.1 cannot be used by the memory's own store ({reason}): "
+            "set another one with [memory] bolt_port, or 0 for any free one"
+        )
+
+
 class Stoppable(Protocol):
     """The engine's server, as far as it is used once it serves."""
 
@@ -145,8 +157,12 @@ def _group(records: list[str], *database: str) -> dict[str, object]:
 
 
 def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:
+    with held(settings.bolt_port) as bolt, held(0) as http:
+        return _serve_on(settings, bolt, http), {"bolt": bolt, "http": http}
+
+
+def _serve_on(settings: Settings, bolt: int, http: int) -> Stoppable:
     folder = Path(settings.folder)
-    bolt, http = _port(settings.bolt_port), _port(0)
     arguments = (
         f"-Xmx{settings.heap_megabytes}m",
         f"-Darcadedb.command.timeout={int(settings.statement_seconds * 1000)}",
@@ -175,11 +191,14 @@ def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:
         # The key of the same name in the configuration has no effect; without this a commit is not fsynced.
         server.get_database(DATABASE).set_wal_flush("yes_full")
     except (arcadedb.ArcadeDBError, OSError) as error:
+        reason = " ".join(str(error).split())
+        if "Unable to listen" in reason:  # somebody who was bound to it before, as `held` is
+            raise PortTaken(http if "HTTP port" in reason else bolt, "somebody else listens on it") from error
         raise Damaged(
-            f"the memory's own store in {folder} does not open ({' '.join(str(error).split())}): `nakari doctor` says "
+            f"the memory's own store in {folder} does not open ({reason}): `nakari doctor` says "
             "more; the folder can be restored from a backup, or name a Neo4j server with [memory] uri"
         ) from error
-    return server, {"bolt": bolt, "http": http}
+    return cast(Stoppable, server)
 
 
 def vector_arithmetic() -> list[str]:
@@ -227,22 +246,28 @@ def _begin(folder: Path) -> None:
             old.unlink()
 
 
-def _port(wanted: int) -> int:
-    """Return a port of 127.0.0.1 that can be listened on, the wanted one if it is not 0."""
-    tries = [wanted] if wanted else random.SystemRandom().sample(OWN_PORTS, 20)
-    for port in tries:
-        with socket.socket() as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+@contextmanager
+def held(wanted: int) -> Iterator[int]:
+    """Keep a port of 127.0.0.1 for a server of this process, the wanted one if it is not 0. Raises `Unstartable`.
+
+    While it is bound here nobody else is given it, and whoever sets SO_REUSEADDR can listen on it all the same (Linux;
+    Java sets it): found free and let go of, it was another process's by the time that the engine wanted it.
+    """
+    with ExitStack() as held_until:
+        tries = [wanted] if wanted else random.SystemRandom().sample(OWN_PORTS, 20)
+        for port in tries:
+            holder = held_until.enter_context(socket.socket())
+            # Before the call for a port that is asked for: connections of the start before may be in TIME_WAIT.
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, port == wanted)
             try:
-                tried.bind(("127.0.0.1", port))
+                holder.bind(("127.0.0.1", port))
             except OSError as error:
                 refused = error.strerror
-            else:
-                return port
-    raise Unstartable(
-        f"port {tries[-1]} of 127.0.0.1 cannot be used by the memory's own store ({refused}): "
-        "set another one with [memory] bolt_port, or 0 for any free one"
-    )
+                continue
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            yield port
+            return
+        raise PortTaken(port, refused)
 
 
 def _live_and_die_with(parent: int) -> None:

@@ -15,13 +15,15 @@ import pytest
 
 from memory.errors import GraphUnavailable
 from memory.graph.embedded import checksums
-from memory.graph.embedded.server import groups
+from memory.graph.embedded.folder import Unstartable
+from memory.graph.embedded.server import groups, held
 from memory.graph.embedded.store import (
     EmbeddedStore,
     State,
 )
 from memory.graph.graph import Graph
 from tests.memory.graph_looks import Process
+from tests.room.virtual_time import passed
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -137,6 +139,35 @@ async def test_a_busy_port_is_named_with_its_setting_and_taken_once_it_is_free(t
             await store.until(State.READY)
             running.cancel()
     assert store.state is State.STOPPED
+
+
+async def test_a_port_lost_while_it_starts_is_named_and_no_damage(tmp_path: Path) -> None:
+    with socket.socket() as rival:
+        rival.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        rival.bind(("127.0.0.1", 0))
+        port = rival.getsockname()[1]
+        store = EmbeddedStore(tmp_path, port)
+
+        async def refused() -> None:
+            with pytest.raises(GraphUnavailable, match=rf"port {port} of 127\.0\.0\.1.*\[memory\] bolt_port"):
+                await store.start()
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(refused())
+            while not (tmp_path / "config" / "server-groups.json").exists():  # written once it has its ports
+                await passed(0.001)
+            rival.listen()
+    assert not store.is_damaged
+
+
+def test_a_held_port_is_nobody_elses_and_can_be_listened_on() -> None:
+    with held(0) as port:
+        with pytest.raises(OSError, match="in use"), socket.socket() as another:
+            another.bind(("127.0.0.1", port))
+        with socket.create_server(("127.0.0.1", port)) as listening:  # sets SO_REUSEADDR, as Java does
+            assert listening.getsockname()[1] == port
+            with pytest.raises(Unstartable, match=f"port {port}"), held(port):
+                pass
 
 
 async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

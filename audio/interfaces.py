@@ -140,6 +140,17 @@ class Recognizer(Protocol):
         """Return the words; empty text when there are none. Blocking. Raises `RecognitionFailed`."""
 
 
+@runtime_checkable
+class WordVerifier(Protocol):
+    """A recognizer that can also say how likely one word is, which somebody else believes to hear. From any thread."""
+
+    def log_probability(self, words: str, samples: Samples) -> float | None:
+        """Return the natural logarithm of how likely English words are the first of a sound (int16, 16 kHz).
+
+        None while it cannot tell. Blocking. Raises `RecognitionFailed`.
+        """
+
+
 class TurnStream(Protocol):
     """One turn, recognized while it is spoken. Safe from several threads; for a worker thread, not the event loop."""
 

@@ -1,6 +1,7 @@
 """House rules of every test: nothing leaves this machine, no task is left behind, what is skipped says why."""
 
 import asyncio
+import gc
 import inspect
 import os
 import signal
@@ -68,6 +69,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker in item.iter_markers():
             if reason := reason_to_skip(marker.name):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector from looking at what was collected, again and again: it stays as long as the process does."""
+    gc.collect()
+    gc.freeze()
 
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:

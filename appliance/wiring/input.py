@@ -35,7 +35,7 @@ from appliance.wiring.speakers import SpeakerSide
 from audio.capture.live import LiveMicrophone
 from audio.capture.mute import MutedSource
 from audio.echo.duplex import HalfDuplex
-from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer
+from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer, WordVerifier
 from audio.loops import Loop
 from audio.playback.live import LivePlayer
 from audio.recognizer.ahead import LoadedAhead
@@ -213,7 +213,7 @@ def open_input(
     devices = supervised(source, output.player, speech, config.ears.language, output.lull)
     ears = Ears(listener, hearing, followers, devices, output.turns.activity, clock)
     output.company.listen_by(lambda: not ears.is_deaf)
-    spotter = _spotter(world, acting, source)
+    spotter = _spotter(world, acting, source, hearing.verifier)
     wake = [WakeWord(addressing.wake_word, addressing.wake, sign.woken.set)] if addressing.wake_word else []
     listener.watch(ears.arrived, acting.echo, interruption, *([spotter] if spotter else []), *wake)
     followers.follow(listener)
@@ -307,10 +307,11 @@ def _reflex(heard: RecognizedTurn) -> str:
     return REFLEX if asked(heard.transcript.text) else ""
 
 
-def _spotter(world: World, acting: Acting, source: AudioSource) -> Spotter | None:
+def _spotter(world: World, acting: Acting, source: AudioSource, verifier: WordVerifier | None) -> Spotter | None:
     """Return what looks for words in sound, where there is a clock to act by, and English to hear."""
     settings, language = world.config.reflexes, world.config.ears.language
     if not (settings.enabled and language in {"", "auto", "en"} and source.is_live):
         return None
     is_sounding: Callable[[], bool] = lambda: acting.verbs.is_sounding  # noqa: E731
-    return Spotter(KeywordSearch(listed(settings.words)), acting.reflexes.spotted, is_sounding, acting.echo)
+    search = KeywordSearch(listed(settings.words), verifier=verifier)
+    return Spotter(search, acting.reflexes.spotted, is_sounding, acting.echo)

@@ -10,6 +10,7 @@ from zipfile import BadZipFile
 import structlog
 
 from audio.errors import RecognitionFailed
+from audio.interfaces import WordVerifier
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.keyword_decoder import LAXEST, KeywordDecoder
 from audio.reflexes.keyword_model import KeywordModel
@@ -51,6 +52,20 @@ BARS_OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -0.6, "wait": 1.2}
 BARS_NOTICED: Final[Mapping[str, float]] = {"stop": -1.0}
 """The same for whoever is noticed under nakari's voice, by both sounds of it (docs/decisions/0146)."""
 
+SURE_NOTICED: Final[Mapping[str, float]] = {"stop": 0.0}
+"""What is enough where a recognizer could verify it, and is not asked."""
+
+VERIFIED_NOTICED: Final[Mapping[str, float]] = {"stop": -4.5}
+"""What the recognizer's and `WEIGHT_BESIDE` of the network's evidence for who is noticed have to come to together
+(docs/decisions/0147: chosen on `choose` and `fit` with Whisper base)."""
+
+WEIGHT_BESIDE: Final = 0.5
+"""Of the network's evidence beside the recognizer's, which hears more words than those it was asked about."""
+
+WORTH_VERIFYING: Final = -5.0
+"""The network's evidence (nats) from which on the recognizer is asked: of 258 of 263 people's "stop", of a third of
+others (docs/decisions/0147)."""
+
 NOTICED_LATE_SECONDS: Final = (0.1, 0.2, 0.3)
 """By which a word began before somebody was noticed, as the network is asked: 0.05 to 0.5 s, mostly 0.2."""
 
@@ -89,10 +104,20 @@ class KeywordSearch:
     Neither is asked alone, except for phrases that the network was not taught, and for speech longer than it sees.
     """
 
-    def __init__(self, active: Collection[str] = REFLEXES, decoder: KeywordDecoder | None = None) -> None:
-        """Listen for the `active` reflexes; `decoder` for another one than pocketsphinx's keyword search."""
+    def __init__(
+        self,
+        active: Collection[str] = REFLEXES,
+        decoder: KeywordDecoder | None = None,
+        verifier: WordVerifier | None = None,
+    ) -> None:
+        """Listen for the `active` reflexes.
+
+        `decoder` is for another one than pocketsphinx's keyword search; `verifier` is asked about who is noticed under
+        nakari's voice.
+        """
         self._reflexes = {words: reflex for words in THRESHOLDS if (reflex := asked(words, active))}
         self._decoder: KeywordDecoder | None = decoder or KeywordDecoder(self._reflexes)
+        self._verifier = verifier
         self._model: KeywordModel | None = None
 
     def warm(self) -> None:
@@ -134,7 +159,7 @@ class KeywordSearch:
 
         What is in both sounds is the person, what is in one of them may be what the canceller or the filter did: their
         evidence is averaged, over the places where the word may begin too. The decoder is asked only where it can
-        decide. Raises `RecognitionFailed`.
+        decide, and the verifier about the mean of both where they are not sure. Raises `RecognitionFailed`.
         """
         sounds, model = (noticed.cleaned, noticed.unexplained), self._taught()
         likely = [
@@ -142,14 +167,26 @@ class KeywordSearch:
             for sound in sounds
             for late in NOTICED_LATE_SECONDS
         ]
-        for words, bar in BARS_NOTICED.items():
-            odds = fmean(_log_odds(found[words]) for found in likely)
-            if words not in self._reflexes or odds + MOST_FOR_PHONES < bar:
-                continue
-            if odds + fmean(self._for_phones(words, self._strongest(words, sound)) for sound in sounds) >= bar:
+        for words in BARS_NOTICED.keys() & self._reflexes.keys():
+            if self._is_noticed(words, noticed, fmean(_log_odds(found[words]) for found in likely)):
                 span = (noticed.at - NOTICED_LATE_SECONDS[-1], noticed.at + noticed.before_end)
                 return Spotted(self._reflexes[words], words, *span)
         return None
+
+    def _is_noticed(self, words: str, noticed: Noticed, odds: float) -> bool:
+        """Say whether a word was said, by the network's log odds, the decoder, and a recognizer that can tell."""
+        evidence, bar, verifier = odds, BARS_NOTICED[words], self._verifier
+        if odds + MOST_FOR_PHONES >= bar:
+            sounds = (noticed.cleaned, noticed.unexplained)
+            evidence += fmean(self._for_phones(words, self._strongest(words, sound)) for sound in sounds)
+        if verifier is None or odds < WORTH_VERIFYING or evidence >= SURE_NOTICED[words]:
+            return evidence >= bar
+        try:
+            told = verifier.log_probability(words, noticed.mean)
+        except RecognitionFailed as error:
+            log.warning("reflex_word_not_verified", reason=str(error))
+            told = None
+        return evidence >= bar if told is None else told + WEIGHT_BESIDE * odds >= VERIFIED_NOTICED[words]
 
     def _strongest(self, words: str, sound: Samples) -> float:
         """Return the exponent of a word where the decoder finds it in a sound."""

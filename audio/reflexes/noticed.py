@@ -41,6 +41,13 @@ class Noticed:
     """Seconds on the source's clock at which somebody was noticed."""
 
     @property
+    def mean(self) -> Samples:
+        """The mean of both, as far as both go: int16."""
+        shared = min(len(self.cleaned), len(self.unexplained))
+        both = self.cleaned[-shared:].astype(np.int32) + self.unexplained[-shared:]
+        return (both // 2).astype(np.int16)
+
+    @property
     def before_end(self) -> float:
         """Seconds from that moment to the end of both sounds."""
         return AFTER_CHUNKS * CHUNK_SECONDS

@@ -23,6 +23,7 @@ MEASUREMENTS: Final = (
     "turns",
     "cut_offs",
     "reflexes",
+    "stops",
     "words",
     "duplex",
     "names",

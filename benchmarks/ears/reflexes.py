@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from audio.errors import RecognitionFailed
+from audio.interfaces import WordVerifier
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 from audio.reflexes.keyword_search import KeywordSearch
 from audio.reflexes.spotter import Candidates, Look
@@ -48,7 +49,9 @@ AN_EVENING: Final = 8
 
 def results(bench: Bench) -> list[str]:
     """Return what was spotted in each condition, by word; then what was spotted where no such word was said."""
-    search = KeywordSearch()
+    bench.ears.recognizer.warm()
+    recognizer = bench.ears.recognizer
+    search = KeywordSearch(verifier=recognizer if isinstance(recognizer, WordVerifier) else None)
     search.warm()
     words = bench.sampled([clip for clip in bench.speech if asked(clip.text)])
     others = bench.sampled([clip for clip in bench.speech if not asked(clip.text)])
@@ -129,7 +132,7 @@ def _over_own_voice(
     """Yield what is spotted in clips said over its voice; every eight share one run of the real canceller."""
     for first in range(0, len(clips), AN_EVENING):
         said_now = clips[first : first + AN_EVENING]
-        evening = TalkedOver([_active(clip.samples()) for clip in said_now], _reply(), level=level, pauses=pauses)
+        evening = TalkedOver([voiced(clip.samples()) for clip in said_now], _reply(), level=level, pauses=pauses)
         candidates = Candidates(search, evening.guard)
         looks = [
             found
@@ -141,7 +144,8 @@ def _over_own_voice(
             yield clip, {found for look in within if (found := _spotted(look))}
 
 
-def _active(clip: Samples) -> Samples:
+def voiced(clip: Samples) -> Samples:
+    """Return a clip from where its voice begins to where it ends."""
     begins, ends = active(clip)
     return clip[round(begins * SAMPLE_RATE) : round(ends * SAMPLE_RATE)]
 

@@ -9,7 +9,7 @@ from typing import Final
 from appliance.config.sound.recognizers import RecognizerName
 from appliance.input.hearing.settings import HearingSettings
 from appliance.input.whisper.recognizers import NEXT, WhisperHearing, choose_whisper, last_resort, whisper_of
-from audio.interfaces import Recognizer, RemoteRecognizer, StreamingRecognizer
+from audio.interfaces import Recognizer, RemoteRecognizer, StreamingRecognizer, WordVerifier
 from audio.recognizer.chain import RecognizerChain
 from audio.recognizer.faster_whisper import Hotwords, listed, no_hotwords
 from audio.recognizer.openai_api import OpenAiRecognizer
@@ -33,6 +33,11 @@ class Hearing:
     """How a better model comes; None where Whisper is not to hear."""
     streaming: StreamingRecognizer | None = None
     """Who follows what is said while it is said: a member of the chain, None where none does."""
+
+    @property
+    def verifier(self) -> WordVerifier | None:
+        """Who can say how likely a word is; None where nobody on this machine does."""
+        return self.whisper.recognizer if self.whisper is not None else None
 
     async def improve(self) -> None:
         """Fetch or measure Whisper models, and change over to what comes of it, until nothing is left to do."""

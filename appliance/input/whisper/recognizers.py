@@ -22,7 +22,8 @@ from appliance.input.whisper.choice import (
 from appliance.input.whisper.settings import AUTO, WhisperSettings
 from appliance.input.whisper.short_window import is_short
 from audio.errors import AudioError, ModelDamaged, ModelNotFound, RecognizerAbsent
-from audio.interfaces import Recognizer
+from audio.interfaces import Recognizer, WordVerifier
+from audio.pcm import Samples
 from audio.recognizer.faster_whisper import (
     FasterWhisperRecognizer,
     Hotwords,
@@ -39,6 +40,9 @@ from audio.speech import Transcript, Utterance
 log = structlog.get_logger()
 
 TRY_AGAIN_SECONDS: Final = 3600.0
+
+BUSY_SECONDS: Final = 1.0
+"""Who only wants a word verified waits no longer for an utterance that is being recognized."""
 
 SETTLE_SECONDS: Final = 20.0
 """After the start, before the box is measured: until then it does much else."""
@@ -109,6 +113,16 @@ class CurrentRecognizer(WrappedRecognizer):
         """Return the words. Blocking. Raises `RecognitionFailed`."""
         with self._one:
             return super().transcribe(utterance)
+
+    def log_probability(self, words: str, samples: Samples) -> float | None:
+        """Ask the one in use; None where it cannot tell, or is at an utterance for too long. Raises as it does."""
+        if not self._one.acquire(timeout=BUSY_SECONDS):
+            return None
+        try:
+            judge = self._recognizer
+            return judge.log_probability(words, samples) if isinstance(judge, WordVerifier) else None
+        finally:
+            self._one.release()
 
     def use(self, recognizer: Recognizer) -> None:
         """Take another one, already warm, from the next utterance on."""

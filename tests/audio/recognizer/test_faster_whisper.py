@@ -32,6 +32,7 @@ from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
 from benchmarks.sound import write_wav
 from tests.audio.ears_fakes import Intake
+from tests.audio.reflexes.test_spotter import FLITE
 from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance, word_errors
 from tests.figures import figure
 
@@ -95,6 +96,32 @@ def test_a_decoder_that_fails_is_a_failed_recognition() -> None:
     recognizer._loaded.model.max_length = 8  # upstream refuses a prompt and new tokens that are longer together
     with pytest.raises(RecognitionFailed, match=r"faster-whisper:whisper-household failed on an utterance: .*tokens"):
         recognizer.transcribe(utterance(silence(1.0)))
+
+
+@pytest.mark.parametrize("voice", FLITE)
+def test_it_says_how_likely_a_word_is(recognizer: FasterWhisperRecognizer, voice: str, tmp_path: Path) -> None:
+    recognizer.warm()
+    stop, other = (
+        recognizer.log_probability("stop", said(each, voice, tmp_path)) for each in ("stop", "how far is the moon")
+    )
+    assert stop is not None
+    assert other is not None
+    assert -1.5 < stop < 0.0
+    assert other < stop - 2.0
+    assert FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en").log_probability("stop", silence(1.0)) is None
+
+
+def test_a_sound_that_cannot_be_judged_is_a_failed_recognition() -> None:
+    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en")
+    recognizer.warm()
+    window = recognizer._load().window
+    window.encoder = _breaks
+    with pytest.raises(RecognitionFailed, match="Whisper failed on a word: out of memory"):
+        recognizer.log_probability("stop", silence(1.0))
+
+
+def _breaks(features: NDArray[np.float32]) -> object:
+    raise RuntimeError("out of memory")
 
 
 def test_the_worst_segment_speaks_for_an_utterance() -> None:

@@ -1,14 +1,15 @@
 """Whoever is noticed under its voice: the sound that is cut around that moment, and "stop" in it, in a real room."""
 
+import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from audio.echo.canceller import has_canceller
+from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 from audio.reflexes.keyword_search import KeywordSearch, Spotted
 from audio.reflexes.noticed import AFTER_CHUNKS, BEFORE_CHUNKS, Noticed, NoticedCutter
@@ -126,13 +127,28 @@ def noticed_in(words: list[Samples], reply: Samples) -> list[tuple[float, Notice
     return [(began, each) for began, _ in evening.spans for each in found if each and began - 0.1 < each.at < began + 1]
 
 
+@pytest.fixture(scope="module")
+def say(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Samples]:
+    return partial(said, folder=tmp_path_factory.mktemp("said"))
+
+
+@pytest.fixture(scope="module")
+def stops(say: Callable[[str, str], Samples]) -> list[tuple[float, Noticed]]:
+    return noticed_in([say("stop", voice) for voice in FLITE], say(REPLY, "slt"))
+
+
+@pytest.fixture(scope="module")
+def others(say: Callable[[str, str], Samples]) -> list[tuple[float, Noticed]]:
+    words = [say(each, voice) for voice in FLITE for each in ("seven", "how far is the moon")]
+    return noticed_in(words, say(REPLY, "slt"))
+
+
 @pytest.mark.skipif(not has_canceller(), reason="the extra echo is not installed")
 @pytest.mark.shows("V17", "V19")
-def test_stop_is_found_under_its_voice_in_four_voices_and_in_no_other_word(tmp_path: Path) -> None:
-    search, reply = KeywordSearch(), said(REPLY, "slt", tmp_path)
-    say: Callable[[str, str], Samples] = partial(said, folder=tmp_path)
-    stops = noticed_in([say("stop", voice) for voice in FLITE], reply)
-    others = noticed_in([say(words, voice) for voice in FLITE for words in ("seven", "how far is the moon")], reply)
+def test_stop_is_found_under_its_voice_in_four_voices_and_in_no_other_word(
+    stops: list[tuple[float, Noticed]], others: list[tuple[float, Noticed]]
+) -> None:
+    search = KeywordSearch()
     found = [search.find_noticed(each) for _, each in stops]
     figure("stop under its own voice, flite's four voices", f"{len(stops)} noticed, {sum(map(bool, found))} spotted")
     assert len(stops) == len(FLITE)
@@ -143,3 +159,43 @@ def test_stop_is_found_under_its_voice_in_four_voices_and_in_no_other_word(tmp_p
             assert abs(each.started_at - began) < 0.5
     assert len(others) >= len(FLITE)
     assert not [each for _, each in others if search.find_noticed(each)]
+
+
+@dataclass
+class Verifier:
+    """Tells the same of every word, and keeps how many it was asked about."""
+
+    told: float | None
+    """None for an error, NaN for nothing that it could tell."""
+    asked: int = 0
+
+    def log_probability(self, words: str, samples: Samples) -> float | None:
+        assert words == "stop"
+        assert abs(len(samples) / SAMPLE_RATE - (BEFORE_CHUNKS + AFTER_CHUNKS) * CHUNK_SECONDS) < 0.05
+        self.asked += 1
+        if self.told is None:
+            raise RecognitionFailed("out of memory")
+        return None if math.isnan(self.told) else self.told
+
+
+@pytest.mark.skipif(not has_canceller(), reason="the extra echo is not installed")
+@pytest.mark.shows("V17", "V19")
+def test_a_recognizer_decides_where_the_network_is_not_sure(
+    stops: list[tuple[float, Noticed]], others: list[tuple[float, Noticed]]
+) -> None:
+    alone = KeywordSearch()
+
+    def found(verifier: Verifier) -> list[bool]:
+        search = KeywordSearch(verifier=verifier)
+        return [search.find_noticed(each) is not None for _, each in stops]
+
+    believing, disbelieving, busy, broken = Verifier(-0.5), Verifier(-20.0), Verifier(math.nan), Verifier(None)
+    assert all(found(believing))
+    assert 0 < believing.asked < len(stops)  # the clearest one is not asked about
+    assert sum(found(disbelieving)) == len(stops) - believing.asked
+    assert found(busy) == found(broken) == [alone.find_noticed(each) is not None for _, each in stops]
+
+    doubting = KeywordSearch(verifier=disbelieving)
+    disbelieving.asked = 0
+    assert not [each for _, each in others if doubting.find_noticed(each)]
+    assert disbelieving.asked < len(others)  # what the network calls something else is none of its business

@@ -115,8 +115,9 @@ class Interruption(SpeechObserver):
             self._do(self._barge_in.words_so_far(heard))
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
-        """End the reply, or go on with it."""
+        """End the reply, or go on with it, if need be a moment later."""
         self._do(self._barge_in.turn_ended(None if suppressed else heard))
+        self._changed.set()
 
     def guard(self, heard: RecognizedTurn) -> str:
         """Return why words over what it says are no event, and it goes on: company, or hardly a syllable. A `Guard`.

@@ -77,8 +77,11 @@ DUCKED_SPEECH_SECONDS: Final = 0.2
 """Seconds of speech that goes on after a doubtful beginning, or although the reply is ducked: no residual echo lasts so
 long (`benchmarks/ears/duplex.py`)."""
 
-NOISE_SECONDS: Final = 0.6
-"""Seconds of pause after a sudden sound: if no speech has begun by then, it was none."""
+NOISE_SECONDS: Final = 1.25
+"""Seconds of pause after a sudden sound: if no speech has begun by then, and no reflex word was spotted, it was none.
+
+A word under its voice is looked for after 1.1 s (`audio.reflexes.noticed`): with 0.6 s here 23 of 57 replies went on
+for some words before "stop" ended them (docs/decisions/0147)."""
 
 CALM_SECONDS: Final = 4.0
 """Seconds after a sudden sound that was no speech in which another one is ignored; twice as long each time."""
@@ -138,6 +141,10 @@ class BargeIn:
         """Seconds of speech since it was ducked, or began doubtfully; None while nothing is to be found out."""
         self._is_startled = False
         """Whether it paused for a sudden sound and nobody has begun to speak."""
+        self._startled_at: float | None = None
+        """When the sudden sound was for which it is paused; None where that was no sudden sound."""
+        self._is_over = False
+        """Whether what was said after that sound is over and no words: only a reflex word may still be found in it."""
         self._awaits_end = False
         """Whether words came in the open turn: paused until its end tells whether they were anybody's."""
         self._calm_until, self._calm = float("-inf"), CALM_SECONDS
@@ -160,7 +167,9 @@ class BargeIn:
         """When `time_passed` has something to do next; None when it has not."""
         if self._quiet is None or self._awaits_end:
             return None
-        return self._quiet_since + NOISE_SECONDS if self._is_startled else min(self._peek_at, self._gives_up_at)
+        if self._startled_at is not None and (self._is_startled or self._is_over):
+            return self._startled_at + NOISE_SECONDS
+        return min(self._peek_at, self._gives_up_at)
 
     @property
     def _gives_up_at(self) -> float:
@@ -181,7 +190,7 @@ class BargeIn:
 
         Where it `is_doubtful`, the rest of nakari's own voice sounds so too: full duplex waits for more of it.
         """
-        self._speech_at = at
+        self._speech_at, self._is_over = at, False
         if self._is_startled:
             self._is_startled, self._calm = False, CALM_SECONDS
         if not self.is_over_reply:
@@ -195,7 +204,7 @@ class BargeIn:
         """Take a sudden sound: pause for a moment, to find out what it is."""
         if not self.is_over_reply or self.mode is not Mode.FULL or self.is_quiet or now < self._calm_until:
             return ()
-        self._is_startled = self._doubted_speech is None
+        self._is_startled, self._startled_at = self._doubted_speech is None, now
         return self._fall_quiet(now, Pause())
 
     def chunk_came(self, probability: float, now: float) -> Actions:
@@ -225,18 +234,26 @@ class BargeIn:
             self._speech_at = None
         if heard is not None and self._ends_reply(heard):
             return self._end_reply(heard)
-        return self._go_on() if is_newest else ()
+        if not is_newest:
+            return ()
+        if heard is None and self._startled_at is not None:
+            self._is_over, self._awaits_end = True, False
+            return ()
+        return self._go_on()
 
     def time_passed(self, now: float) -> Actions:
         """Take the time; to be told at `due`."""
         if self._quiet is None or self._awaits_end:
             return ()
-        if self._is_startled and now >= self._quiet_since + NOISE_SECONDS:
-            self._calm_until, self._calm = now + self._calm, self._calm * 2
+        if self._startled_at is not None and (self._is_startled or self._is_over):
+            if now < self._startled_at + NOISE_SECONDS:
+                return ()
+            if self._is_startled:
+                self._calm_until, self._calm = now + self._calm, self._calm * 2
             return self._go_on()
         if now >= self._gives_up_at:
             return self._go_on()
-        if self._is_startled or now < self._peek_at:
+        if now < self._peek_at:
             return ()
         self._peek_at = now + PEEK_EVERY_SECONDS
         return (Peek(),)
@@ -260,6 +277,7 @@ class BargeIn:
 
     def _be_as_before(self) -> None:
         self._quiet, self._is_startled, self._awaits_end, self._doubted_speech = None, False, False, None
+        self._startled_at, self._is_over = None, False
 
     def _ends_reply(self, heard: RecognizedTurn) -> bool:
         """Whether these are words, said over the reply, and meant to be more than company."""

@@ -16,7 +16,7 @@ from audio.echo.duplex import DUCK_DB, Mode
 from audio.pcm import CHUNK_SAMPLES, AudioChunk
 from audio.playback.speech_output import SpeechOutput
 from audio.speech import RecognizedTurn, SpeechStarted
-from audio.turns.barge_in import PATIENCE_SECONDS, PEEK_AFTER_SECONDS
+from audio.turns.barge_in import NOISE_SECONDS, PATIENCE_SECONDS, PEEK_AFTER_SECONDS
 from audio.turns.listener import REFLEX
 from tests.audio.heard import heard
 from tests.audio.mouth_fakes import Clock, ScriptedPlayer, ScriptedVoice
@@ -299,6 +299,7 @@ async def test_a_sudden_sound_quiets_her_at_once_and_no_speech_lets_her_go_on() 
         assert room.happened == []
         room.sound(is_another=True, chunks=2)
         assert room.happened == ["pause"]
+        room.clock.now += NOISE_SECONDS  # until then a reflex word may still be found in it
         room.interruption.turn_ended(None, "too short")
         await room.player.resumed.wait()
         room.finish()

@@ -248,9 +248,27 @@ def test_after_a_sudden_sound_that_was_no_speech_it_goes_on_and_is_calm() -> Non
     assert machine.startled(13.0) == (), "not so soon again"
     after = 12.0 + NOISE_SECONDS + CALM_SECONDS
     assert machine.startled(after) == (Pause(),)
-    until(machine, after + 1.0)
+    until(machine, after + NOISE_SECONDS)
     assert machine.startled(after + CALM_SECONDS + 1.0) == (), "twice as long"
     assert machine.speech_started(after + 2.0, after + 2.1) == (Pause(),), "speech is another matter"
+
+
+@pytest.mark.shows("V17")
+def test_what_was_too_short_to_be_words_may_still_be_one_that_is_spotted() -> None:
+    machine = speaking()
+    assert machine.startled(12.0) == (Pause(),)
+    assert machine.speech_started(12.0, 12.3) == (), "it is quiet already"
+    assert machine.turn_ended(None) == (), "it was too short"
+    assert until(machine, 20.0) == [(12.0 + NOISE_SECONDS, Resume())]
+    assert machine.startled(13.5) == (Pause(),), "it was a voice: the next one counts"
+
+
+def test_words_that_are_none_late_in_a_turn_let_it_go_on_at_once() -> None:
+    machine = speaking()
+    machine.startled(12.0)
+    machine.speech_started(12.0, 12.3)
+    assert machine.turn_ended(None) == ()
+    assert machine.time_passed(12.0 + NOISE_SECONDS + 1.0) == (Resume(),)
 
 
 @pytest.mark.shows("V17")

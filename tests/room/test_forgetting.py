@@ -31,6 +31,7 @@ def strings() -> Iterator[str]:
 
 def secrets() -> dict[int, str]:
     """Return the strings in memory that hold what was said or answered, by id."""
+    gc.unfreeze()  # what was there before the first test may hold them too (tests/conftest.py)
     gc.collect()
     return {id(told): told for told in strings() if "in the drawer" in told or "with the xylophone" in told}
 

@@ -167,9 +167,13 @@ class BargeIn:
         """When `time_passed` has something to do next; None when it has not."""
         if self._quiet is None or self._awaits_end:
             return None
-        if self._startled_at is not None and (self._is_startled or self._is_over):
-            return self._startled_at + NOISE_SECONDS
-        return min(self._peek_at, self._gives_up_at)
+        return min(self._peek_at, self._gives_up_at) if self._waits_until is None else self._waits_until
+
+    @property
+    def _waits_until(self) -> float | None:
+        """Until when a reflex word may be found in a sudden sound; None while somebody speaks, and without one."""
+        is_waiting = self._is_startled or self._is_over
+        return self._startled_at + NOISE_SECONDS if is_waiting and self._startled_at is not None else None
 
     @property
     def _gives_up_at(self) -> float:
@@ -245,8 +249,8 @@ class BargeIn:
         """Take the time; to be told at `due`."""
         if self._quiet is None or self._awaits_end:
             return ()
-        if self._startled_at is not None and (self._is_startled or self._is_over):
-            if now < self._startled_at + NOISE_SECONDS:
+        if (until := self._waits_until) is not None:
+            if now < until:
                 return ()
             if self._is_startled:
                 self._calm_until, self._calm = now + self._calm, self._calm * 2

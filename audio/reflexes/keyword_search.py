@@ -161,10 +161,10 @@ class KeywordSearch:
         evidence is averaged, over the places where the word may begin too. The decoder is asked only where it can
         decide, and the verifier about the mean of both where they are not sure. Raises `RecognitionFailed`.
         """
-        sounds, model = (noticed.cleaned, noticed.unexplained), self._taught()
+        model = self._taught()
         likely = [
             model.probabilities(sound, max(0.0, len(sound) / SAMPLE_RATE - noticed.before_end - late))
-            for sound in sounds
+            for sound in noticed.sounds
             for late in NOTICED_LATE_SECONDS
         ]
         for words in BARS_NOTICED.keys() & self._reflexes.keys():
@@ -177,8 +177,7 @@ class KeywordSearch:
         """Say whether a word was said, by the network's log odds, the decoder, and a recognizer that can tell."""
         evidence, bar, verifier = odds, BARS_NOTICED[words], self._verifier
         if odds + MOST_FOR_PHONES >= bar:
-            sounds = (noticed.cleaned, noticed.unexplained)
-            evidence += fmean(self._for_phones(words, self._strongest(words, sound)) for sound in sounds)
+            evidence += fmean(self._for_phones(words, self._strongest(words, sound)) for sound in noticed.sounds)
         if verifier is None or odds < WORTH_VERIFYING or evidence >= SURE_NOTICED[words]:
             return evidence >= bar
         try:

@@ -41,6 +41,11 @@ class Noticed:
     """Seconds on the source's clock at which somebody was noticed."""
 
     @property
+    def sounds(self) -> tuple[Samples, Samples]:
+        """Both."""
+        return self.cleaned, self.unexplained
+
+    @property
     def mean(self) -> Samples:
         """The mean of both, as far as both go: int16."""
         shared = min(len(self.cleaned), len(self.unexplained))

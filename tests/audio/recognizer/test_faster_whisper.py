@@ -100,7 +100,6 @@ def test_a_decoder_that_fails_is_a_failed_recognition() -> None:
 
 @pytest.mark.parametrize("voice", FLITE)
 def test_it_says_how_likely_a_word_is(recognizer: FasterWhisperRecognizer, voice: str, tmp_path: Path) -> None:
-    recognizer.warm()
     stop, other = (
         recognizer.log_probability("stop", said(each, voice, tmp_path)) for each in ("stop", "how far is the moon")
     )

@@ -322,6 +322,8 @@ async def test_words_that_are_deleted_leave_the_engine_and_every_file(machines: 
         files = [file for name in ("one", "two") for file in machines.path(name).parent.iterdir()]
         while any(b"swordfish" in file.read_bytes() for file in files):
             await passed(0.01)  # the follower rewrites its file in a thread, behind the position that it tells
+        for file in files:
+            assert b"swordfish" not in file.read_bytes(), file
         async with machines.machine("new") as new:
             await caught_up(new, one)
             assert await new.read(content) == await one.read(content)

@@ -104,7 +104,7 @@ class RecordingOutlet:
     replies: list[Reply] = field(default_factory=list)
     sentence_said: asyncio.Event = field(default_factory=asyncio.Event)
     playing: asyncio.Event = field(default_factory=asyncio.Event)
-    """Cleared, no delivery ends: she is still speaking."""
+    """Cleared, no delivery ends: it is still speaking."""
     writes: bool = False
     """Whether its replies are read rather than heard."""
     hears: str = ""

@@ -13,7 +13,7 @@ from benchmarks.ears.bench import Bench
 from tests.audio.spoken import trimmed
 from tests.room.acoustics import Sound, at_level, from_samples
 from tests.room.echo_loop import TAIL_SECONDS, EchoLoop, RoomKind, level_of
-from tests.room.her_words import SENTENCES
+from tests.room.own_words import SENTENCES
 from tests.room.rooms import DUPLEX_CHOOSING, DUPLEX_REPORTING
 from tests.room.stories import quantile
 from tests.room.voices import spoken

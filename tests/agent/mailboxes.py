@@ -151,7 +151,7 @@ KINDS: dict[str, Callable[[Path], AbstractAsyncContextManager[Rig]]] = {
 
 
 def work(content: str = "work", **fields: object) -> Event:
-    """Return an event of her own."""
+    """Return an event of its own."""
     return Event("self_created", content, **fields)  # type: ignore[arg-type]  # any field by name
 
 

@@ -70,7 +70,7 @@ async def test_what_was_journaled_whole_is_spoken_on_without_the_model(
     assert len(model.requests) == 1
 
 
-async def test_when_the_answer_was_not_whole_she_goes_on_from_what_was_said(tmp_path: Path) -> None:
+async def test_when_the_answer_was_not_whole_it_goes_on_from_what_was_said(tmp_path: Path) -> None:
     event = spoken("count to three")
     model = ScriptedModel(calls(COUNT), calls(COUNT, prefix="again"))
     model.hold[0] = asyncio.Event()

@@ -56,7 +56,7 @@ CREATE (u:User {id: $userId}), (c:Conversation {id: $convId, timestamp: datetime
   emotional_tone: "negative"}), (t:Topic {name: $topic, detail: $detail}),
   (u)-[:HAD_CONVERSATION]->(c), (c)-[:DISCUSSED]->(t)
 """
-"""What she had written herself the week before."""
+"""What it had written itself the week before."""
 
 LOOK_FOR_MOODS = """MATCH (u:User {id: $userId})-[:HAD_CONVERSATION]->(c)
 WHERE c.emotional_tone = 'negative'
@@ -137,7 +137,7 @@ async def scene(folder: Path, graph: Graph, model: ScriptedModel) -> AsyncIterat
 
 @pytest.mark.shows("B25", "B26", "C1")
 @SESSION
-async def test_she_speaks_before_she_writes_it_down_and_writes_one_node_and_two_relations(
+async def test_it_speaks_before_it_writes_it_down_and_writes_one_node_and_two_relations(
     tmp_path: Path, embedded: Graph
 ) -> None:
     before = {

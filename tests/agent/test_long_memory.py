@@ -1,4 +1,4 @@
-"""What left her context long ago, and what was never said: she answers from what her queries return, or not at all."""
+"""What left its context long ago, and what was never said: it answers from what its queries return, or not at all."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -92,7 +92,7 @@ ABSENT = [
 
 
 @pytest.mark.shows("G3")
-async def test_what_was_never_said_she_does_not_know(tmp_path: Path) -> None:
+async def test_what_was_never_said_it_does_not_know(tmp_path: Path) -> None:
     def name_of(question: str) -> str:
         return next(name for name in ("Anna", "Boris", "Zoe", "Yuri") if name in question)
 
@@ -105,5 +105,5 @@ async def test_what_was_never_said_she_does_not_know(tmp_path: Path) -> None:
             await mind.handle(spoken(question))
     assert mind.outlet.said[: len(TOLD)] == list(TOLD)
     unknown = mind.outlet.said[len(TOLD) :]
-    figure("facts that were never told, and that she says she does not know", f"{len(unknown)} of {len(ABSENT)}")
+    figure("facts that were never told, and that it says it does not know", f"{len(unknown)} of {len(ABSENT)}")
     assert unknown == [UNKNOWN] * len(ABSENT)

@@ -119,7 +119,7 @@ async def test_a_bad_call_becomes_words_for_the_model(tmp_path: Path, name: str,
         ('{"tone": "warm"}', ""),
     ],
 )
-async def test_of_a_reply_that_was_called_wrongly_she_is_told_what_was_said(
+async def test_of_a_reply_that_was_called_wrongly_it_is_told_what_was_said(
     tmp_path: Path, arguments: str, said: str
 ) -> None:
     model = ScriptedModel(calls(("reply", arguments), prefix="a"), calls(DONE, prefix="b"))
@@ -175,7 +175,7 @@ async def test_a_person_is_told_when_no_model_is_there(tmp_path: Path) -> None:
         ]
 
 
-async def test_her_own_work_waits_for_a_model(tmp_path: Path) -> None:
+async def test_its_own_work_waits_for_a_model(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [UnreachableModel()]) as mind:
         event = Event(type=SELF_CREATED, content="think about it", source="self")
         await mind.handle(event)
@@ -183,7 +183,7 @@ async def test_her_own_work_waits_for_a_model(tmp_path: Path) -> None:
         assert mind.outlet.said == []
 
 
-async def test_her_own_work_goes_on_when_a_model_is_back(tmp_path: Path) -> None:
+async def test_its_own_work_goes_on_when_a_model_is_back(tmp_path: Path) -> None:
     work = Event(type=SELF_CREATED, content="think about it", source="self")
     async with a_mind(tmp_path, [UnreachableModel()]) as mind:
         await mind.handle(work)
@@ -195,7 +195,7 @@ async def test_her_own_work_goes_on_when_a_model_is_back(tmp_path: Path) -> None
 
 
 @pytest.mark.shows("F5")
-async def test_a_stream_that_breaks_is_kept_as_what_was_said_and_she_goes_on_after_it(tmp_path: Path) -> None:
+async def test_a_stream_that_breaks_is_kept_as_what_was_said_and_it_goes_on_after_it(tmp_path: Path) -> None:
     cut = Message("assistant", tool_calls=(ToolCall("x", "reply", '{"text": "Number one is here. Number two is he'),))
     model = ScriptedModel(StreamBroken("reset", cut), calls(("reply", '{"text": "Number two is here."}'), prefix="b"))
     async with a_mind(tmp_path, [model]) as mind:
@@ -216,7 +216,7 @@ async def test_a_model_that_answers_with_nothing_twice_is_passed_over(tmp_path: 
     assert len(there.requests[0]) == 2, "an empty answer leaves nothing in the context"
 
 
-async def test_she_may_stay_silent_when_she_was_not_addressed(tmp_path: Path) -> None:
+async def test_it_may_stay_silent_when_it_was_not_addressed(tmp_path: Path) -> None:
     model = ScriptedModel(calls(DONE))
     async with a_mind(tmp_path, [model]) as mind:
         event = spoken("and then the detective said")
@@ -252,7 +252,7 @@ async def test_completion_waits_until_the_reply_is_whole(tmp_path: Path) -> None
 
 
 @pytest.mark.shows("B11")
-async def test_bare_text_of_her_own_work_is_thought_not_speech(tmp_path: Path) -> None:
+async def test_bare_text_of_its_own_work_is_thought_not_speech(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [ScriptedModel(Message("assistant", "I see."))]) as mind:
         event = Event(type=SELF_CREATED, content="reflect", source="self")
         await mind.handle(event)

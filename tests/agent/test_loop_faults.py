@@ -1,4 +1,4 @@
-"""The loop under random faults: whatever models, tools, people and the disk do, each event ends, and she goes on."""
+"""The loop under random faults: whatever models, tools, people and the disk do, each event ends, and it goes on."""
 
 import asyncio
 import gc

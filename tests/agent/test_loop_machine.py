@@ -67,7 +67,7 @@ class MindMachine(RuleBasedStateMachine):
         after=st.integers(0, 60),
     )
     def the_next_is_handled(self, seed: int, how: How, after: int) -> None:
-        """She takes what is due; perhaps somebody interrupts, or the process dies."""
+        """It takes what is due; perhaps somebody interrupts, or the process dies."""
         self.all.chance.seed(seed)
         self._runner.run(self._handle(how, after))
 
@@ -123,7 +123,7 @@ class MindMachine(RuleBasedStateMachine):
         try:
             await self.all.loop.handle(hand)
         except StateUnusable:  # it stays in hand, and is taken next
-            await self.all.mouth.quiet()  # she may be telling of the disk, which in a house nobody cuts short
+            await self.all.mouth.quiet()  # it may be telling of the disk, which in a house nobody cuts short
 
     async def _take(self) -> Lease | None:
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""No owner's words reach another's model: whatever she looks up for them, in whatever words, with whatever ids."""
+"""No owner's words reach another's model: whatever it looks up for them, in whatever words, with whatever ids."""
 
 import asyncio
 import json
@@ -87,7 +87,7 @@ owners = st.sampled_from(OWNERS)
 
 @st.composite
 def looks(draw: st.DrawFn, ids: Sequence[str], spying: Sequence[str]) -> tuple[str, dict[str, Json]]:
-    """Return one call of one tool with what she might be talked into asking."""
+    """Return one call of one tool with what it might be talked into asking."""
     said, one = draw(words) or "x", draw(st.sampled_from([*ids, *SECRETS.values()]))
     choices: list[tuple[str, dict[str, Json]]] = [
         ("recall", {"words": said, "limit": 50}),

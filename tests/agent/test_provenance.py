@@ -1,4 +1,4 @@
-"""Where a thing came from, offered to her as parameters that she may store."""
+"""Where a thing came from, offered to it as parameters that it may store."""
 
 from datetime import UTC, datetime
 

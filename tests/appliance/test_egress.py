@@ -181,7 +181,7 @@ async def told(config: Config) -> list[str]:
 
 
 @pytest.mark.shows("F3", "G4", "H5")
-async def test_a_model_that_was_chosen_while_she_ran_is_counted_too(config: Config) -> None:
+async def test_a_model_that_was_chosen_while_it_ran_is_counted_too(config: Config) -> None:
     offline = replace(quiet(config), models=CATALOG, model=ModelSettings("offline", fallbacks="lan"))
     config.state_folder.mkdir(parents=True)
     database = Database(config.state_folder / "nakari.db")

@@ -1,5 +1,6 @@
 """The documents hold together: every page is near, no link is dead, and what they name is in the repository."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from appliance.exits import Exit
 from tests.architecture import configuration_page, decisions, documents, module_tree, protocol
 from tests.architecture.documents import FRONT, anchors, links, pages, prose, spans, text
-from tests.architecture.source import ROOT, files
+from tests.architecture.source import ROOT, files, tree
 
 MANUAL = Path("docs/manual.md")
 ELSEWHERE = re.compile(r"\b(FACTS|DESIGN|FEATURES)\b|\bseeds/|\bspec/|\.\./shared\b|/work/")
@@ -98,6 +99,17 @@ def test_documents_call_it_nakari_or_it() -> None:
         for page in pages()
         for line in text(page).splitlines()
         if re.search(r"\b(she|her|hers|herself)\b", line, re.IGNORECASE)
+    ]
+    assert found == []
+
+
+def test_names_in_the_code_call_it_nakari_or_it() -> None:
+    found = [
+        f"{path}: {node.name}"
+        for path in files("*.py")
+        for node in ast.walk(tree(path))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        and {"she", "her", "hers", "herself"} & set(node.name.lower().split("_"))
     ]
     assert found == []
 

@@ -52,7 +52,7 @@ class Arrival:
     turns: int
     """Turns of the event loop before it comes."""
     interrupts: bool
-    """Whoever sends it speaks over her."""
+    """Whoever sends it speaks over it."""
     answers: bool = False
     """Whether it is said when everything before was heard, to that."""
     late: bool = False
@@ -60,7 +60,7 @@ class Arrival:
 
 
 def arrivals(seed: int, noon: datetime) -> list[Arrival]:
-    """Return the events of a story: people, a timer, her own plans, words that go on."""
+    """Return the events of a story: people, a timer, its own plans, words that go on."""
     if seed >= GROWING:
         turns = random.Random(f"late {seed}").choice((0, 20, 60))
         late = [Arrival(_said(seed, SAID, noon), turns, interrupts=False, late=True)] if seed % 2 else []
@@ -88,7 +88,7 @@ def _event(name: str, chance: random.Random, noon: datetime) -> Event:
     if kind == "person":
         most = chance.randint(1, 4)
         said = Event(ASR_TRANSCRIPT, "tell me", id=name, source="mic", priority=10, max_tool_calls=most)
-        return replace(said, created_at=noon)  # it stands in her context: else no two lives of a story were alike
+        return replace(said, created_at=noon)  # it stands in its context: else no two lives of a story were alike
     if kind == "timer":
         due = noon + timedelta(minutes=chance.randint(0, 10))
         return Event(TIMER, "tea", id=name, source="timer", priority=20, not_before=due)

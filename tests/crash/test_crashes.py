@@ -1,4 +1,4 @@
-"""She never loses her place: random stories, killed at random steps, end as if nothing had been."""
+"""It never loses its place: random stories, killed at random steps, end as if nothing had been."""
 
 from collections.abc import Iterator
 from pathlib import Path

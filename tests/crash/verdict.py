@@ -71,7 +71,7 @@ def _closings(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
 
 
 def complaints(left: Remains, seed: int) -> list[str]:
-    """Return all that is wrong, nothing when she never lost her place."""
+    """Return all that is wrong, nothing when it never lost its place."""
     found = [*left.notes, *_lost(left, seed), *_not_ended(left), *_closed_twice(left), *_repeated(left)]
     return [*found, *_denied(left), *_unspoken(left), *_not_rebuilt(left.entries)]
 
@@ -125,7 +125,7 @@ def _repeated(left: Remains) -> Iterator[str]:
 
 
 def _denied(left: Remains) -> Iterator[str]:
-    """What was done outside was in the journal before, and she is told that it was done, or that nobody knows.
+    """What was done outside was in the journal before, and it is told that it was done, or that nobody knows.
 
     A call that the journal does not know would be made once more, by whoever is asked again.
     """
@@ -136,11 +136,11 @@ def _denied(left: Remains) -> Iterator[str]:
         if call not in journaled:
             yield f"the effect of {call} happened, and the journal knows of no such call"
         if results.get(call, CRASHED) not in {"rung", CRASHED}:
-            yield f"the effect of {call} happened, and she was told: {results[call]}"
+            yield f"the effect of {call} happened, and it was told: {results[call]}"
 
 
 def _unspoken(left: Remains) -> Iterator[str]:
-    """What she was told that she has said was begun; a person's event that was not cut short has words."""
+    """What it was told that it has said was begun; a person's event that was not cut short has words."""
     for name, filed in left.events.items():
         entries = [entry for entry in left.entries if entry.event_id == name]
         committed = [str(entry.body["words"]) for entry in entries if entry.topic == SENTENCE_STARTED]
@@ -157,7 +157,7 @@ def _unspoken(left: Remains) -> Iterator[str]:
 def _delivered(entries: list[Stored]) -> Iterator[str]:
     """Return the sentences of the replies that were delivered, as the context says.
 
-    Where another event came first after a kill, she is told in the event's next turn how far the mouth got.
+    Where another event came first after a kill, it is told in the event's next turn how far the mouth got.
     """
     messages = [_message(entry) for entry in entries if entry.topic == MESSAGE]
     corrected = [place for place, message in enumerate(messages) if TOLD_LATER in message.content]

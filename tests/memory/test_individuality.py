@@ -1,4 +1,4 @@
-"""Two of her, fed different histories, answer the same question differently, each out of its own graph."""
+"""Two minds, fed different histories, answer the same question differently, each out of its own graph."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -62,7 +62,7 @@ def _after(observation: str, messages: Sequence[Message]) -> Message:
 
 
 class One:
-    """One of her: a state, a store and a mind."""
+    """A state, a store and a mind."""
 
     def __init__(self, mind: TestMind, graph: Graph) -> None:
         self.mind = mind
@@ -79,7 +79,7 @@ class One:
 
 
 @asynccontextmanager
-async def one_of_her(folder: Path) -> AsyncIterator[One]:
+async def one_mind(folder: Path) -> AsyncIterator[One]:
     async with EmbeddedStore(folder / "graph") as store:
         graph, audit = Graph(store), AuditLog(folder / "audit")
         tools = memory_tools(Writer(graph, audit, Snapshots(folder / "snapshots", audit)), Handles(NoEmbedder()))
@@ -95,7 +95,7 @@ async def one_of_her(folder: Path) -> AsyncIterator[One]:
 @pytest.mark.shows("C16")
 async def test_the_same_question_after_different_lives(tmp_path: Path) -> None:
     answers = {}
-    async with one_of_her(tmp_path / "one") as one, one_of_her(tmp_path / "other") as other:
+    async with one_mind(tmp_path / "one") as one, one_mind(tmp_path / "other") as other:
         both = dict(zip(HISTORIES, (one, other), strict=True))
         assert {await each.answer() for each in both.values()} == {NOTHING}, "they begin alike"
         for name, each in both.items():

@@ -1,4 +1,4 @@
-"""A fact of 500 turns ago that left her context is answered out of her graph, where she had written it."""
+"""A fact of 500 turns ago that left its context is answered out of its graph, where it had written it."""
 
 import json
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def looking_up(messages: Sequence[Message]) -> Message:
 
 @pytest.mark.shows("D4")
 @SESSION
-async def test_a_fact_of_500_turns_ago_is_answered_out_of_her_graph(embedded: Graph, tmp_path: Path) -> None:
+async def test_a_fact_of_500_turns_ago_is_answered_out_of_its_graph(embedded: Graph, tmp_path: Path) -> None:
     audit = AuditLog(tmp_path / "audit")
     tools = memory_tools(Writer(embedded, audit, Snapshots(tmp_path / "snapshots", audit)), Handles(NoEmbedder()))
     first = calls(("memory_write", json.dumps(KEEP)), ("complete_event", "{}"))

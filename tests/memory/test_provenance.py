@@ -1,4 +1,4 @@
-"""Where a thing came from, kept in her graph when she names it: on the real store, in the audit log, after a replay."""
+"""Where a thing came from, kept in its graph when it names it: on the real store, in the audit log, after a replay."""
 
 import json
 from datetime import UTC, datetime

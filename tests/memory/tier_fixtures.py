@@ -57,7 +57,7 @@ class Memory:
         await self.journal.append(task(words, event, owner, self.now, **entry))
 
     async def marked(self, event: str, importance: float, owner: str = "household", **body: Json) -> None:
-        """Journal what the mind journals when she judges an event."""
+        """Journal what the mind journals when it judges an event."""
         await self.journal.append(
             Entry(MARKED, {"importance": importance, **body}, event, owner_key=owner, at=self.now)
         )

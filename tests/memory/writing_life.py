@@ -1,4 +1,4 @@
-"""A process that writes into her graph until it is killed: `python -m tests.memory.writing_life FOLDER FIRST`.
+"""A process that writes into its graph until it is killed: `python -m tests.memory.writing_life FOLDER FIRST`.
 
 It says `N` for each write that was acknowledged, N counting up from FIRST.
 """

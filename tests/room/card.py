@@ -26,7 +26,7 @@ INPUT_LATENCY: Final = 0.008
 """Seconds from the end of a recorded block to its callback, which the card tells."""
 
 SENTENCE_GAP: Final = 0.35
-"""Seconds of silence that two of her sentences may have between them."""
+"""Seconds of silence that two of its sentences may have between them."""
 
 NOISE_SEED: Final = 4
 
@@ -41,7 +41,7 @@ class _Placed:
 
 @dataclass(slots=True)
 class Room:
-    """What sounds at the microphone, block by block: her echo, what was put there, and the noise of the room."""
+    """What sounds at the microphone, block by block: its echo, what was put there, and the noise of the room."""
 
     echo: EchoPath
     began: float
@@ -103,7 +103,7 @@ class SimulatedCard:
         self.output = SimulatedOutput()
         self.input = SimulatedInput()
         self.played: list[tuple[float, float]] = []
-        """Start and end (seconds on the loop's clock, at the loudspeaker) of each stretch of sound of hers."""
+        """Start and end (seconds on the loop's clock, at the loudspeaker) of each stretch of its sound."""
         self.recording: list[Samples] | None = None
         """What the microphone heard (16 kHz), once somebody wants it kept."""
         self.output_recording: list[Samples] | None = None
@@ -138,7 +138,7 @@ class SimulatedCard:
             self.input.hand_over(samples)
 
     def _note(self, samples: Samples, at: float) -> None:
-        """Keep when she sounds: the gap between two sentences does not count."""
+        """Keep when it sounds: the gap between two sentences does not count."""
         if not samples.any():
             return
         end = at + len(samples) / SPEAKER_RATE

@@ -29,7 +29,7 @@ from tests.fakes import ScriptedModel, calls
 from tests.room.acoustics import Loudspeaker, Sound, at_level
 from tests.room.card import SimulatedCard, beside
 from tests.room.virtual_time import REAL_PATIENCE, passed, run_virtually
-from tests.room.voices import HERS, Remembered
+from tests.room.voices import OWN_VOICE, Remembered
 from tests.service.process import Household
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class TalkativeModel(ScriptedModel):
         self._answers = cycle(answers)
         self._numbers = count()
         self._aside = aside
-        """What else is said to her is answered by this; "" takes the next answer for that too."""
+        """What else is said to it is answered by this; "" takes the next answer for that too."""
         self._acts = acts
         """Name of a tool that is called instead of the first answer; "" for none."""
 
@@ -130,17 +130,17 @@ class House:
 
     @property
     def is_sounding(self) -> bool:
-        """Whether sound of hers leaves the loudspeaker now, or did within the last 0.2 s."""
+        """Whether sound of its own leaves the loudspeaker now, or did within the last 0.2 s."""
         return bool(self.card.played) and self.now < self.card.played[-1][1] + 0.2
 
     async def ask(self) -> None:
-        """Have somebody have asked her, without a sound; return when she begins to answer."""
+        """Have somebody have asked it, without a sound; return when it begins to answer."""
         before = len(self.card.played)
         await self.box.household.mailbox.enqueue(Event(ASR_TRANSCRIPT, PROMPT, source="mic", priority=PERSON_PRIORITY))
         await self.wait(lambda: len(self.card.played) > before)
 
     async def silence(self) -> None:
-        """Return when she has said all she has to say."""
+        """Return when it has said all it has to say."""
         await self.box.household.mailbox.until_idle()
         await self.box.output.speech.quiet()
         await self.wait(lambda: not self.is_sounding)
@@ -160,9 +160,9 @@ class Surroundings:
     aside: str = ""
     """Answers what nobody asked by `House.ask`; "" leaves that to the answers too."""
     acts: str = ""
-    """Name of a tool that she calls instead of her first answer; "" for none."""
-    voice: str = HERS
-    """Flite's or espeak-ng's name of hers."""
+    """Name of a tool that it calls instead of its first answer; "" for none."""
+    voice: str = OWN_VOICE
+    """Flite's or espeak-ng's name of its voice."""
     loudspeaker: Loudspeaker = field(default_factory=Loudspeaker)
     noise_dbfs: float = -62.0
     microphone_ppm: float = 0.0

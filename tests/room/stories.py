@@ -1,4 +1,4 @@
-"""Stories told in the room by tests and benchmarks alike: she speaks for long; somebody speaks while she does."""
+"""Stories told in the room by tests and benchmarks alike: it speaks for long; somebody speaks while it does."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tests.room.virtual_time import passed
 from tests.room.voices import spoken
 
 WARM_UP_SECONDS: Final = 1.5
-"""Of her voice after the start, in which the canceller may still settle (issue 4)."""
+"""Of its voice after the start, in which the canceller may still settle (issue 4)."""
 
 SETTLE_SECONDS: Final = 4.0
 """After the start: a chime that measures the echo is over by then."""
@@ -24,13 +24,13 @@ QUIET_BETWEEN: Final = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Monologue:
-    """What came of her speaking for long while nobody else did."""
+    """What came of its speaking for long while nobody else did."""
 
     replies: int
     seconds: float
-    """Of her sound."""
+    """Of its sound."""
     pauses: tuple[float, ...]
-    """When she fell silent inside a reply, in seconds of her sound since the first."""
+    """When it fell silent inside a reply, in seconds of its sound since the first."""
     onsets: int
     """Times that something was taken for the beginning of speech."""
     transcripts: tuple[str, ...]
@@ -38,11 +38,11 @@ class Monologue:
     suppressed: tuple[str, ...]
     """Why others did not."""
     unheard: float
-    """Share of what was made for her to say that did not sound."""
+    """Share of what was made for it to say that did not sound."""
 
 
 async def monologue(house: House, seconds: float) -> Monologue:
-    """Have her speak, one reply after the other, for so long."""
+    """Have it speak, one reply after the other, for so long."""
     await passed(SETTLE_SECONDS)
     first, made = len(house.card.played), len(house.voice.sentences)
     onsets, replies, pauses = len(house.turns.started), 0, list[float]()
@@ -72,12 +72,12 @@ def _sounded(house: House, first: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Interruption:
-    """What came of one sound made while she spoke."""
+    """What came of one sound made while it spoke."""
 
     silent_after: float | None
-    """Seconds from the sound's first sample until her loudspeaker was silent; None when she spoke on."""
+    """Seconds from the sound's first sample until its loudspeaker was silent; None when it spoke on."""
     went_on_after: float | None
-    """Seconds from then until she went on with the same reply; None when she did not."""
+    """Seconds from then until it went on with the same reply; None when it did not."""
     taken_up: tuple[str, ...]
     """The words that reached the mailbox."""
     suppressed: tuple[str, ...]
@@ -91,7 +91,7 @@ WAITED_SECONDS: Final = 6.0
 
 
 async def warm_up(house: House) -> float:
-    """Have her say one reply undisturbed; return the level of her voice at the microphone, dBFS."""
+    """Have it say one reply undisturbed; return the level of its voice at the microphone, dBFS."""
     await passed(SETTLE_SECONDS)
     house.card.recording = []
     await house.ask()
@@ -102,7 +102,7 @@ async def warm_up(house: House) -> float:
 
 
 async def interrupt(house: House, sound: Sound, dbfs: float, after: float) -> Interruption:
-    """Have somebody make a sound `after` seconds of her next reply; return what came of it, when all is said."""
+    """Have somebody make a sound `after` seconds of its next reply; return what came of it, when all is said."""
     turns, made = len(house.turns.ended), len(house.voice.sentences)
     await house.ask()
     first = len(house.card.played) - 1

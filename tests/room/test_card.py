@@ -41,7 +41,7 @@ def test_chunks_come_without_a_gap_and_with_their_true_times() -> None:
     assert np.allclose(np.diff(starts), CHUNK_SECONDS, atol=1e-6)
 
 
-def test_what_she_says_is_heard_when_the_player_says_so() -> None:
+def test_what_it_says_is_heard_when_the_player_says_so() -> None:
     async def speak() -> tuple[float, list[AudioChunk]]:
         loop = asyncio.get_running_loop()
         card = SimulatedCard(loop, Loudspeaker(hidden_delay=0.0, decay_seconds=0.01))

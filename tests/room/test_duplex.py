@@ -7,7 +7,7 @@ from audio.echo.duplex import Mode
 from audio.turns.vad import load_detector
 from tests.room.acoustics import at_level
 from tests.room.echo_loop import TAIL_SECONDS, EchoLoop, level_of
-from tests.room.her_words import speech
+from tests.room.own_words import speech
 from tests.room.rooms import DUPLEX_CHOOSING
 from tests.room.voices import says, spoken
 

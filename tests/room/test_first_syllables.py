@@ -51,7 +51,7 @@ HUMAN = {
 """Clips of human speakers that begin with a plosive, where the project is developed."""
 
 APART_SECONDS = 4.0
-"""From one sentence to the next: she would answer in between, so she is given nothing to say."""
+"""From one sentence to the next: it would answer in between, so it is given nothing to say."""
 
 
 def said_into(folder: Path, sounds: list[Sound]) -> list[tuple[float, RecognizedTurn]]:

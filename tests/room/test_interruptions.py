@@ -1,4 +1,4 @@
-"""Somebody speaks, coughs, slams a door or agrees while she speaks: silence at once, and a reply that goes on."""
+"""Somebody speaks, coughs, slams a door or agrees while it speaks: silence at once, and a reply that goes on."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,8 +8,8 @@ import pytest
 from tests.audio.spoken import HOUSEHOLD_WHISPER
 from tests.figures import figure
 from tests.room.acoustics import Sound
-from tests.room.her_words import speech
 from tests.room.house import House, Surroundings, live
+from tests.room.own_words import speech
 from tests.room.rooms import ROOMS
 from tests.room.sounds import cough, door, mhm
 from tests.room.stories import Interruption, interrupt, quantile, warm_up
@@ -29,7 +29,7 @@ ORDERS = (
 )
 
 AFTER = (2.3, 3.1, 4.4, 5.0, 3.7, 2.8, 5.6, 4.1)
-"""Seconds of her reply, before somebody speaks."""
+"""Seconds of its reply, before somebody speaks."""
 
 ROOM = ROOMS["two clocks, 40 ppm apart"]
 
@@ -48,7 +48,7 @@ def around(seed: int, model: str = WHISPER) -> Surroundings:
 def interruptions(
     folder: Path, sounds: Sequence[tuple[Sound, float]], surroundings: Surroundings
 ) -> list[Interruption]:
-    """Return what came of each sound, so many dB louder than her own voice is at the microphone."""
+    """Return what came of each sound, so many dB louder than its own voice is at the microphone."""
 
     async def story(house: House) -> list[Interruption]:
         echo = await warm_up(house)
@@ -61,14 +61,14 @@ def interruptions(
 
 
 SPOKEN_OVER = {0.0: ((0, 2, 4), 3), -6.0: ((6, 0, 2), 2), -12.0: ((4, 6), 1)}
-"""Orders by their place that are said at each level (dB against her voice), and how many of them at least she notices.
+"""Orders by their place that are said at each level (dB against its voice), and how many of them at least it notices.
 
 A sample of `benchmarks/audio/barge_in_delay.py`, which has all of them in four voices.
 """
 
 
 @pytest.mark.shows("V17")
-def test_she_falls_silent_for_whoever_speaks(tmp_path: Path) -> None:
+def test_it_falls_silent_for_whoever_speaks(tmp_path: Path) -> None:
     said = [(ORDERS[place], db) for db, (places, _) in SPOKEN_OVER.items() for place in places]
     all_found = interruptions(tmp_path, [(says(order), db) for order, db in said], around(100))
     for db, (_, least) in SPOKEN_OVER.items():
@@ -78,7 +78,7 @@ def test_she_falls_silent_for_whoever_speaks(tmp_path: Path) -> None:
         right = [order for order, each in told if order in each.taken_up]
         times = f"silent after p50 {quantile(silent, 0.5):.2f} s, p95 {quantile(silent, 0.95):.2f} s" if silent else ""
         figure(
-            f"barge-in at {db:.0f} dB against her voice at the microphone",
+            f"barge-in at {db:.0f} dB against its voice at the microphone",
             f"{len(silent)} of {len(told)} noticed, {times or 'never'}; {len(ended)} ended the reply, "
             f"{len(right)} words right",
         )
@@ -95,7 +95,7 @@ def test_a_reply_goes_on_after_what_was_nothing(
     for make in makes:
         of_it = [each for each, by in zip(found, made, strict=True) if by is make]
         whole = [each for each in of_it if not each.taken_up and each.unheard < 0.3]
-        figure(f"{make.__name__} while she speaks, as loud as she is, {NAMES[model]}", resumed(of_it, len(whole)))
+        figure(f"{make.__name__} while it speaks, as loud as it is, {NAMES[model]}", resumed(of_it, len(whole)))
         assert len(whole) == len(of_it), (make.__name__, of_it)
 
 
@@ -123,7 +123,7 @@ def test_what_a_closed_set_of_sentences_makes_of_voices(tmp_path: Path, make: Ca
     found = interruptions(tmp_path, [(make(), 0.0)] * 2, around(200))
     whole = [each for each in found if not each.taken_up and each.unheard < 0.3]
     name = make.__name__.replace("_", " ")
-    figure(f"{name} while she speaks, whisper-household, which has no word for it", resumed(found, len(whole)))
+    figure(f"{name} while it speaks, whisper-household, which has no word for it", resumed(found, len(whole)))
     assert len(whole) >= 1
 
 

@@ -1,4 +1,4 @@
-"""Three minutes of her own voice in five rooms: she never takes it for somebody's, and never interrupts herself."""
+"""Three minutes of its own voice in five rooms: it never takes it for somebody's, and never interrupts itself."""
 
 from collections import Counter
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.figures import figure
-from tests.room.her_words import speech
 from tests.room.house import House, Surroundings, live
+from tests.room.own_words import speech
 from tests.room.rooms import ROOMS
 from tests.room.stories import WARM_UP_SECONDS, Monologue, monologue
 
@@ -23,7 +23,7 @@ VOICES = ("slt", "slt", "rms", "slt", "awb")
 
 @pytest.mark.shows("V4", "V11")
 @pytest.mark.parametrize(("room", "voice"), [*zip(ROOMS, VOICES, strict=True)])
-def test_she_does_not_hear_herself(tmp_path: Path, room: str, voice: str, every_step: bool) -> None:
+def test_it_does_not_hear_itself(tmp_path: Path, room: str, voice: str, every_step: bool) -> None:
     seconds = WHOLE_SECONDS if every_step else SECONDS[room]
     told: list[str] = []
 
@@ -36,8 +36,8 @@ def test_she_does_not_hear_herself(tmp_path: Path, room: str, voice: str, every_
     found = live(tmp_path, speak, Surroundings(answers=replies, voice=voice, loudspeaker=ROOMS[room]))
     late = [at for at in found.pauses if at > WARM_UP_SECONDS]
     figure(
-        f"her own voice for {found.seconds / 60:.1f} minutes, {room}",
-        f"{len(late)} self-interruptions, {len(found.transcripts)} transcripts of herself; {found.onsets} onsets, "
+        f"its own voice for {found.seconds / 60:.1f} minutes, {room}",
+        f"{len(late)} self-interruptions, {len(found.transcripts)} transcripts of itself; {found.onsets} onsets, "
         f"{dict(Counter(found.suppressed))} held back; {told[0]}",
     )
     assert found.seconds >= seconds

@@ -13,8 +13,8 @@ from appliance.recorder.replay import compared, replay
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.turns.vad import load_detector
 from tests.audio.spoken import HOUSEHOLD_WHISPER
-from tests.room.her_words import speech
 from tests.room.house import House, Surroundings, live
+from tests.room.own_words import speech
 from tests.room.rooms import ROOMS
 from tests.room.stories import warm_up
 from tests.room.virtual_time import passed

@@ -1,4 +1,4 @@
-"""Reflexes in the simulated room: spoken over her, into a pause, and by herself."""
+"""Reflexes in the simulated room: spoken over its voice, into a pause, and by itself."""
 
 from pathlib import Path
 
@@ -92,7 +92,7 @@ def test_the_wake_word_ends_a_mute_and_its_own_voice_saying_it_does_not(tmp_path
 
 
 @pytest.mark.shows("V16", "V10")
-def test_stop_over_her_own_voice_ends_it(tmp_path: Path) -> None:
+def test_stop_over_its_own_voice_ends_it(tmp_path: Path) -> None:
     """Shows what follows a "stop" that is heard, not how often: of 14 moments, 2.4 to 4 s into a reply, 4 to 6."""
 
     async def story(house: House) -> tuple[float, int]:
@@ -108,13 +108,13 @@ def test_stop_over_her_own_voice_ends_it(tmp_path: Path) -> None:
         return house.card.played[-1][1] - ended, len(house.voice.sentences) - before
 
     silent_after, sentences = live(tmp_path, story, Surroundings(answers=(LONG,)))
-    figure("stop over her own voice, end of the word to silence", f"{silent_after * 1000:.0f} ms")
+    figure("stop over its own voice, end of the word to silence", f"{silent_after * 1000:.0f} ms")
     assert silent_after < 1.5
     assert sentences < 8
 
 
 @pytest.mark.shows("V16", "V4")
-def test_what_she_says_herself_is_no_reflex(tmp_path: Path) -> None:
+def test_what_it_says_itself_is_no_reflex(tmp_path: Path) -> None:
     async def story(house: House) -> tuple[dict[str, int], dict[str, int]]:
         await warm_up(house)
         for _ in range(2):
@@ -125,5 +125,5 @@ def test_what_she_says_herself_is_no_reflex(tmp_path: Path) -> None:
         return dict(reflexes.counts), dict(reflexes.doubted)
 
     acted, doubted = live(tmp_path, story, Surroundings(answers=(OWN,)))
-    figure("reflexes by her own words, three times eight sentences", f"{sum(acted.values())} acted, doubted {doubted}")
+    figure("reflexes by its own words, three times eight sentences", f"{sum(acted.values())} acted, doubted {doubted}")
     assert acted == {}

@@ -1,4 +1,4 @@
-"""A television talks in the room and nobody to her: real speech, of which she takes up nothing with the wake word."""
+"""A television talks in the room and nobody to it: real speech, of which it takes up nothing with the wake word."""
 
 from collections import Counter
 from pathlib import Path
@@ -21,7 +21,7 @@ from tests.room.voices import says
 pytestmark = pytest.mark.room
 
 LEVEL = -36.0
-"""dBFS at the microphone; who speaks to her comes in at -30."""
+"""dBFS at the microphone; who speaks to it comes in at -30."""
 
 FURTHER = (
     "silero-vad__test.wav",
@@ -92,7 +92,7 @@ def test_without_it_what_is_taken_up_comes_with_its_evidence(tmp_path: Path, eve
 
 
 @pytest.mark.shows("V15")
-def test_her_own_person_is_heard_through_the_wake_word(tmp_path: Path) -> None:
+def test_its_own_person_is_heard_through_the_wake_word(tmp_path: Path) -> None:
     pytest.importorskip("pymicro_wakeword")
 
     async def ask(house: House) -> list[str]:

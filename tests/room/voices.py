@@ -1,4 +1,4 @@
-"""Voices in the room: hers and those of the people, made by flite and espeak-ng once and kept for the run."""
+"""Voices in the room: its own and those of the people, made by flite and espeak-ng once and kept for the run."""
 
 import subprocess
 import tempfile
@@ -16,11 +16,11 @@ from audio.speech import SpeechAudio
 from tests.audio.spoken import said, trimmed
 from tests.room.acoustics import Sound, from_samples
 
-HERS: Final = "slt"
+OWN_VOICE: Final = "slt"
 """Flite's woman: nearer to a human's voice than espeak-ng's."""
 
 PIECE_SECONDS: Final = 0.25
-"""Of sound that she is given at a time."""
+"""Of sound that it is given at a time."""
 
 
 @cache
@@ -46,7 +46,7 @@ class Remembered:
     name = "flite, remembered"
     sends_to = ()
 
-    def __init__(self, voice: str = HERS) -> None:
+    def __init__(self, voice: str = OWN_VOICE) -> None:
         self.voice = voice
         self.sentences: list[str] = []
 

@@ -96,7 +96,7 @@ async def backed_up(one: Household, file: Path) -> tuple[str, set[str], int]:
 
 
 @pytest.mark.shows("H7", "A9", "V23")
-async def test_a_backup_of_her_while_she_lives_is_her_on_another_box(tmp_path: Path) -> None:
+async def test_a_backup_of_it_while_it_lives_is_it_on_another_box(tmp_path: Path) -> None:
     one, other, file = a_home(tmp_path / "one"), a_home(tmp_path / "other"), tmp_path / "all.nakari"
     key, told, later = await backed_up(one, file)
     assert later >= 1, "it went on"

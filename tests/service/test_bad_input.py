@@ -59,7 +59,7 @@ def test_a_wrong_key_in_the_configuration(home: Household) -> None:
     told(home.run("run", "--once"), Exit.CONFIG, "engin", "engine")
 
 
-def test_a_busy_port_costs_her_memory_and_nothing_else(home: Household) -> None:
+def test_a_busy_port_costs_its_memory_and_nothing_else(home: Household) -> None:
     """The box's own store wants a port that another program has: it answers, `doctor` and the log say what to do."""
     with socket.create_server(("127.0.0.1", 0)) as busy:
         home.settings["memory"] = {"enabled": True, "bolt_port": busy.getsockname()[1]}

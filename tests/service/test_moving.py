@@ -61,7 +61,7 @@ def hand() -> Iterator[Typist]:
 
 
 @pytest.mark.shows("C12", "C18", "F31")
-def test_her_graph_moves_to_a_server_and_back(tmp_path: Path, server: str, hand: Typist) -> None:
+def test_its_graph_moves_to_a_server_and_back(tmp_path: Path, server: str, hand: Typist) -> None:
     own, there = at(tmp_path), at(tmp_path, server)
     hand.types(own, "memory", "write", GROW, "--params", PARAMS)
     grown = hand.types(own, "memory", "snapshot")
@@ -84,7 +84,7 @@ def test_her_graph_moves_to_a_server_and_back(tmp_path: Path, server: str, hand:
 
 
 @pytest.mark.shows("H7", "C18")
-def test_all_she_is_moves_to_a_box_with_a_server_and_back_to_one_without(
+def test_all_of_it_moves_to_a_box_with_a_server_and_back_to_one_without(
     tmp_path: Path, server: str, hand: Typist
 ) -> None:
     first, second, third = at(tmp_path / "first"), at(tmp_path / "second", server), at(tmp_path / "third")

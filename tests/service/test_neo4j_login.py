@@ -61,7 +61,7 @@ async def serves_again(box: Living) -> None:
             assert "again" in told
 
 
-async def test_her_neo4j_server_lets_nobody_in_is_stopped_and_comes_back_taking_no_writes(
+async def test_a_neo4j_server_lets_nobody_in_is_stopped_and_comes_back_taking_no_writes(
     tmp_path: Path, unused_tcp_port: int
 ) -> None:
     place, port = tmp_path / "neo4j", unused_tcp_port

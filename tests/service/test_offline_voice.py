@@ -127,7 +127,7 @@ async def test_each_sentence_is_read_in_words_by_the_voice_of_its_language(tmp_p
 
 
 @pytest.mark.shows("V19")
-async def test_with_no_voice_left_she_says_what_she_said_before_and_sounds_a_tone_for_the_rest(tmp_path: Path) -> None:
+async def test_with_no_voice_left_it_says_what_it_said_before_and_sounds_a_tone_for_the_rest(tmp_path: Path) -> None:
     await asyncio.to_thread(spoken, TEXT)
     output = ("--output", str(tmp_path / "said.wav"))
     home = household(tmp_path, "", "")

@@ -50,7 +50,7 @@ async def test_a_question_into_the_microphone_is_answered_from_the_loudspeaker(
 
 @pytest.mark.sound
 @pytest.mark.shows("V4")
-async def test_she_never_answers_herself(card: VirtualSound, tmp_path: Path) -> None:
+async def test_it_never_answers_itself(card: VirtualSound, tmp_path: Path) -> None:
     """The loudspeaker's sound comes back into the microphone, as in a room: what it says would be orders to it."""
     loopback = ("load-module", "module-loopback", "source=speaker.monitor", "sink=mic_in", "latency_msec=40")
     module = card.run("pactl", *loopback).strip()

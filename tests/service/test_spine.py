@@ -39,7 +39,7 @@ def sound_seconds(samples: "np.ndarray[tuple[int], np.dtype[np.int16]]", rate: i
 
 @pytest.mark.shows("F4", "V21")
 @pytest.mark.parametrize("adapter", ["openai", "litellm"])
-async def test_she_is_heard_before_the_server_has_finished_sending(tmp_path: Path, adapter: str) -> None:
+async def test_it_is_heard_before_the_server_has_finished_sending(tmp_path: Path, adapter: str) -> None:
     gate = Gate()
     heard_while_held: list[bool] = []
 

@@ -29,7 +29,7 @@ def until_recording(card: VirtualSound, service: Running, streams: int) -> None:
 
 @pytest.mark.sound
 @pytest.mark.shows("H9", "V1")
-async def test_what_is_said_while_she_starts_is_answered(card: VirtualSound, tmp_path: Path) -> None:
+async def test_what_is_said_while_it_starts_is_answered(card: VirtualSound, tmp_path: Path) -> None:
     question = await asyncio.to_thread(speak, "Hello there.", tmp_path / "question.wav")
     async with OpenAiServer() as server:
         server.enqueue(reply("Good morning."))

@@ -297,11 +297,11 @@ def test_a_release_that_is_broken_leaves_the_running_one_alone(box: Box) -> None
 @pytest.mark.shows("H7")
 def test_it_is_backed_up_while_it_runs_and_brought_back(box: Box) -> None:
     box.must("nakari", "memory", "write", "CREATE (:Port {name: 'Iolkos'})")
-    box.must("nakari", "backup", "/root/she.nakari")
-    assert box.must("stat", "--format=%U %a", "/root/she.nakari") == "root 600\n"
+    box.must("nakari", "backup", "/root/kept.nakari")
+    assert box.must("stat", "--format=%U %a", "/root/kept.nakari") == "root 600\n"
     box.must("nakari", "memory", "write", "MATCH (p:Port) DELETE p")
     box.must("systemctl", "stop", "nakari.service")
-    box.must("nakari", "restore", "/root/she.nakari")
+    box.must("nakari", "restore", "/root/kept.nakari")
     box.must("systemctl", "start", "nakari.service")
     assert "Iolkos" in box.must("nakari", "memory", "query", "MATCH (p:Port) RETURN p.name")
     assert "backup-" not in box.must("ls", "/var/lib/nakari/")
@@ -645,9 +645,9 @@ install -D -m 644 /srv/nakari/systemd/desktop-sound.conf /etc/systemd/system/nak
 systemctl daemon-reload
 mv /etc/asound.conf /root/asound.conf
 """
-"""Ada's PulseAudio lets in whoever shows its cookie, and nobody else looks into her folders.
+"""Ada's PulseAudio lets in whoever shows its cookie, and nobody else looks into that user's folders.
 
-Her session, which has the socket, is a stand-in: a box without PAM starts none. It is up when nakari has asked for it.
+The session, which has the socket, is a stand-in: a box without PAM starts none. It is up when nakari has asked for it.
 """
 
 

@@ -172,7 +172,7 @@ async def test_what_was_forgotten_while_a_model_summed_it_up_does_not_come_back(
         assert [epoch for epoch in await opened(mind) if "xylophone" in json.dumps(epoch)] == []
 
 
-async def test_what_she_keeps_is_kept_word_for_word(tmp_path: Path) -> None:
+async def test_what_it_keeps_is_kept_word_for_word(tmp_path: Path) -> None:
     plums = spoken("plums are blue")
     wanted = {"summary": "We spoke of fruit.", "keep": [plums.id, "  the code is <4711> & it\nstays  "]}
     model = ScriptedModel(

@@ -52,7 +52,7 @@ async def test_past_the_threshold_an_epoch_opens_with_a_digest_and_the_newest_tu
 
 
 @pytest.mark.shows("D3")
-async def test_she_compresses_her_context_herself_and_the_event_in_hand_stays_whole(tmp_path: Path) -> None:
+async def test_it_compresses_its_context_itself_and_the_event_in_hand_stays_whole(tmp_path: Path) -> None:
     compress = ("compress_context", '{"summary": "we spoke of plums"}')
     model = ScriptedModel(
         calls(REPLY, prefix="a"), calls(compress, prefix="b"), calls(REPLY, prefix="c"), calls(REPLY, prefix="d")

@@ -1,4 +1,4 @@
-"""A timer that rings beside the mind: she is told so, and without a model she does not repeat it."""
+"""A timer that rings beside the mind: it is told so, and without a model it does not repeat it."""
 
 import pytest
 
@@ -11,7 +11,7 @@ DUE = "Timer 'pasta' (10 minutes) is due."
 
 
 @pytest.mark.shows("V23")
-def test_she_is_told_of_a_timer_and_of_nothing_else() -> None:
+def test_it_is_told_of_a_timer_and_of_nothing_else() -> None:
     assert rang(Lease(Event(TIMER, DUE))) == {"Rang": "yes"}
     assert rang(Lease(Event(USER_TEXT, "has the timer rung?"))) == {}
 

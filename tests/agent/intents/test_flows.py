@@ -1,4 +1,4 @@
-"""Talk with the offline model: honesty, doubt, small talk, her own work, crashes, and tools that are missing."""
+"""Talk with the offline model: honesty, doubt, small talk, its own work, crashes, and tools that are missing."""
 
 import pytest
 
@@ -201,14 +201,14 @@ async def test_what_makes_no_sense_and_was_hard_to_hear_is_not_blamed_on_the_mod
 
 @pytest.mark.shows("V30", "A11")
 @pytest.mark.parametrize("event_type", ["self_created", "system", "reflection", "whatever"])
-async def test_her_own_work_waits_for_a_model_without_a_word(talk: Talk, event_type: str) -> None:
+async def test_its_own_work_waits_for_a_model_without_a_word(talk: Talk, event_type: str) -> None:
     talk.happen("Write into your memory …", event_type)
     [(name, arguments)] = await talk.calls("suspended")
     assert name == "suspend_event"
     assert arguments["wake_on"] == "model_available"
 
 
-async def test_her_own_note_goes_with_it(talk: Talk) -> None:
+async def test_its_own_note_goes_with_it(talk: Talk) -> None:
     talk.happen("Reflect.", "self_created", Note="I had read half of it.")
     [(_, arguments)] = await talk.answer()
     assert arguments["note"] == "I had read half of it."

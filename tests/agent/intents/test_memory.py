@@ -8,7 +8,7 @@ INTERRUPTED = "unknown: the machine stopped before this call had a result; look 
 
 
 @pytest.mark.shows("V30")
-async def test_what_is_to_be_remembered_is_left_as_a_task_for_herself(talk: Talk) -> None:
+async def test_what_is_to_be_remembered_is_left_as_a_task_for_itself(talk: Talk) -> None:
     talk.hear("Remember that my keys are in the drawer.")
     [(name, arguments)] = await talk.calls({"id": "e9"})
     assert name == "create_event"

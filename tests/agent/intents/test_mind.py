@@ -66,8 +66,8 @@ async def hear(house: TestMind, words: str, confidence: str = "normal", at: date
     return " ".join(house.outlet.said[before:])
 
 
-async def her_own(house: TestMind) -> MailboxRecord:
-    """Return the one event she left herself."""
+async def its_own(house: TestMind) -> MailboxRecord:
+    """Return the one event it left itself."""
     [accepted] = [
         entry for entry in await house.journal.entries(topic="tools.requests") if "create_event" in str(entry.body)
     ]
@@ -185,7 +185,7 @@ async def test_what_one_client_was_told_another_may_ask(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("V30", "A11")
-async def test_her_own_work_waits_and_goes_on_when_a_model_is_back(tmp_path: Path) -> None:
+async def test_its_own_work_waits_and_goes_on_when_a_model_is_back(tmp_path: Path) -> None:
     chosen = ScriptedModel(
         calls(("reply", '{"text": "Hello again."}'), prefix="a"),
         calls(("complete_event", '{"summary": "written"}'), prefix="b"),
@@ -193,12 +193,12 @@ async def test_her_own_work_waits_and_goes_on_when_a_model_is_back(tmp_path: Pat
     async with a_house(tmp_path) as house:
         await hear(house, "Remember that my keys are in the drawer.")
         await house.handle_next()
-        assert (await her_own(house)).state == "suspended"
-        assert (await her_own(house)).waits_for == "model_available"
+        assert (await its_own(house)).state == "suspended"
+        assert (await its_own(house)).waits_for == "model_available"
     async with a_house(tmp_path, [chosen, OfflineModel()]) as house:
         await house.handle(spoken("hello"))
         await house.handle_next()
-        assert (await her_own(house)).state == "completed"
+        assert (await its_own(house)).state == "completed"
     handed = parse(chosen.requests[1][-1].content)
     assert handed is not None
     assert handed.event_type == SELF_CREATED

@@ -1,4 +1,4 @@
-"""Events she makes for an event: a parent waits for all of them, and they cannot run away."""
+"""Events it makes for an event: a parent waits for all of them, and they cannot run away."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -96,7 +96,7 @@ async def test_who_waits_for_children_that_are_all_closed_comes_back_after_a_mom
     assert (await rig.take_now()).event == parent
 
 
-async def test_what_is_not_of_her_making_is_no_child(rig: Rig) -> None:
+async def test_what_is_not_of_its_making_is_no_child(rig: Rig) -> None:
     parent = work("the whole")
     await filed(rig, parent)
     await rig.take_now()
@@ -120,7 +120,7 @@ async def test_an_event_can_have_so_many_children_and_no_more_also_when_they_are
 
 
 @pytest.mark.shows("A16")
-async def test_so_many_of_her_own_may_be_open_and_no_more(rig: Rig) -> None:
+async def test_so_many_of_its_own_may_be_open_and_no_more(rig: Rig) -> None:
     for number in range(MOST_OPEN):
         rig.clock.advance(6)  # no more than ten in a minute
         await rig.mailbox.enqueue(work(source="self", parent_id=f"p{number // 10}"))
@@ -134,7 +134,7 @@ async def test_so_many_of_her_own_may_be_open_and_no_more(rig: Rig) -> None:
 
 
 @pytest.mark.shows("A13", "A16", "A11")
-async def test_she_splits_an_event_waits_and_is_told_what_became_of_the_parts(tmp_path: Path) -> None:
+async def test_it_splits_an_event_waits_and_is_told_what_became_of_the_parts(tmp_path: Path) -> None:
     split = calls(
         ("create_event", '{"content": "count the plums"}'), ("create_event", '{"content": "count the pears"}'),
         ("suspend_event", '{"note": "split in two", "wake_on": "children"}'), prefix="a",

@@ -50,5 +50,5 @@ async def test_an_event_that_cannot_be_read_goes_to_the_dead_letter_and_the_next
     [dead] = await mailbox.listed("dead")
     assert (dead.event.id, dead.event.type, dead.event.content) == (damaged.id, "asr_transcript", "")
     assert dead.reason == "its text was changed by the disk: what it said is lost"
-    assert await mailbox.enqueue(work("a child", source="self", parent_id=other.id)), "what counts her own works again"
+    assert await mailbox.enqueue(work("a child", source="self", parent_id=other.id)), "what counts its own works again"
     await database.close()

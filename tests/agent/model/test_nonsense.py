@@ -105,7 +105,7 @@ async def look() -> Json:
     return "seen"
 
 
-async def test_a_call_that_is_nested_too_deeply_gets_an_observation_and_she_goes_on(tmp_path: Path) -> None:
+async def test_a_call_that_is_nested_too_deeply_gets_an_observation_and_it_goes_on(tmp_path: Path) -> None:
     model = ScriptedModel(calls(("look", DEEP), ("nobody", DEEP)), calls(("reply", '{"text": "Sorry."}'), prefix="b"))
     event: Event = typed("look")
     async with a_mind(tmp_path, [model], [tool(look)]) as mind:

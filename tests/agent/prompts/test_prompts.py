@@ -21,14 +21,14 @@ from tests.appliance.wiring.every_tool import every_tool
 from tests.fakes import ScriptedModel, calls
 
 NINE_POINTS = {
-    "1 a Neo4j database is her memory": r"Neo4j database.*your memory",
+    "1 a Neo4j database is its memory": r"Neo4j database.*your memory",
     "2 the memory tools read and write freely": r"memory_query.*memory_write.*memory_schema.*embedding.*freely",
     "3 nobody prescribes node types": r"Nobody tells you which nodes",
     "4 memory_schema shows the structure": r"memory_schema` shows the shape",
     "5 look before, record after": r"Before you reply, look.*After you reply, keep",
     "6 embedding for what matters": r"`embedding` makes a vector",
     "7 a mailbox with all events": r"You have a mailbox\. Everything",
-    "8 she manages it herself": r"create_event.*suspend_event.*complete_event",
+    "8 it manages it itself": r"create_event.*suspend_event.*complete_event",
     "9 compress_context": r"compress_context` you decide yourself",
 }
 
@@ -89,9 +89,9 @@ def test_the_memory_s_words_take_no_more_than_before_it_was_taught_what_changes(
 
 
 FIVE_POINTS = {
-    "1 a Neo4j database is her memory": r"Neo4j database.*It is your memory",
+    "1 a Neo4j database is its memory": r"Neo4j database.*It is your memory",
     "2 the tools read and write freely": r"memory_query.*memory_write.*memory_schema.*freely",
-    "3 she decides what nodes there are": r"Nobody tells you which nodes.*You decide",
+    "3 it decides what nodes there are": r"Nobody tells you which nodes.*You decide",
     "4 memory_schema shows the shape": r"memory_schema` shows the shape",
     "5 look before, record after": r"Before you reply, look.*After you reply, keep",
 }
@@ -121,7 +121,7 @@ def test_each_point_of_the_last_document_is_there(point: str) -> None:
 
 @pytest.mark.shows("D10", "D17")
 @pytest.mark.parametrize("tag", TAGS)
-def test_each_tag_she_may_meet_is_explained(tag: str) -> None:
+def test_each_tag_it_may_meet_is_explained(tag: str) -> None:
     assert f"<{tag}>" in compose() or f"<{tag} " in compose()
 
 
@@ -143,7 +143,7 @@ SPECS = tuple(ToolSpec(name, "d", {"type": "object"}) for name in ("memory_query
 
 
 @pytest.mark.shows("D18")
-def test_what_she_knows_of_herself_is_what_is_there() -> None:
+def test_what_it_knows_of_itself_is_what_is_there() -> None:
     about = Self(model="ollama/qwen3", voice="espeak-ng", memory="", leaving=(), max_tool_calls=7)
     told = about.text(SPECS)
     assert "memory_query, reply, web_search" in told
@@ -159,7 +159,7 @@ def test_what_she_knows_of_herself_is_what_is_there() -> None:
 
 
 @pytest.mark.shows("D11", "D18")
-def test_what_she_knows_of_herself_has_no_clock_and_no_count_that_changes() -> None:
+def test_what_it_knows_of_itself_has_no_clock_and_no_count_that_changes() -> None:
     about = Self("m", "v", "g", (), 10)
     assert about.text(SPECS) == about.text(SPECS)
     assert not re.search(r"\d{4}|\d:\d", about.text(SPECS))

@@ -151,7 +151,7 @@ async def test_a_thought_counts_although_the_process_dies_in_it(tmp_path: Path) 
         assert hand.model_calls == 1
 
 
-async def test_her_own_work_comes_back_by_itself_after_a_while(tmp_path: Path) -> None:
+async def test_its_own_work_comes_back_by_itself_after_a_while(tmp_path: Path) -> None:
     event = Event(type=SELF_CREATED, content="count", source="self", max_tool_calls=1)
     async with a_mind(tmp_path, [ScriptedModel(*[restless()] * 9)]) as mind:
         await mind.handle(event)

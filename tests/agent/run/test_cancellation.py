@@ -27,7 +27,7 @@ Stopping = Callable[[Loop, "asyncio.Task[None]"], object]
 
 
 def think(messages: Sequence[Message]) -> Message:
-    """Look and ring while she speaks; once there are results, answer."""
+    """Look and ring while it speaks; once there are results, answer."""
     newest = next(message for message in reversed(messages) if message.role != "assistant")
     if newest.role == "tool":
         return calls(*LAST, prefix=new_id()[:8])

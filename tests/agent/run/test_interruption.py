@@ -1,4 +1,4 @@
-"""Somebody speaks over her: at once nothing goes on, and the next block says what was heard of it."""
+"""Somebody speaks over it: at once nothing goes on, and the next block says what was heard of it."""
 
 import asyncio
 from pathlib import Path
@@ -94,7 +94,7 @@ async def test_what_was_heard_is_told_also_after_a_restart(tmp_path: Path) -> No
 
 
 @pytest.mark.shows("A24", "B10")
-async def test_she_does_not_go_on_after_a_restart_with_what_was_interrupted(tmp_path: Path) -> None:
+async def test_it_does_not_go_on_after_a_restart_with_what_was_interrupted(tmp_path: Path) -> None:
     first = spoken("count to three")
     async with a_mind(tmp_path, [ScriptedModel(calls(COUNT))]) as mind:
         mind.disk.full_at = "command.result"
@@ -212,7 +212,7 @@ async def test_there_is_nothing_to_interrupt_when_nothing_is_in_hand(tmp_path: P
             assert not mind.loop.interrupt("another")
 
 
-async def test_her_own_work_that_is_interrupted_comes_back(tmp_path: Path) -> None:
+async def test_its_own_work_that_is_interrupted_comes_back(tmp_path: Path) -> None:
     model = ScriptedModel(calls(COUNT), FRESH)
     model.hold[0] = asyncio.Event()
     work = Event(type=SELF_CREATED, content="tell them", source="self")

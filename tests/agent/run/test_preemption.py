@@ -1,4 +1,4 @@
-"""A person speaks while she works for herself: the work is put aside at its next boundary, the person comes first."""
+"""A person speaks while it works for itself: the work is put aside at its next boundary, the person comes first."""
 
 import asyncio
 from dataclasses import replace

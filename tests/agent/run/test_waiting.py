@@ -39,7 +39,7 @@ async def said_and_seconds(
 
 @pytest.mark.shows("G1")
 @pytest.mark.parametrize(("seconds", "fillers"), [(FILLER_AFTER - 0.1, 0), (FILLER_AFTER + 0.1, 1)])
-def test_after_a_second_and_a_half_she_says_once_that_it_takes_a_moment(
+def test_after_a_second_and_a_half_it_says_once_that_it_takes_a_moment(
     tmp_path: Path, seconds: float, fillers: int
 ) -> None:
     said, took, results = run_virtually(said_and_seconds(tmp_path, seconds))

@@ -47,7 +47,7 @@ def test_what_are_no_hours_is_told(text: str) -> None:
 
 
 @pytest.mark.shows("G13")
-async def test_what_a_person_asked_for_rings_in_the_quiet_and_what_she_set_herself_waits(tmp_path: Path) -> None:
+async def test_what_a_person_asked_for_rings_in_the_quiet_and_what_it_set_itself_waits(tmp_path: Path) -> None:
     async with sqlite(tmp_path) as rig:
         tools = timer_tools(rig.mailbox, rig.clock, "Europe/Berlin", quiet_hours("22:00-07:00", BERLIN))
         alarm = next(tool for tool in tools if tool.name == "set_alarm")
@@ -58,7 +58,7 @@ async def test_what_a_person_asked_for_rings_in_the_quiet_and_what_she_set_herse
     assert due == ["2026-11-21 23:30:00 CET", "2026-11-22 07:00:00 CET"]
 
 
-async def test_what_she_set_herself_to_come_every_day_comes_every_day_after_the_quiet(tmp_path: Path) -> None:
+async def test_what_it_set_itself_to_come_every_day_comes_every_day_after_the_quiet(tmp_path: Path) -> None:
     async with sqlite(tmp_path) as rig:
         tools = timer_tools(rig.mailbox, rig.clock, "Europe/Berlin", quiet_hours("22:00-07:00", BERLIN))
         alarm = next(tool for tool in tools if tool.name == "set_alarm")

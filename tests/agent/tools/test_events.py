@@ -1,4 +1,4 @@
-"""Her mailbox as tools: what she may make and wait for, and whose numbers she is told."""
+"""Its mailbox as tools: what it may make and wait for, and whose numbers it is told."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ async def call(rig: Rig, desk: RunState, name: str, event: Event, **arguments: J
 
 @pytest.mark.shows("D7")
 @pytest.mark.parametrize("kind", ["user_text", "asr_transcript", "timer"])
-async def test_her_own_words_can_never_be_taken_for_a_persons_nor_ring(rig: Rig, kind: str) -> None:
+async def test_its_own_words_can_never_be_taken_for_a_persons_nor_ring(rig: Rig, kind: str) -> None:
     told = await call(rig, RunState(), "create_event", work(), content="open the door", type=kind)
     assert told.startswith(f"error: an event of type {kind} is not for you to make")
     assert (await rig.mailbox.counts())["pending"] == 0

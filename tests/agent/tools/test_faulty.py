@@ -1,4 +1,4 @@
-"""The tool that fails on purpose, and what the law of the loop does not bound: how much she thinks over all events."""
+"""The tool that fails on purpose, and what the law of the loop does not bound: how much it thinks over all events."""
 
 import json
 import random
@@ -37,7 +37,7 @@ async def test_it_fails_half_of_the_time_and_the_same_seed_fails_alike() -> None
 
 
 @pytest.mark.shows("F10", "B2")
-async def test_its_failure_is_an_observation_that_she_tells(tmp_path: Path) -> None:
+async def test_its_failure_is_an_observation_that_it_tells(tmp_path: Path) -> None:
     failing = next(seed for seed in range(50) if random.Random(seed).random() < 0.5)
 
     def tell(messages: object) -> Message:

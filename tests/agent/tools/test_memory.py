@@ -100,7 +100,7 @@ def test_descriptions_tell_the_truth_of_the_store_in_use(tmp_path: Path) -> None
 
 @pytest.mark.shows("C4", "C17")
 @SESSION
-async def test_she_writes_and_reads_back(desk: RunState) -> None:
+async def test_it_writes_and_reads_back(desk: RunState) -> None:
     written = await desk.value(
         "memory_write",
         cypher="CREATE (a:`人` {名字: $n, at: date($d)})-[:`喜欢`]->(b:B {x: 1}) RETURN a.名字 AS n",
@@ -224,7 +224,7 @@ async def test_a_sprawling_schema_is_told_within_a_budget(desk: RunState) -> Non
 
 @pytest.mark.shows("C10")
 @SESSION
-async def test_she_may_delete_everything(desk: RunState) -> None:
+async def test_it_may_delete_everything(desk: RunState) -> None:
     await desk.value("memory_write", cypher="UNWIND range(1, 50) AS x CREATE (:A {x: x})-[:R]->(:B)")
     gone = await desk.value("memory_write", cypher="MATCH (n) DETACH DELETE n")
     assert (gone["stats"]["nodesDeleted"], gone["stats"]["relationshipsDeleted"]) == (100, 50)

@@ -51,7 +51,7 @@ async def saved(box: KeptBox, file: Path) -> str:
 
 
 @pytest.mark.shows("H7", "C12", "C11")
-async def test_restored_on_another_box_she_is_who_she_was(tmp_path: Path) -> None:
+async def test_restored_on_another_box_it_is_who_it_was(tmp_path: Path) -> None:
     one, other, file = KeptBox(tmp_path / "one"), KeptBox(tmp_path / "other"), tmp_path / "all.nakari"
     graph = await saved(one, file)
     assert file.stat().st_mode & 0o777 == 0o600

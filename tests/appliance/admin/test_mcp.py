@@ -26,7 +26,7 @@ def test_it_is_closed_unless_it_was_opened(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("F31")
-async def test_another_program_looks_into_her_memory(tmp_path: Path) -> None:
+async def test_another_program_looks_into_its_memory(tmp_path: Path) -> None:
     box = KeptBox(tmp_path, memory="mcp = true")
     box.config()
     command = StdioServerParameters(

@@ -80,7 +80,7 @@ async def test_a_visitor_waits_for_answers_before_asking_more(slot: Slot) -> Non
     assert await slot.put("visitor") == ""
 
 
-async def test_a_visitors_timers_are_nothing_that_waits_for_her(slot: Slot) -> None:
+async def test_a_visitors_timers_are_nothing_that_waits_for_it(slot: Slot) -> None:
     for minutes in range(1, MOST_WAITING + 2):
         due = datetime.now(UTC) + timedelta(hours=minutes)
         await slot.mailbox.enqueue(Event(TIMER, "tea", owner_key="visitor", not_before=due))

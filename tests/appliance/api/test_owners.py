@@ -128,7 +128,7 @@ async def test_a_visitor_is_told_how_to_become_a_member_and_may_talk(doors: Door
     ],
     ids=lambda request: str(request["do"]),
 )
-async def test_the_room_her_whole_memory_and_the_box_are_the_household_s(
+async def test_the_room_its_whole_memory_and_the_box_are_the_household_s(
     doors: Doors, request_: Mapping[str, Json]
 ) -> None:
     private, key = new_key()

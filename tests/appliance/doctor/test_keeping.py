@@ -28,7 +28,7 @@ from tests.memory.history.test_erasure import NAME
 
 
 @pytest.mark.shows("C11", "C12")
-async def test_it_looks_at_what_keeps_her(tmp_path: Path) -> None:
+async def test_it_looks_at_what_keeps_it(tmp_path: Path) -> None:
     box = KeptBox(tmp_path)
     config = box.config()
     assert [str(look(config)).split()[0] for look in (audit, snapshots, room)] == ["ok", "ok", "ok"]

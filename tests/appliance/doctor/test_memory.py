@@ -132,7 +132,7 @@ def test_where_no_graph_is_begun_the_box_s_own_store_is_started_beside(config: C
 
 
 @pytest.mark.shows("C15", "H5")
-async def test_what_is_in_her_graph_is_counted_in_a_copy(config: Config) -> None:
+async def test_what_is_in_its_graph_is_counted_in_a_copy(config: Config) -> None:
     folder = config.state_folder / "graph"
     await begin_graph(folder)
     before = files_of(folder)

@@ -76,7 +76,7 @@ async def test_words_that_were_recognized_need_no_sign_whatever_became_of_them()
     assert room.spans == []
 
 
-async def test_with_a_wake_word_only_words_for_her_are_signed() -> None:
+async def test_with_a_wake_word_only_words_for_it_are_signed() -> None:
     room = Room(is_addressed=False)
     assert not await room.speak(FAILED)
     assert room.spans == [(99.0, 100.0)]

@@ -113,7 +113,7 @@ async def test_words_end_the_reply_and_its_run_and_the_journal_says_what_was_hea
 
 @pytest.mark.shows("V17")
 @pytest.mark.parametrize("reason", ["too short", "no words", "echo", "failed"])
-async def test_what_nobody_gets_lets_her_go_on_and_all_of_it_is_heard(reason: str) -> None:
+async def test_what_nobody_gets_lets_it_go_on_and_all_of_it_is_heard(reason: str) -> None:
     async with a_room() as room:
         delivery = await room.tell()
         at = room.somebody_speaks()
@@ -142,7 +142,7 @@ async def test_words_that_a_guard_holds_back_do_not_end_a_reply_ahead_of_their_t
 
 
 @pytest.mark.shows("V17", "V11")
-async def test_a_turn_that_is_gated_in_the_end_lets_her_go_on_whatever_its_words_so_far_were() -> None:
+async def test_a_turn_that_is_gated_in_the_end_lets_it_go_on_whatever_its_words_so_far_were() -> None:
     async with a_room() as room:
         delivery = await room.tell()
         at = room.somebody_speaks()
@@ -155,7 +155,7 @@ async def test_a_turn_that_is_gated_in_the_end_lets_her_go_on_whatever_its_words
 
 
 @pytest.mark.shows("V17")
-async def test_after_two_seconds_without_a_word_she_goes_on_by_herself() -> None:
+async def test_after_two_seconds_without_a_word_it_goes_on_by_itself() -> None:
     async with a_room() as room:
         delivery = await room.tell()
         room.somebody_speaks()
@@ -190,7 +190,7 @@ async def test_company_gets_no_event_and_ends_nothing() -> None:
 
 @pytest.mark.shows("V17", "V11")
 @pytest.mark.parametrize(("seconds", "reason"), [(0.26, SNATCH), (0.4, "")])
-async def test_a_snatch_of_a_word_over_her_voice_gets_no_event(seconds: float, reason: str) -> None:
+async def test_a_snatch_of_a_word_over_its_voice_gets_no_event(seconds: float, reason: str) -> None:
     async with a_room() as room:
         delivery = await room.tell()
         at = room.somebody_speaks()
@@ -253,7 +253,7 @@ async def test_somebody_who_said_wait_is_not_overruled_by_a_cough() -> None:
 
 
 @pytest.mark.shows("V16", "V17")
-async def test_what_is_said_to_her_while_she_waits_ends_what_she_was_saying() -> None:
+async def test_what_is_said_to_it_while_it_waits_ends_what_it_was_saying() -> None:
     """Or the answer would wait behind a sentence that waits for a "go on"."""
     async with a_room(Mode.HALF) as room:
         delivery = await room.tell()
@@ -265,7 +265,7 @@ async def test_what_is_said_to_her_while_she_waits_ends_what_she_was_saying() ->
 
 
 @pytest.mark.shows("V17")
-async def test_ducked_she_is_quieter_first() -> None:
+async def test_ducked_it_is_quieter_first() -> None:
     async with a_room(Mode.DUCKED) as room:
         delivery = await room.tell()
         room.somebody_speaks()
@@ -281,7 +281,7 @@ async def test_ducked_she_is_quieter_first() -> None:
 
 
 @pytest.mark.shows("V17")
-async def test_in_half_duplex_nothing_pauses_her() -> None:
+async def test_in_half_duplex_nothing_pauses_it() -> None:
     async with a_room(Mode.HALF) as room:
         delivery = await room.tell()
         room.somebody_speaks()
@@ -292,7 +292,7 @@ async def test_in_half_duplex_nothing_pauses_her() -> None:
 
 
 @pytest.mark.shows("V17")
-async def test_a_sudden_sound_quiets_her_at_once_and_no_speech_lets_her_go_on() -> None:
+async def test_a_sudden_sound_quiets_it_at_once_and_no_speech_lets_it_go_on() -> None:
     async with a_room() as room:
         delivery = await room.tell()
         room.sound(is_another=False, chunks=70)

@@ -128,7 +128,7 @@ async def test_nothing_sounds_before_its_commit() -> None:
     assert room.player.levels == []
 
 
-async def test_where_the_state_cannot_be_written_she_speaks_all_the_same() -> None:
+async def test_where_the_state_cannot_be_written_it_speaks_all_the_same() -> None:
     async with a_room() as room:
         room.refusal = StateUnusable("the disk is full")
         delivery = room.outlet.open(Reply(EVENT, "c1"))

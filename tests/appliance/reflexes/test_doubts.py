@@ -27,7 +27,7 @@ def silent() -> float:
 
 
 @pytest.mark.shows("V4", "V16")
-async def test_what_she_is_saying_herself_is_no_order_and_any_other_word_is(tmp_path: Path) -> None:
+async def test_what_it_is_saying_itself_is_no_order_and_any_other_word_is(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
         doubts = Doubts(room.body, Addressing(Unfollowed()), unsuspicious, silent)
         await room.speak("You can say stop at any time.", "Or wait.")
@@ -41,7 +41,7 @@ async def test_what_she_is_saying_herself_is_no_order_and_any_other_word_is(tmp_
 
 
 @pytest.mark.shows("V16")
-async def test_while_she_is_paused_nothing_is_hers(tmp_path: Path) -> None:
+async def test_while_it_is_paused_nothing_is_its_own(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
         doubts = Doubts(room.body, Addressing(Unfollowed()), unsuspicious, silent)
         await room.speak("I will go on when you say go on.")

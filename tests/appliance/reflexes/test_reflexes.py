@@ -13,7 +13,7 @@ from tests.appliance.reflexes.reflex_room import heard, reflex_room
 
 
 @pytest.mark.shows("V16")
-async def test_stop_silences_her_and_ends_what_the_mind_does_in_the_very_call(tmp_path: Path) -> None:
+async def test_stop_silences_it_and_ends_what_the_mind_does_in_the_very_call(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
         await room.speak("First.", "Second.")
         room.spot("stop")
@@ -48,7 +48,7 @@ async def test_words_recognized_ahead_act_before_the_commit(tmp_path: Path) -> N
 
 
 @pytest.mark.shows("V16")
-async def test_wait_pauses_her_and_go_on_lets_her_go_on(tmp_path: Path) -> None:
+async def test_wait_pauses_it_and_go_on_lets_it_go_on(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
         await room.speak("First.", "Second.")
         room.spot("wait")
@@ -71,7 +71,7 @@ async def test_where_there_is_nothing_to_act_upon_the_mind_gets_the_words(tmp_pa
 
 
 @pytest.mark.shows("V16")
-async def test_how_loud_she_is_lasts_until_the_configuration_says_otherwise(tmp_path: Path) -> None:
+async def test_how_loud_it_is_lasts_until_the_configuration_says_otherwise(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
         room.spot("quieter")
         quieter = room.mouth.volume.percent

@@ -201,7 +201,7 @@ async def test_other_words_go_on_to_the_mind_while_it_rings(tmp_path: Path) -> N
 
 
 @pytest.mark.shows("V23")
-async def test_it_never_rings_over_her_own_sentence(tmp_path: Path) -> None:
+async def test_it_never_rings_over_its_own_sentence(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as room:
         room.player.at_once = False
         await room.mouth.say(SpokenSentence("reply", 0, "One two three.", "en"))

@@ -69,7 +69,7 @@ def test_speech_pauses_it_and_it_goes_on_where_it_was(evening: dict[str, Any]) -
     delays = [silence - onset for onset, silence in zip(onsets, silences, strict=True)]
     noticed = [at - onset for onset, at in zip(onsets, evening["noticed"], strict=True)]
     figure(
-        "speech pauses her, onset to silence",
+        "speech pauses it, onset to silence",
         f"{np.median(delays):.2f} s, of it to the pause {np.median(noticed):.2f} s",
     )
     assert min(delays) > 0.0

@@ -135,7 +135,7 @@ async def test_neo4j_refuses_lists_of_lists(neo4j: Graph) -> None:
         await neo4j.write("CREATE (:A {x: $x})", {"x": [[1], [2]]})
 
 
-async def test_the_truths_name_nothing_of_hers() -> None:
+async def test_the_truths_name_nothing_of_its_own() -> None:
     for dialect in (EMBEDDED, NEO4J):
         told = " ".join(dialect.reading + dialect.writing)
         assert "(:" not in told

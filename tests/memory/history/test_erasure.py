@@ -1,4 +1,4 @@
-"""What an event wrote is forgotten everywhere her graph lasts: audit log, store, snapshots; all else stays."""
+"""What an event wrote is forgotten everywhere its graph lasts: audit log, store, snapshots; all else stays."""
 
 import asyncio
 from datetime import UTC, datetime

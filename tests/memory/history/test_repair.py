@@ -146,7 +146,7 @@ async def test_a_store_that_is_gone_is_noticed_and_made_again(tmp_path: Path) ->
 
 
 @pytest.mark.shows("C12", "H7")
-async def test_a_snapshot_is_restored_while_she_lives(tmp_path: Path) -> None:
+async def test_a_snapshot_is_restored_while_it_lives(tmp_path: Path) -> None:
     home = Home(tmp_path)
     async with home.supervised():
         grown = await home.grow()

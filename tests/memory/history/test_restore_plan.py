@@ -73,7 +73,7 @@ def test_what_a_restore_undid_does_not_count() -> None:
 
 def test_a_restored_file_of_elsewhere_needs_a_snapshot_since() -> None:
     log = Log()
-    log.snapshot("hers")
+    log.snapshot("own")
     log.add("restored", file="of elsewhere")
     log.write()
     with pytest.raises(SnapshotBroken, match=r"what was restored from of elsewhere is in no snapshot"):

@@ -72,7 +72,7 @@ async def watching(folder: Path, uri: str, limits: Limits | None = None) -> Asyn
             audit.close()
 
 
-async def test_it_is_emptied_while_she_lives_and_a_question_waits_until_it_is_full(
+async def test_it_is_emptied_while_it_lives_and_a_question_waits_until_it_is_full(
     tmp_path: Path, neo4j: Graph, neo4j_uri: str
 ) -> None:
     async with watching(tmp_path, neo4j_uri) as home, asyncio.TaskGroup() as group:
@@ -90,7 +90,7 @@ async def test_it_is_emptied_while_she_lives_and_a_question_waits_until_it_is_fu
         assert kinds[-5:] == ["restoring", "outcome", "snapshot", "attempt", "outcome"]
 
 
-async def test_what_she_takes_out_herself_stays_out(tmp_path: Path, neo4j: Graph, neo4j_uri: str) -> None:
+async def test_what_it_takes_out_itself_stays_out(tmp_path: Path, neo4j: Graph, neo4j_uri: str) -> None:
     async with watching(tmp_path, neo4j_uri) as home:
         assert await home.holds() == []
         await home.grows()

@@ -51,9 +51,9 @@ async def count(graph: Graph) -> object:
 async def same(writer: Writer, another: Graph, folder: Path) -> Replayed:
     """Replay into another graph and assert that it is equal."""
     done = await replay(writer.audit, writer.snapshots, another)
-    await write_dump(writer.graph, folder / "hers", writer.snapshots._now())
+    await write_dump(writer.graph, folder / "own", writer.snapshots._now())
     await write_dump(another, folder / "replayed", writer.snapshots._now())
-    assert fingerprint(folder / "replayed") == fingerprint(folder / "hers")
+    assert fingerprint(folder / "replayed") == fingerprint(folder / "own")
     return done
 
 
@@ -149,7 +149,7 @@ async def test_a_replay_gives_an_equal_graph(writer: Writer, another: Graph, tmp
 
 
 @pytest.mark.shows("C11")
-async def test_her_memory_as_of_a_moment(writer: Writer, another: Graph) -> None:
+async def test_its_memory_as_of_a_moment(writer: Writer, another: Graph) -> None:
     for name in ("a", "b", "c"):
         await writer.write("CREATE (:A {name: $name})", {"name": name}, ME)
         if name == "a":

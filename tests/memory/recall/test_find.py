@@ -139,7 +139,7 @@ async def test_what_the_agent_noted_is_found_at_once_and_what_failed_is_not(tmp_
 
 
 @pytest.mark.shows("E15", "G12")
-async def test_her_words_and_the_agents_sentence_about_them_are_both_found(tmp_path: Path) -> None:
+async def test_its_words_and_the_agents_sentence_about_them_are_both_found(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:
         await memory.heard("the kettle rattles like mad", "e")
         await memory.marked("e", 0.9, summary="Complained about a kitchen appliance.")

@@ -117,7 +117,7 @@ async def test_summaries_are_as_many_as_they_may_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("E13", "G12")
-async def test_her_own_judgement_stands_before_the_rule_with_its_reason(tmp_path: Path) -> None:
+async def test_its_own_judgement_stands_before_the_rule_with_its_reason(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:
         await memory.heard("the boiler rattles", "plain")
         await memory.heard("remember the milk", "ruled")

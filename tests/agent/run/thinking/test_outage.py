@@ -1,4 +1,4 @@
-"""The state cannot be written while she works: whoever waits for an answer is told so once, and answered later."""
+"""The state cannot be written while it works: whoever waits for an answer is told so once, and answered later."""
 
 import asyncio
 from pathlib import Path
@@ -47,7 +47,7 @@ async def test_what_could_not_be_written_does_not_pile_up_while_it_is_tried_agai
         assert (await mind.topics(event)).count("runs.new") == 2, "the first try's, and that of the one that went well"
 
 
-async def test_her_own_work_tells_nobody_of_a_disk(tmp_path: Path) -> None:
+async def test_its_own_work_tells_nobody_of_a_disk(tmp_path: Path) -> None:
     event = Event(SELF_CREATED, "tidy up", source="self")
     async with a_mind(tmp_path, [ScriptedModel(calls(DONE[1]))], start=Start(limits=AT_ONCE)) as mind:
         await through_an_outage(mind, event)

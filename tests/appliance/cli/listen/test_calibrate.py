@@ -95,7 +95,7 @@ async def test_where_nothing_is_cancelled_the_reason_is_told(reason: str, said: 
     assert refused.value.code is Exit.UNAVAILABLE
 
 
-async def test_while_she_is_muted_nothing_is_played() -> None:
+async def test_while_it_is_muted_nothing_is_played() -> None:
     async def play(sound: SpeechAudio) -> None:
         raise AssertionError("nothing is to be played")
 

@@ -196,7 +196,7 @@ async def test_zeros_are_asked_about_and_the_loudspeakers_monitor_is_given_up() 
     assert await watched(ScriptedCard(), None) == ["asked 1"]
 
 
-async def test_sound_that_is_not_hers_is_not_asked_about() -> None:
+async def test_sound_that_is_not_its_own_is_not_asked_about() -> None:
     assert await watched(ScriptedCard(), True, zeros=False) == ["asked 0"]
 
 

@@ -1,4 +1,4 @@
-"""What she says in the room: sentences of a household, the words in them that could be taken for orders included."""
+"""What it says in the room: sentences of a household, the words in them that could be taken for orders included."""
 
 from typing import Final
 

@@ -1,6 +1,7 @@
 """The search: candidates by their rarest terms, weighed with neighbours, speaker, time and importance."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -226,6 +227,16 @@ def _speakers(connection: sqlite3.Connection, owner_key: str) -> Iterator[str]:
             yield speaker
 
 
+_PARTS: Final = re.compile(r"[^\W_\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]+")
+"""Of a form, what FTS5's unicode61 takes no further apart: its letters are those of Unicode 6.1."""
+
+
+def _query(form: str) -> str:
+    """Return the FTS5 query for a form; one of two parts (o'clock, 3⁄4) has both, for the index knows no phrases."""
+    parts = [f'"{part}"' for part in _PARTS.findall(form)] or ['""']
+    return f"({' AND '.join(parts)})"
+
+
 class _Matches:
     """Which items have which terms, and what that weighs: the rarer a term, the more."""
 
@@ -237,7 +248,7 @@ class _Matches:
         self._rare: list[bool] = []
         self._sums: dict[int, float] = {0: 0.0}
         for number, term in enumerate(terms):
-            query = " OR ".join('"' + form.replace('"', '""') + '"' for form in term.forms)
+            query = " OR ".join(_query(form) for form in term.forms)
             statement = "SELECT rowid FROM recall_words WHERE recall_words MATCH ? ORDER BY rowid DESC LIMIT ?"
             ids = [row[0] for row in connection.execute(statement, (query, MOST_OF_TERM))]
             self._weights.append(term.weight * log(1 + (max(0, count - len(ids)) + 0.5) / (len(ids) + 0.5)))

@@ -44,6 +44,9 @@ def write(event: str, params: dict[str, Json], call: str = "w1", status: str = "
         ("明天去北京开会", "在北京有什么会"),
         ("我的鑰匙在抽屜裡", "钥匙在哪"),
         ("Die Katze heißt Mimi und she likes fish", "fish"),
+        ("The plumber is called O'Brien", "what does O'Brien do?"),
+        ("He comes at six o’clock", "who comes at six o'clock?"),
+        ("On a mangé à l'école", "école"),
     ],
 )
 async def test_other_forms_of_the_words_find_it(tmp_path: Path, said: str, asked: str) -> None:
@@ -52,6 +55,14 @@ async def test_other_forms_of_the_words_find_it(tmp_path: Path, said: str, asked
             await memory.heard(f"Something else entirely, number {number}", f"e{number}")
         await memory.heard(said, "it")
         assert (await memory.words_of(asked))[0] == said
+
+
+async def test_a_word_that_the_index_takes_apart_can_be_asked_for(tmp_path: Path) -> None:
+    """The index has no positions, and refuses the phrase that such a word would be to it."""
+    async with a_memory(tmp_path) as memory:
+        await memory.heard("Put 2½ cups on the coŀlecció", "e")
+        for odd in ("2½", "x⅐y", "coŀlecció", "xำy", "xᦰy", "xཌྷy", "x_y", "o'clock", "x’y"):
+            assert await memory.words_of(f"what of {odd} cups?") == ["Put 2½ cups on the coŀlecció"], odd
 
 
 @pytest.mark.shows("G3")

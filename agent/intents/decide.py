@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Final, TypeAlias
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
-from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState, Turn
+from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
+from agent.intents.follow_up import follow_up, sum_on
 from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_statement
 from agent.intents.subjects import agenda, almanac, chance, recall, status, tasks, timers, voices, weather
 from agent.intents.subjects.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.sums import answer_sum
+from agent.intents.wording import without_fillers
 from agent.tools.tool import unmarked
 
 Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
@@ -27,13 +28,11 @@ _TELLS_VOLUME: Final = frozenset({"volume_set", "volume_told"})
 _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
 """The note that its own events are put back with."""
 
-A_CONVERSATION: Final = timedelta(seconds=120)
-"""A yes answers a question that was asked no longer ago: a conversation ends with two minutes of silence."""
-
 _NEEDS: Final[Mapping[str, str]] = {
     "timer_start": "set_timer",
     "timer_cancel": "cancel_timer",
     "timer_cancel_all": "cancel_timer",
+    "timer_change": "set_timer",
     "timer_status": "list_timers",
     "alarm": "set_alarm",
     "tasks": "mailbox",
@@ -65,7 +64,9 @@ _WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember"}
 _TIMED: Final = frozenset({"timer_start", "alarm"})
 """What wants a time."""
 
-_FOR_GOOD: Final = frozenset({"timer_cancel", "timer_cancel_all", "task_cancel", "mute_microphone", "forget_last"})
+_FOR_GOOD: Final = frozenset(
+    {"timer_cancel", "timer_change", "timer_cancel_all", "task_cancel", "mute_microphone", "forget_last"}
+)
 """Of these, those that no word takes back: a yes that was hard to hear is asked once more."""
 
 
@@ -94,13 +95,16 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
 
 def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:
     """Return what is to be done next, or said; words that no command fits may be a sum, the house's, or a question."""
-    if intent.name in {"recall", "unknown"}:
-        if told := answer_sum(state.words):
+    if intent.name == "timer_status" and state.has("list_timers") and (told := timers.status(state, intent)):
+        return told
+    if intent.name in {"recall", "unknown", "timer_status"}:
+        if told := answer_sum(sum_on(state) or state.words) or answer_sum(without_fillers(state.words, state.language)):
             return told
         if at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS)):
             return at_home
         if state.has("recall"):
             return _recall(state, intent, understand)
+        intent = UNKNOWN if intent.name == "timer_status" and state.has("list_timers") else intent
     if (tool := _NEEDS.get(intent.name)) and not state.has(tool):
         return phrase("no_volume" if tool == "set_volume" else "cannot", state.language)
     return _SKILLS.get(intent.name, _unknown)(state, intent)
@@ -167,6 +171,7 @@ def _meant(state: DialogState, understand: Understand) -> Intent:
         return Intent("unsure_yes") if state.is_doubtful and wanted.name in _FOR_GOOD and not is_sure else wanted
     if asked and intent.name == "no":
         return Intent("declined")
+    intent = follow_up(state, intent, understand)
     if not state.is_doubtful:
         return intent
     if intent.name == "unknown":
@@ -180,12 +185,7 @@ def _with_time(state: DialogState, understand: Understand) -> Intent:
     intent = understand(state.words)
     before = next((turn for turn in reversed(state.earlier) if turn.block.is_human), None)
     asked = {phrase("ask_when", language) for language in ("en", "zh")}
-    if (
-        before is None
-        or intent.name in _SKILLS
-        or not asked & set(before.replies)
-        or not _is_recent(before, state.turn)
-    ):
+    if before is None or intent.name in _SKILLS or not asked & set(before.replies) or not state.follows(before):
         return intent
     wanted, when = _bare(before.words), _bare(state.words)
     sentences = [f"{wanted} {joined}{when}" for joined in ("", "at ", "in ")] + [f"{when}{wanted}"]
@@ -203,7 +203,7 @@ def _unsure_at_home(state: DialogState, asked: str) -> Intent:
 def _asked_back(state: DialogState) -> tuple[str, bool]:
     """Return the words of the person that were asked back just before ("": something else), and whether twice."""
     people = [turn for turn in state.earlier if turn.block.is_human][-2:]
-    if not people or not _is_recent(people[-1], state.turn):
+    if not people or not state.follows(people[-1]):
         return "", False
     for name, turn in (("did_you_say", people[-1]), ("to_be_sure", people[0])):
         words = turn.words
@@ -211,11 +211,6 @@ def _asked_back(state: DialogState) -> tuple[str, bool]:
         if questions & set(people[-1].replies):
             return words, name == "to_be_sure"
     return "", False
-
-
-def _is_recent(before: Turn, turn: Turn) -> bool:
-    then, now = before.block.time, turn.block.time
-    return then is None or now is None or now - then <= A_CONVERSATION
 
 
 def _bare(words: str) -> str:
@@ -347,12 +342,15 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "time_there": lambda state, intent: almanac.time_there(state, intent) or _unknown(state, intent),
     "date": almanac.told_date,
     "days_until": almanac.days_until,
+    "weeks_until": almanac.weeks_until,
+    "time_until": almanac.time_until,
     "week": almanac.week,
     "coin": chance.coin,
     "draw": chance.number,
     "timer_start": timers.start,
     "timer_cancel": timers.cancel,
     "timer_cancel_all": timers.cancel_all,
+    "timer_change": timers.change,
     "timer_status": timers.status,
     "alarm": timers.alarm,
     "agenda": agenda.of_day,

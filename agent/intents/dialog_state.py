@@ -26,6 +26,9 @@ UNLISTED: Final = ("check_mailbox", "create_event", "device", "list_timers", "re
 SAID_ELSEWHERE: Final = "reply in another room"
 """What a reply is called that does not go to whoever spoke."""
 
+A_CONVERSATION: Final = timedelta(seconds=120)
+"""A yes answers a question that was asked no longer ago: a conversation ends with two minutes of silence."""
+
 _LONGEST_WAIT: Final = 366 * 86_400
 """Seconds; words do not wait longer than a year."""
 
@@ -135,6 +138,11 @@ class DialogState:
     def results(self, tool: str) -> list[ToolResult]:
         """Return what came of the calls of a tool in this turn, in order."""
         return [each for each in self.turn.results if each.tool == tool]
+
+    def follows(self, before: Turn) -> bool:
+        """Whether an earlier turn is of the same conversation."""
+        then, now = before.block.time, self.turn.block.time
+        return then is None or now is None or now - then <= A_CONVERSATION
 
     def has(self, tool: str) -> bool:
         """Whether there is such a tool."""

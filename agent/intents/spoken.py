@@ -62,6 +62,8 @@ _TO_DO: Final = frozenset(
 )
 """Labels of one word that are no thing."""
 
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
+
 _LENGTH: Final = re.compile(r"(\d+ (day|hour|minute|second)s? ?)+|(\d+(天|小时|分钟|秒))+")
 
 _TO_YOU: Final[Mapping[str, str]] = {
@@ -128,15 +130,23 @@ def spoken_length(seconds: int, language: Language) -> str:
     return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), *words[-1:]])
 
 
+def spoken_weeks(weeks: int, days: int, language: Language) -> str:
+    """Return so many weeks and days as one says it: `five weeks and a day`, `5周零1天`."""
+    if language == "zh":
+        return f"{weeks}周零{days}天" if days else f"{weeks}周"
+    told = "a week" if weeks == 1 else f"{_counted(weeks)} weeks"
+    return f"{told} and {'a day' if days == 1 else f'{_counted(days)} days'}" if days else told
+
+
 def told_length(told: str, language: Language) -> str:
     """Return a length as the timers' tool or a label tells it (`1 hour 30 minutes`, `5分钟`) as one says it."""
-    seconds = _seconds_told(told)
+    seconds = seconds_told(told)
     return spoken_length(seconds, language) if seconds else told
 
 
 def length_timer(told: str, language: Language) -> str:
     """Return what a timer is called by its length: `five-minute timer`, `timer of half an hour`, `5分钟的计时器`."""
-    seconds = _seconds_told(told)
+    seconds = seconds_told(told)
     if language == "zh":
         return f"{told_length(told, language)}的计时器"
     unit = next((unit for unit in _UNITS if seconds and seconds % unit[2] == 0), None)
@@ -145,7 +155,8 @@ def length_timer(told: str, language: Language) -> str:
     return f"{_counted(seconds // unit[2])}-{unit[0]} timer"
 
 
-def _seconds_told(told: str) -> int:
+def seconds_told(told: str) -> int:
+    """Return a length of time as the timers' tool or a label tells it, in seconds; 0 where it is none."""
     parts = re.findall(r"(\d+) ?(day|hour|minute|second|天|小时|分钟|秒)", told)
     return sum(int(count) * _SECONDS[unit] for count, unit in parts)
 
@@ -190,6 +201,15 @@ def date(at: datetime, language: Language) -> str:
         return f"{at.year}年{at.month}月{at.day}日，星期{_WEEKDAYS_ZH[at.weekday()]}"
     ending = "th" if at.day in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(at.day % 10, "th")
     return f"{_WEEKDAYS[at.weekday()]}, the {at.day}{ending} of {_MONTHS[at.month - 1]} {at.year}"
+
+
+def moment_told(text: str) -> datetime | None:
+    """Return the local time, without its zone, in a text of the timer tools (`2026-11-21 07:30:00 CET`), or None."""
+    found = _MOMENT.match(text)
+    try:
+        return datetime.fromisoformat(found.group()) if found else None
+    except ValueError:
+        return None
 
 
 def every(rule: str, language: Language) -> str:

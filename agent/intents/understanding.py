@@ -1,18 +1,19 @@
 """What was meant: hassil over home-assistant-intents and our own sentences, in English and Chinese."""
 
 import re
-from collections.abc import Mapping
-from importlib.resources import files
-from typing import Final
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any, Final
 
 import home_assistant_intents
-import yaml
 from hassil import recognize_all
 from hassil.intents import Intents
 from hassil.recognize import RecognizeResult
 
 from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
+from agent.intents.reminding import Reading, rung_for
 from agent.intents.subjects.voices import names_somebody
+from agent.intents.wording import sentence_file, without_fillers
 from memory.chinese import simplified
 
 LONGEST: Final = 500
@@ -42,29 +43,56 @@ _CODES: Final[Mapping[Language, str]] = {"en": "en", "zh": "zh-CN"}
 _DROPPED: Final = r"[\s,.?!，。？！;；:：、…¿¡—–]*"
 """What hassil leaves out between the characters of free text."""
 
+_WITHIN: Final = _DROPPED.replace(r"\s", "")
+"""What it leaves out inside a word."""
+
 _AROUND: Final = " \t\n,.?!，。？！;；:：、…\"'“”‘’"
 """What is cut off both ends of free text."""
+
+
+_VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
+"""What a sentence is taken for that may be more than that, without what is said around it or in another order."""
 
 
 class Understanding:
     """The sentences of both languages, parsed. Making one takes some 50 ms; the import of this module 0.3 s."""
 
     def __init__(self) -> None:
-        self._intents: dict[Language, Intents] = {language: _load(language) for language in _CODES}
+        described = {language: _described(language) for language in _CODES}
+        self._intents = {language: Intents.from_dict(each) for language, each in described.items()}
+        self._times = {
+            language: Intents.from_dict(each | {"intents": each["times"], "skip_words": []})
+            for language, each in described.items()
+        }
 
     def __call__(self, words: str) -> Intent:
-        """Return what the words mean in their language; the reading that takes the least as free text wins."""
+        """Return what the words mean in their language; the reading that takes the least as free text wins.
+
+        Where no sentence fits, the same is tried without what people say around it, and then whether it asks to be
+        rung for, in whatever order.
+        """
         if len(words) > LONGEST:
             return UNKNOWN
-        language = language_of(words)
         plain = simplified(words.replace("’", "'"))
-        found = recognize_all(plain, self._intents[language], language=_CODES[language])
-        readings = [_reading(result, plain) for result in found]
-        readings = [reading for reading in readings if names_somebody(reading[1])]
-        return min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
+        said = dict.fromkeys((plain, without_fillers(plain, language_of(plain))))
+        readings = [reading for each in said for reading in self._readings(each)]
+        intent = min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
+        return (rung_for(plain, self._times_in) if intent.name in _VAGUE else None) or intent
+
+    def _readings(self, plain: str) -> list[Reading]:
+        return [each for each in _readings(plain, self._intents) if names_somebody(each[1])]
+
+    def _times_in(self, plain: str) -> Iterator[Reading]:
+        return _readings(plain, self._times)
 
 
-def _reading(result: RecognizeResult, words: str) -> tuple[int, Intent]:
+def _readings(plain: str, intents: Mapping[Language, Intents]) -> Iterator[Reading]:
+    language = language_of(plain)
+    for result in recognize_all(plain, intents[language], language=_CODES[language]):
+        yield _reading(result, plain)
+
+
+def _reading(result: RecognizeResult, words: str) -> Reading:
     """Return how many characters were taken as free text, and the intent."""
     slots: dict[str, Slot] = dict(result.intent_data.slots)
     free = 0
@@ -76,13 +104,18 @@ def _reading(result: RecognizeResult, words: str) -> tuple[int, Intent]:
 
 def _as_said(text: str, words: str) -> str:
     """Return a free text with the punctuation it had among the words (hassil's own spans are off after a list)."""
-    found = re.search(_DROPPED.join(re.escape(character) for character in "".join(text.split())), words)
+    if language_of(text) == "zh":
+        found = re.search(_DROPPED.join(re.escape(character) for character in "".join(text.split())), words)
+    else:
+        spelled = ("".join(f"{re.escape(each)}{_WITHIN}" for each in word) for word in text.split())
+        found = re.search(rf"(?<!\w){_DROPPED.join(spelled)}(?!\w)", words)
     return (found.group() if found else text).strip(_AROUND)
 
 
-def _load(language: Language) -> Intents:
+def _described(language: Language) -> dict[str, Any]:
+    """Return the sentences of a language, theirs and ours, for hassil; `times` are those of the second look."""
     described = home_assistant_intents.get_intents(_CODES[language]) or {}
-    own = yaml.safe_load(files(__package__).joinpath(f"sentences/{language}.yaml").read_text(encoding="utf-8"))
+    own = deepcopy(dict(sentence_file(language)))
     for theirs, ours in _OF_HOME_ASSISTANT.items():
         fitting = [
             # The area that they ask for is always the one we are in.
@@ -95,4 +128,4 @@ def _load(language: Language) -> Intents:
     own["lists"] = {**described["lists"], **own["lists"], **_NOWHERE}
     own["skip_words"] = [*own["skip_words"], *described["skip_words"]]
     own["settings"] = described.get("settings", {})
-    return Intents.from_dict(own)
+    return own

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo, available_timezones
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
-from agent.intents.spoken import clock, date
-from agent.intents.subjects.days import days_ahead, names_day
+from agent.intents.spoken import clock, date, spoken_length, spoken_weeks
+from agent.intents.subjects.days import days_ahead, names_day, next_moment
 
 _NAMED: Final = (-1, 1, 2)
 """Days from today whose date is told by their name: yesterday, tomorrow, the day after."""
@@ -54,6 +54,28 @@ def days_until(state: DialogState, intent: Intent) -> str:
         return phrase("no_such_day", state.language)
     name = "days_until" if days > 1 else f"days_until_{max(days, 0)}"
     return phrase(name, state.language, count=days, date=date(state.now + timedelta(days=days), state.language))
+
+
+def weeks_until(state: DialogState, intent: Intent) -> str:
+    """Tell how many weeks and days there are until the day that is named, and its date."""
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    days = _days(intent, state.now)
+    if days is None or days < 7:
+        return days_until(state, intent)
+    weeks = spoken_weeks(*divmod(days, 7), state.language)
+    return phrase(
+        "weeks_until", state.language, weeks=weeks, date=date(state.now + timedelta(days=days), state.language)
+    )
+
+
+def time_until(state: DialogState, intent: Intent) -> str:
+    """Tell how long it is until the next such time of day."""
+    due = next_moment(intent, state.now) if state.now is not None else None
+    if due is None or state.now is None:
+        return phrase("no_clock", state.language)
+    minutes = max(1, round((due - state.now).total_seconds() / 60))
+    return phrase("time_until", state.language, length=spoken_length(minutes * 60, state.language))
 
 
 def week(state: DialogState, _: Intent) -> str:

@@ -1,7 +1,7 @@
-"""Which day is meant by its name, its date or how far ahead it is."""
+"""Which day is meant by its name, its date or how far ahead it is, and which moment by its time of day."""
 
-from collections.abc import Iterator
-from datetime import date, timedelta
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from agent.intents.intent import Intent
@@ -10,6 +10,15 @@ YEARS: Final = 9
 """Within which every date comes: the 29th of February is eight years away around 2100 at most."""
 
 _NAMING: Final = frozenset(("day", "weekday", "weekday_of_next", "ahead", "weeks", "date"))
+
+
+_IN_PERIOD: Final[Mapping[str, Callable[[int], int]]] = {
+    "morning": lambda hour: hour % 12,
+    "noon": lambda hour: hour if hour > 10 else hour + 12,
+    "evening": lambda hour: hour % 12 + 12,
+    "night": lambda hour: 24 if hour == 12 else hour if hour < 6 else hour + 12,
+}
+"""Which hour of the day one of the clock, 1 to 12, is in a part of the day."""
 
 
 def names_day(intent: Intent) -> bool:
@@ -44,3 +53,33 @@ def _to_date(number: int, month: int, today: date) -> Iterator[int]:
             yield (day - today).days
             left -= 1
         day += timedelta(days=1)
+
+
+def next_moment(intent: Intent, now: datetime) -> datetime | None:
+    """Return the next moment after `now` that the words can mean: seven is the next seven, of morning or evening.
+
+    Slots: hour (0-24), minute (may be negative: a quarter to), exact_hour, period, those of a day, and wakes for a
+    wake-up call. A moment of a day that was named may be past; None for a date that no year has.
+    """
+    minutes = intent.number("minute")
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    moments = [
+        midnight + timedelta(days=day, hours=hour, minutes=minutes)
+        for day in days_ahead(intent, now.date())
+        for hour in _hours(intent)
+    ]
+    return next((moment for moment in moments if moment > now), moments[-1] if moments else None)
+
+
+def _hours(intent: Intent) -> list[int]:
+    """Return the hours of the day that the words can mean, in order; 24 is the midnight that ends it."""
+    hour = intent.number("exact_hour") or intent.number("hour")
+    if "exact_hour" in intent.slots or hour > 12 or hour == 0:
+        return [hour]
+    if in_period := _IN_PERIOD.get(intent.text("period")):
+        return [in_period(hour)]
+    if intent.number("wakes"):
+        return [hour]
+    if (names_day(intent) or intent.text("repeat")) and intent.slots.get("day") != 0:
+        return [hour if hour > 5 else hour + 12]
+    return [hour % 12, hour % 12 + 12]

@@ -18,6 +18,8 @@ _LEAD: Final = re.compile(
     r"(?:what is|what are|what's|whats|how much is|how much are|calculate|compute|work out|convert|change|add up)? *"
 )
 _OPERATORS: Final = (
+    (r"([\d.]+) plus ([\d.]+) (?:percent|per cent)", r"\1*(1+\2/100)"),
+    (r"([\d.]+) (?:minus|less) ([\d.]+) (?:percent|per cent)", r"\1*(1-\2/100)"),
     (r"percent of|per cent of", "/100*"),
     (r"percent|per cent", "/100"),
     (r"(?:a |one |1 )?half of", "1/2*"),
@@ -50,6 +52,23 @@ _OPERATORS_ZH: Final = (
     (r"除以", "/"),
     (r"倍", ""),
 )
+_GOING_ON: Final[dict[Language, tuple[tuple[str, str], ...]]] = {
+    "en": (
+        (r"^(?:add|and) (?=\S)", "plus "),
+        (r"^(?:take away|subtract|take off|minus) ", "minus "),
+        (r"^(?:divide|split) (?:that|it|this) (?:by|between|into|among) ", "divided by "),
+        (r"^(?:multiply (?:that|it|this) by|times that by) ", "times "),
+        (r" (?:to|from) (?:that|it)$", ""),
+    ),
+    "zh": ((r"^(?:再|然后)+", ""), (r"(?:是多少|等于几|等于多少|呢)$", "")),
+}
+"""How people say what is to be done to the last value, and how a sum says it."""
+
+_STEP: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"(?:plus|minus|times|divided by|to the power of|squared|cubed)\b"),
+    "zh": re.compile("加|减|乘|除以"),
+}
+
 _SUM: Final = re.compile(r"[\d.+\-*/() ]+")
 _HAS_OPERATOR: Final = re.compile(r"[\d)] *[+\-*/]+ *[\d(]")
 
@@ -86,6 +105,14 @@ _UNITS: Final = {
 _DIGITS_ZH: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _SIZES_ZH: Final = {"十": 10, "百": 100, "千": 1000}
 _NUMBER_ZH: Final = re.compile("(?:[零〇一二两三四五六七八九十千万亿]|百(?!分之))+(?:点[零〇一二三四五六七八九]+)?")
+
+
+def continued(value: str, words: str, language: Language) -> str:
+    """Return the sum that words go on with from a value: 168 and "plus thirty"; "" where they do not go on."""
+    rest = words.lower()
+    for pattern, instead in _GOING_ON[language]:
+        rest = re.sub(pattern, instead, rest)
+    return f"{value} {rest}" if _STEP[language].match(rest) else ""
 
 
 def answer_sum(words: str) -> str:

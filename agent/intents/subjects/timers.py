@@ -1,12 +1,12 @@
 """Timers and alarms without a model: what is asked for becomes calls of the timer tools, their results become words."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult
-from agent.intents.intent import Intent
+from agent.intents.intent import Intent, Language
 from agent.intents.phrases import phrase
 from agent.intents.spoken import (
     behind_for,
@@ -16,12 +16,15 @@ from agent.intents.spoken import (
     is_length,
     length,
     length_timer,
+    moment_told,
+    seconds_told,
     spoken_length,
     to_second_person,
     told_length,
 )
-from agent.intents.subjects.days import days_ahead, names_day
-from memory.json_value import Json, objects
+from agent.intents.subjects.days import names_day, next_moment
+from agent.intents.subjects.which_timer import BY_LIST, Timer, due_of, label_of, meant
+from memory.json_value import Json, fields, objects
 
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
 """The content of a timer's event, as the timer tools write it."""
@@ -31,17 +34,6 @@ MOST_CANCELLED: Final = 8
 
 LONGEST_LABEL: Final = 200
 """Characters of a label that the timer tools take."""
-
-
-_IN_PERIOD: Final[Mapping[str, Callable[[int], int]]] = {
-    "morning": lambda hour: hour % 12,
-    "noon": lambda hour: hour if hour > 10 else hour + 12,
-    "evening": lambda hour: hour % 12 + 12,
-    "night": lambda hour: 24 if hour == 12 else hour if hour < 6 else hour + 12,
-}
-"""Which hour of the day one of the clock, 1 to 12, is in a part of the day."""
-
-_TOLD: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 
 
 def start(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -89,23 +81,80 @@ def _set(state: DialogState, due: datetime, label: str, repeat: str) -> str:
 
 
 def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Cancel the timer that is meant by its name or its length, else the next one."""
-    language = state.language
-    result = state.result("cancel_timer")
-    if result is None:
+    """Cancel the timer that is meant, else the next one; the list is looked at where its name alone does not tell."""
+    language, listed, tried = state.language, _listed(state), state.results("cancel_timer")
+    if not tried and listed is None and BY_LIST.isdisjoint(intent.slots):
         named = intent.text("label") or intent.text("name")
         return [state.action("cancel_timer", which=named or length(intent.seconds("start_"), language))]
-    if result.is_uncertain:
+    if tried and tried[-1].is_uncertain:
         return _look(state)
-    if result.has_failed:
-        return phrase("timer_none" if "no timer is set" in result.result else "timer_not_that", language)
-    value = result.value
-    cancelled = value.get("cancelled") if isinstance(value, dict) else None
-    label = str(cancelled.get("label", "")) if isinstance(cancelled, dict) else ""
+    if tried and not tried[-1].has_failed:
+        return _cancelled(tried[-1], language)
+    if listed is None and not any("no timer is set" in each.result for each in tried):
+        return [state.action("list_timers")]
+    timers = _timers(listed) if listed is not None else []
+    timer = meant(state, timers, intent) if len(tried) < 2 else None
+    none = phrase("timer_not_that" if timers else "timer_none", language)
+    return none if timer is None else [state.action("cancel_timer", which=timer["id"])]
+
+
+def _cancelled(result: ToolResult, language: Language) -> str:
+    label = str(fields(fields(result.value).get("cancelled")).get("label", ""))
     if is_length(label):
         return phrase("timer_cancelled_length", language, label=length_timer(label, language))
     told = to_second_person(label, language)
     return phrase("timer_cancelled_named" if label else "timer_cancelled", language, label=told)
+
+
+def change(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Set a timer anew at another time, or under another name, and then cancel it as it was.
+
+    Slots beside those of `meant`: a length, which `adds` counts on from what is left, or a moment, or `count` minutes
+    or the hour, or what it is `called`.
+    """
+    language, listed = state.language, _listed(state)
+    if listed is None:
+        return [state.action("list_timers")]
+    timer = meant(state, _timers(listed), intent)
+    if timer is None:
+        return phrase("timer_not_that" if _timers(listed) else "timer_none", language)
+    anew = next((each for each in state.turn.results if each.tool in {"set_timer", "set_alarm"}), None)
+    if anew is None:
+        return _moved(state, timer, intent)
+    if anew.has_failed or anew.is_uncertain:
+        return phrase("failed" if anew.has_failed else "perhaps_done", language, reason=anew.reason)
+    if state.result("cancel_timer") is None:
+        return [state.action("cancel_timer", which=timer["id"])]
+    return phrase("timer_changed", language, told=_left(state, fields(anew.value)))
+
+
+def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | str:
+    """Return the call that sets a timer as it is to be; what to say where there is no such time."""
+    label, due, now = intent.text("called") or label_of(timer), due_of(timer), state.now
+    left = seconds_told(str(timer.get("left", "")))
+    is_alarm = not is_length(label_of(timer)) and (left >= 3600 or "hour" in intent.slots or "repeats" in timer)
+    if intent.number("count"):
+        intent = Intent(intent.name, {"hour" if is_alarm and due else "minutes": intent.number("count")})
+    seconds, again = intent.seconds(), {"repeat": str(timer["repeats"])} if "repeats" in timer else {}
+    if is_alarm and due is not None and ("adds" in intent.slots or not intent.slots.keys() - {"called", "label"}):
+        return [
+            state.action("set_alarm", at=f"{due + timedelta(seconds=seconds):%Y-%m-%dT%H:%M}", label=label, **again)
+        ]
+    if seconds or "called" in intent.slots:
+        total = seconds + (left if "adds" in intent.slots or not seconds else 0)
+        named = length(total, state.language) if is_length(label) and "called" not in intent.slots else label
+        return [state.action("set_timer", seconds=max(1, total), label=named[:LONGEST_LABEL])]
+    if now is None or due is None:
+        return phrase("no_clock", state.language)
+    if "hour" not in intent.slots and "exact_hour" not in intent.slots:
+        intent = Intent(intent.name, {**intent.slots, "exact_hour": due.hour, "minute": due.minute})
+    elif not names_day(intent) and due.date() != now.date():
+        intent = Intent(intent.name, {**intent.slots, "date": due.day, "month": due.month})
+    moment = next_moment(intent, now)
+    if moment is None:
+        return phrase("no_such_day", state.language)
+    named = "" if is_length(label) else label
+    return [state.action("set_alarm", at=f"{moment:%Y-%m-%dT%H:%M}", label=named, **again)]
 
 
 def cancel_all(state: DialogState, _: Intent) -> list[Action] | str:
@@ -122,10 +171,18 @@ def cancel_all(state: DialogState, _: Intent) -> list[Action] | str:
     return phrase("timer_cancelled" if count == 1 else "timers_cancelled", language, count=count)
 
 
-def status(state: DialogState, _: Intent) -> list[Action] | str:
-    """Say how long each timer still has, and for when each alarm is set."""
+def status(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Say how long each timer still has, and for when each alarm is set; of one that is named of it alone.
+
+    "" where none is called so: what sounded like a timer's name may be something that was told.
+    """
     listed = _listed(state)
-    return [state.action("list_timers")] if listed is None else _told(state, listed)
+    if listed is None:
+        return [state.action("list_timers")]
+    if "named" not in intent.slots or listed.has_failed:
+        return _told(state, listed)
+    timer = meant(state, _timers(listed), intent)
+    return _left(state, timer) if timer is not None else ""
 
 
 def announce(state: DialogState) -> str:
@@ -171,7 +228,7 @@ def _told(state: DialogState, listed: ToolResult) -> str:
     return " ".join(_left(state, timer) for timer in _timers(listed)) or phrase("timer_none", state.language)
 
 
-def _timers(listed: ToolResult) -> Sequence[dict[str, Json]]:
+def _timers(listed: ToolResult) -> Sequence[Timer]:
     return [timer for timer in objects(listed.value) if "id" in timer]
 
 
@@ -204,42 +261,3 @@ def _day(state: DialogState, due: datetime) -> str:
     if days <= 0:
         return ""
     return phrase(f"day_{days}" if days < 3 else "day", state.language, date=date(due, state.language))
-
-
-def next_moment(intent: Intent, now: datetime) -> datetime | None:
-    """Return the next moment after `now` that the words can mean: seven is the next seven, of morning or evening.
-
-    Slots: hour (0-24), minute (may be negative: a quarter to), exact_hour, period, those of a day, and wakes for a
-    wake-up call. A moment of a day that was named may be past; None for a date that no year has.
-    """
-    minutes = intent.number("minute")
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    moments = [
-        midnight + timedelta(days=day, hours=hour, minutes=minutes)
-        for day in days_ahead(intent, now.date())
-        for hour in _hours(intent)
-    ]
-    return next((moment for moment in moments if moment > now), moments[-1] if moments else None)
-
-
-def moment_told(text: str) -> datetime | None:
-    """Return the local time, without its zone, in a text of the timer tools (`2026-11-21 07:30:00 CET`), or None."""
-    found = _TOLD.match(text)
-    try:
-        return datetime.fromisoformat(found.group()) if found else None
-    except ValueError:
-        return None
-
-
-def _hours(intent: Intent) -> list[int]:
-    """Return the hours of the day that the words can mean, in order; 24 is the midnight that ends it."""
-    hour = intent.number("exact_hour") or intent.number("hour")
-    if "exact_hour" in intent.slots or hour > 12 or hour == 0:
-        return [hour]
-    if in_period := _IN_PERIOD.get(intent.text("period")):
-        return [in_period(hour)]
-    if intent.number("wakes"):
-        return [hour]
-    if (names_day(intent) or intent.text("repeat")) and intent.slots.get("day") != 0:
-        return [hour if hour > 5 else hour + 12]
-    return [hour % 12, hour % 12 + 12]

@@ -413,7 +413,7 @@ def test_what_the_household_says_is_understood_where_no_model_is_needed(understa
     assert (understood["agenda"], understood["agenda_next"]) == (2, 1)
     assert understood["weather"] == 5
     assert (understood["coin"], understood["draw"], understood["forget_other"]) == (1, 1, 1)
-    assert understood["unknown"] == 87  # lights, music, heating, shopping, messages, general knowledge
+    assert understood["unknown"] == 86  # lights, music, heating, shopping, messages, general knowledge
     assert understood["timer_start"] == 8
     assert understood["alarm"] == 7
     assert understood["remember"] == 8

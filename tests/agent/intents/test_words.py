@@ -16,12 +16,13 @@ from agent.intents.spoken import (
     is_length,
     length,
     length_timer,
+    moment_told,
     spoken_length,
     to_second_person,
     told_length,
 )
+from agent.intents.subjects.days import next_moment
 from agent.intents.subjects.facts import ENOUGH, Fact
-from agent.intents.subjects.timers import moment_told, next_moment
 from agent.tools.timers import duration
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

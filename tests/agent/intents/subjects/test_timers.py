@@ -304,7 +304,6 @@ async def test_what_repeats_is_set_by_its_rule(talk: Talk, words: str, call: dic
             "All right, I cancelled your five-minute timer.",
         ),
         ("取消计时器", "", {"cancelled": a_timer("", "3 minutes"), "still_set": 0}, "好的，已经取消了。"),
-        ("取消五分钟的计时器", "5分钟", "error: there is no timer '5分钟'; set are: 茶", "我没有找到这个计时器。"),
         ("Cancel the timer.", "", "error: no timer is set", "No timer is set."),
         ("取消闹钟", "", "error: no timer is set", "现在没有计时器。"),
         ("Cancel the timer.", "", "not what it used to be", "All right, it is cancelled."),
@@ -316,6 +315,121 @@ async def test_a_timer_is_cancelled_by_its_name_or_length_or_as_the_next(
     talk.hear(words)
     assert await talk.calls(result) == [("cancel_timer", {"which": which})]
     assert await talk.says() == said
+
+
+async def test_a_timer_of_another_name_is_looked_for_in_the_list(talk: Talk) -> None:
+    talk.hear("Get rid of the washing one.")
+    error = "error: there is no timer 'washing one'; set are: move the laundry, pasta"
+    assert await talk.calls(error) == [("cancel_timer", {"which": "washing"})]
+    assert await talk.calls([a_timer("move the laundry", "3 minutes")]) == [("list_timers", {})]
+    assert await talk.says() == "I find no such timer."
+    talk.hear("取消五分钟的计时器")
+    await talk.calls("error: there is no timer '5分钟'; set are: 茶")
+    await talk.calls([a_timer("茶", "3 minutes")])
+    assert await talk.says() == "我没有找到这个计时器。"
+
+
+TIMERS = [
+    a_timer("pasta", "9 minutes", "2026-11-21 11:10:00 CET", "t1"),
+    a_timer("20 minutes", "20 minutes", "2026-11-21 11:20:00 CET", "t2"),
+    a_timer("ring the vet", "2 days", "2026-11-23 12:00:00 CET", "t3"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "id_"),
+    [
+        ("Cancel the second one.", "t2"),
+        ("Delete the last one, would you?", "t3"),
+        ("Get rid of the Monday one.", "t3"),
+    ],
+)
+async def test_one_of_several_is_cancelled_by_its_place_or_its_day(talk: Talk, words: str, id_: str) -> None:
+    talk.hear(words)
+    assert await talk.calls(TIMERS) == [("list_timers", {})]
+    assert await talk.calls({"cancelled": TIMERS[0]}) == [("cancel_timer", {"which": id_})]
+    await talk.says()
+
+
+@pytest.mark.parametrize(
+    ("words", "call", "said"),
+    [
+        ("give the pasta another two minutes", ("set_timer", {"seconds": 660, "label": "pasta"}), "All right. "),
+        ("Change the pasta timer to a quarter of an hour.", ("set_timer", {"seconds": 900, "label": "pasta"}), "All "),
+        ("Move the vet reminder to four in the afternoon", ("set_alarm", {"at": "2026-11-23T16:00"}), "All right. "),
+        ("push the vet one back half an hour", ("set_alarm", {"at": "2026-11-23T12:30"}), "All right. "),
+    ],
+)
+async def test_a_timer_is_set_anew_before_it_is_cancelled(
+    talk: Talk, words: str, call: tuple[str, dict[str, object]], said: str
+) -> None:
+    talk.hear(words)
+    assert await talk.calls(TIMERS) == [("list_timers", {})]
+    [(name, arguments)] = await talk.calls(a_timer("pasta", "11 minutes", id="t9"))
+    assert (name, arguments | call[1]) == (call[0], arguments)
+    assert await talk.calls({"cancelled": TIMERS[0]}) == [("cancel_timer", {"which": "t3" if "vet" in words else "t1"})]
+    assert (await talk.says()).startswith(said)
+
+
+async def test_what_follows_a_timer_is_understood_by_it(talk: Talk) -> None:
+    talk.hear("Uh, timer, twenty minutes.")
+    await talk.calls(a_timer("20 minutes", "20 minutes", id="t2"))
+    await talk.says()
+    talk.hear("No, sorry, thirty.")
+    await talk.calls(TIMERS)
+    assert await talk.calls(a_timer("30 minutes", "30 minutes", id="t4")) == [
+        ("set_timer", {"seconds": 1800, "label": "30 minutes"})
+    ]
+    assert await talk.calls({"cancelled": TIMERS[1]}) == [("cancel_timer", {"which": "t2"})]
+    await talk.says()
+    talk.hear("and another one for ten minutes")
+    assert await talk.calls(a_timer("10 minutes", "10 minutes", id="t5")) == [
+        ("set_timer", {"seconds": 600, "label": "10 minutes"})
+    ]
+    await talk.says()
+    talk.hear("and the garlic bread eight minutes")
+    assert await talk.calls(a_timer("the garlic bread", "8 minutes", id="t6")) == [
+        ("set_timer", {"seconds": 480, "label": "the garlic bread"})
+    ]
+    await talk.says()
+    talk.hear("never mind, cancel it")
+    await talk.calls([*TIMERS, a_timer("the garlic bread", "8 minutes", id="t6")])
+    assert await talk.calls({"cancelled": TIMERS[1]}) == [("cancel_timer", {"which": "t6"})]
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "label"),
+    [
+        (
+            "Also at noon tomorrow I've got to ring the vet, so remind me about that.",
+            "22T12:00",
+            "I've got to ring the vet",
+        ),
+        ("i need to be reminded about the dentist tomorrow at 9 15", "22T09:15", "the dentist"),
+        (
+            "remind me on Sunday morning at ten to nine that the boiler man is coming",
+            "22T08:50",
+            "the boiler man is coming",
+        ),
+        ("remind me to take the bins out tonight at eight", "21T20:00", "take the bins out"),
+        ("Wake me up at half past six tomorrow morning.", "22T06:30", ""),
+        ("每天晚上九点还要提醒我吃降压药", "21T21:00", "吃降压药"),
+    ],
+)
+async def test_a_ring_is_understood_in_whatever_order_it_is_asked_for(
+    talk: Talk, words: str, at: str, label: str
+) -> None:
+    talk.hear(words)
+    [(_, arguments)] = await talk.calls(a_timer(label, "1 day"))
+    assert (arguments["at"], arguments["label"]) == (f"2026-11-{at}", label)
+
+
+@pytest.mark.parametrize(
+    "words", ["I set the alarm for six", "did the alarm go off at six", "Stop the music.", "what time is dinner"]
+)
+async def test_what_only_tells_or_asks_of_a_time_sets_nothing(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert not {"set_alarm", "set_timer", "cancel_timer"} & {name for name, _ in await talk.answer()}
 
 
 async def test_all_timers_are_listed_and_then_cancelled_each(talk: Talk) -> None:

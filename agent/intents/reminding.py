@@ -1,0 +1,51 @@
+"""What asks to be rung for, in whatever order it is said: a word that asks, a time, and what is left of the words."""
+
+from collections.abc import Callable, Iterable
+from typing import Final, TypeAlias
+
+from agent.intents.intent import Intent, Language, language_of
+from agent.intents.wording import anywhere, beginning, ending, without, without_fillers
+
+Reading: TypeAlias = tuple[int, Intent]
+"""How many characters were taken as free text, and what was found."""
+
+LONGEST: Final = 160
+"""Characters of what may ask to be rung for; what is longer is a story."""
+
+_FREE: Final = ("before", "middle", "after")
+"""Slots of a time's reading that hold the other words, in their order."""
+
+_CUES: Final = ("wake", "timer", "remind")
+
+
+def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | None:
+    """Return the timer, alarm or reminder that the words ask for; None where they ask for none, or tell no time.
+
+    `times` finds the times in a sentence, each an intent named `length` or `moment`; those that are `bare` stand there
+    without a word such as "in" or "at", which only somebody means who says "timer" or "wake me".
+    """
+    language = language_of(words)
+    cue = anywhere(language, *_CUES).search(words)
+    if cue is None or len(words) > LONGEST or _tells(without_fillers(words, language), language):
+        return None
+    fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
+    found = min(fitting, key=lambda reading: reading[0], default=(0, None))[1]
+    if found is None:
+        return None
+    slots = {name: value for name, value in found.slots.items() if name not in {*_FREE, "bare"}}
+    if cue.lastgroup == "wake":
+        return Intent("timer_start" if found.name == "length" else "alarm", slots | {"wakes": 1})
+    label = _label(found, language)
+    return Intent("timer_start" if found.name == "length" else "alarm", slots | ({"label": label} if label else {}))
+
+
+def _tells(words: str, language: Language) -> bool:
+    """Say whether words ask for what rings already, or tell of it."""
+    return bool(beginning("telling", language).match(words) or ending("asking", language).search(words))
+
+
+def _label(found: Intent, language: Language) -> str:
+    """Return what is left of the words without the time and the word that asks: what it is for."""
+    between = "" if language == "zh" else " "
+    rest = between.join(filter(None, (found.text(name) for name in _FREE)))
+    return without(anywhere(language, *_CUES).sub(between, rest), "before_label", "after_label", language)

@@ -1,0 +1,64 @@
+"""Which timer is meant: by its name, its length, its place in the list, its weekday, or as the one just set."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from agent.intents.dialog_state import DialogState
+from agent.intents.intent import Intent
+from agent.intents.questions import tokens
+from agent.intents.spoken import length, moment_told
+from memory.chinese import has_chinese
+from memory.json_value import Json, fields
+
+Timer = dict[str, Json]
+"""As the tool list_timers tells of it."""
+
+BY_LIST: Final = frozenset({"ordinal", "weekday", "newest"})
+"""Slots of which one needs the list to know the timer that is meant."""
+
+_NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one"})
+
+
+def label_of(timer: Timer) -> str:
+    """Return what a timer is for, "" where nothing was said."""
+    return str(timer.get("label", ""))
+
+
+def due_of(timer: Timer) -> datetime | None:
+    """Return when it rings, local time without a zone."""
+    return moment_told(str(timer.get("due", "")))
+
+
+def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | None:
+    """Return the timer that is meant; of what names none the one set last, or the next; None where none is like that.
+
+    Slots: ordinal (from 1, -1 is the last), weekday (0 is Monday), start_hours to start_seconds, label.
+    """
+    wanted = intent.text("label") or intent.text("name")
+    if place := intent.number("ordinal"):
+        return timers[place - (place > 0)] if place <= len(timers) else None
+    if "weekday" in intent.slots:
+        return next(
+            (each for each in timers if (due := due_of(each)) and due.weekday() == intent.number("weekday")), None
+        )
+    if seconds := intent.seconds("start_"):
+        return next((each for each in timers if label_of(each) == length(seconds, state.language)), None)
+    if wanted.casefold() not in _NAMELESS:
+        return next((each for each in timers if _is_called(label_of(each), wanted)), None)
+    newest = _set_in_conversation(state)
+    return next((each for id_ in newest for each in timers if each.get("id") == id_), timers[0] if timers else None)
+
+
+def _is_called(label: str, wanted: str) -> bool:
+    """Say whether a label has all the words of a name that tell something, or is a part of it."""
+    if has_chinese(wanted):
+        return wanted in label or (bool(label) and label in wanted)
+    words = {token.stem for token in tokens(wanted)} - {"the", "a", "an", "my", "i", "our", "one", "timer", "for"}
+    return bool(words) and words <= {token.stem for token in tokens(label)}
+
+
+def _set_in_conversation(state: DialogState) -> list[str]:
+    """Return the ids of the timers that earlier turns set, the newest first."""
+    results = [each for turn in state.earlier for each in turn.results if each.tool in {"set_timer", "set_alarm"}]
+    return [str(fields(each.value).get("id", "")) for each in reversed(results) if not each.has_failed]

@@ -10,7 +10,19 @@ from agent.intents.follow_up import follow_up, sum_on
 from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_statement
-from agent.intents.subjects import agenda, almanac, chance, recall, status, tasks, timers, voices, weather
+from agent.intents.subjects import (
+    agenda,
+    almanac,
+    chance,
+    device,
+    lists,
+    recall,
+    status,
+    tasks,
+    timers,
+    voices,
+    weather,
+)
 from agent.intents.subjects.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.sums import answer_sum
 from agent.intents.wording import without_fillers
@@ -18,12 +30,6 @@ from agent.tools.tool import unmarked
 
 Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
 """Returns the tools to call first, or the words to say."""
-
-VOLUME_STEP: Final = 15
-"""Percent by which louder and quieter change the volume."""
-
-_TELLS_VOLUME: Final = frozenset({"volume_set", "volume_told"})
-"""Phrases that say what the volume is."""
 
 _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
 """The note that its own events are put back with."""
@@ -42,6 +48,8 @@ _NEEDS: Final[Mapping[str, str]] = {
     "volume_up": "set_volume",
     "volume_down": "set_volume",
     "volume_change": "set_volume",
+    "list_remove": "recall",
+    "list_tell": "recall",
     "recall": "recall",
     "why_slow": "why_slow",
     "status": "check_mailbox",
@@ -55,11 +63,26 @@ _NEEDS: Final[Mapping[str, str]] = {
 """The tool without which there is no use in trying."""
 
 _WITHOUT_EFFECT: Final = frozenset(
-    {"timer_status", "tasks", "volume_told", "recall", "why_slow", "status", "dreamt", "wait", "go_on", "snooze"}
+    {
+        "timer_status",
+        "tasks",
+        "list_tell",
+        "volume_told",
+        "recall",
+        "why_slow",
+        "status",
+        "dreamt",
+        "wait",
+        "go_on",
+        "snooze",
+    }
 )
 
-_WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember"}
+_WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember", "list_add", "list_clear"}
 """Intents that are asked back when they were hard to hear."""
+
+_NOT_HERE: Final = frozenset({"unknown", "outside"})
+"""What only a house or a model may understand."""
 
 _TIMED: Final = frozenset({"timer_start", "alarm"})
 """What wants a time."""
@@ -82,7 +105,7 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
         intent = Intent("recall") if intent.name == "agenda_next" else UNKNOWN  # somebody may have told it
     if intent.name == weather.INTENT and not state.has(weather.TOOL):
-        intent = UNKNOWN
+        intent = Intent("outside")
     if intent.name in voices.INTENTS and not voices.may_act(state, intent):
         intent = UNKNOWN
     outcome = _outcome(state, intent, understand)
@@ -97,12 +120,12 @@ def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list
     """Return what is to be done next, or said; words that no command fits may be a sum, the house's, or a question."""
     if intent.name == "timer_status" and state.has("list_timers") and (told := timers.status(state, intent)):
         return told
-    if intent.name in {"recall", "unknown", "timer_status"}:
+    if intent.name in {"recall", "unknown", "timer_status", "outside"}:
         if told := answer_sum(sum_on(state) or state.words) or answer_sum(without_fillers(state.words, state.language)):
             return told
         if at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS)):
             return at_home
-        if state.has("recall"):
+        if state.has("recall") and intent.name != "outside":
             return _recall(state, intent, understand)
         intent = UNKNOWN if intent.name == "timer_status" and state.has("list_timers") else intent
     if (tool := _NEEDS.get(intent.name)) and not state.has(tool):
@@ -122,10 +145,14 @@ def _confirmed(state: DialogState) -> str:
 
 
 def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:
-    """Answer from what was told; words that no command fits may be a question for it too."""
-    if intent.name == "recall":
-        return recall.recall(state, understand) or phrase("not_found", state.language)
-    return (recall.recall(state, understand) if recall.may_be_known(state) else "") or _unknown(state, intent)
+    """Answer from what was told, or from what will ring; words that no command fits may be a question for it too."""
+    told: list[Action] | str = ""
+    if intent.name == "recall" or recall.may_be_known(state):
+        told = recall.recall(state, understand)
+    is_unknown = isinstance(told, str) and told in {"", phrase("not_found", state.language)}
+    if is_unknown and state.has("list_timers"):
+        told = timers.due(state) or told
+    return told or (phrase("not_found", state.language) if intent.name == "recall" else _unknown(state, intent))
 
 
 def _say(state: DialogState, words: str, summary: str) -> list[Action]:
@@ -135,7 +162,7 @@ def _say(state: DialogState, words: str, summary: str) -> list[Action]:
 
 def _needs_model(state: DialogState, words: str) -> bool:
     """Say whether the words only tell that a model is needed."""
-    told = ("not_found", "told_only", "needs_model_still", "lost_thread", "home_away")
+    told = ("outside", "not_found", "told_only", "needs_model_still", "lost_thread", "home_away")
     return words == _told_first(state) or words in {phrase(name, state.language) for name in told}
 
 
@@ -167,14 +194,14 @@ def _meant(state: DialogState, understand: Understand) -> Intent:
     asked, is_sure = _asked_back(state)
     if asked and intent.name == "yes":
         wanted = understand(asked)
-        wanted = Intent("unknown", {WORDS: asked}) if wanted.name == "unknown" else wanted
+        wanted = Intent("unknown", {WORDS: asked}) if wanted.name in _NOT_HERE else wanted
         return Intent("unsure_yes") if state.is_doubtful and wanted.name in _FOR_GOOD and not is_sure else wanted
     if asked and intent.name == "no":
         return Intent("declined")
     intent = follow_up(state, intent, understand)
     if not state.is_doubtful:
         return intent
-    if intent.name == "unknown":
+    if intent.name in _NOT_HERE:
         return _unsure_at_home(state, asked)
     is_said_twice = bool(asked) and understand(asked) == intent
     return Intent("doubtful") if intent.name in _WITH_EFFECT and not is_said_twice else intent
@@ -229,6 +256,11 @@ def _unknown(state: DialogState, _: Intent) -> str:
     return phrase("needs_model_still", state.language) if said_before else told
 
 
+def _outside(state: DialogState, intent: Intent) -> str:
+    """Say that there is nothing here for it; of a house that is away, that it is."""
+    return _unknown(state, intent) if is_home_away(state) else phrase("outside", state.language)
+
+
 def _told_first(state: DialogState) -> str:
     return phrase("needs_model", state.language, abilities=phrase("abilities", state.language))
 
@@ -236,49 +268,6 @@ def _told_first(state: DialogState) -> str:
 def _is_beginning(part: str, whole: str) -> bool:
     """Say whether a text is the beginning of another, whatever its white space."""
     return "".join(whole.split()).startswith("".join(part.split()))
-
-
-def _volume_set(state: DialogState, intent: Intent) -> list[Action] | str:
-    percent = intent.number("percent") or intent.number("volume_level")
-    return _changed(state, state.action("set_volume", percent=percent), "volume_set", percent)
-
-
-def _volume_told(state: DialogState, _: Intent) -> list[Action] | str:
-    return _changed(state, state.action("set_volume", change=0), "volume_told", 0)
-
-
-def _volume_change(state: DialogState, intent: Intent) -> list[Action] | str:
-    steps = {"volume_up": VOLUME_STEP, "volume_down": -VOLUME_STEP}
-    told = {"up": VOLUME_STEP, "down": -VOLUME_STEP}.get(intent.text("volume_step"))
-    change = steps.get(intent.name) or told or intent.number("volume_step")
-    name = "volume_up" if change > 0 else "volume_down"
-    return _changed(state, state.action("set_volume", change=change), name, change)
-
-
-def _changed(state: DialogState, action: Action, name: str, percent: int) -> list[Action] | str:
-    result = state.result("set_volume")
-    if result is None:
-        return [action]
-    if result.has_failed:
-        return phrase("failed", state.language, reason=result.reason)
-    now = result.value.get("percent") if isinstance(result.value, dict) else None
-    return phrase(name, state.language, percent=now if name in _TELLS_VOLUME and isinstance(now, int) else percent)
-
-
-def _device(verb: str) -> Skill:
-    """Return the skill that acts by the tool `device`, and says the sentence that it answers with."""
-
-    def act(state: DialogState, intent: Intent) -> list[Action] | str:
-        result = state.result("device")
-        if result is None:
-            minutes = intent.seconds() / 60 or None
-            return [state.action("device", do=verb, **({"minutes": minutes} if minutes else {}))]
-        if result.has_failed:
-            return phrase("failed", state.language, reason=result.reason)
-        is_idle = result.is_uncertain or result.result.startswith("there was nothing")
-        return phrase("nothing_to_do", state.language) if is_idle else result.result
-
-    return act
 
 
 def _told_by(tool: str) -> Skill:
@@ -358,19 +347,24 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "weather": weather.told,
     "tasks": tasks.told,
     "task_cancel": tasks.take_off,
+    "list_add": lists.add,
+    "list_remove": lists.remove,
+    "list_tell": lists.tell,
+    "list_clear": lists.clear,
+    "outside": _outside,
     "ask_when": _saying("ask_when"),
-    "volume_set": _volume_set,
-    "volume_told": _volume_told,
-    "volume_up": _volume_change,
-    "volume_down": _volume_change,
-    "volume_change": _volume_change,
+    "volume_set": device.volume_set,
+    "volume_told": device.volume_told,
+    "volume_up": device.volume_change,
+    "volume_down": device.volume_change,
+    "volume_change": device.volume_change,
     "never_mind": _saying("fine"),
     "stop": _stop,
-    "wait": _device("wait"),
-    "go_on": _device("go on"),
-    "snooze": _device("snooze"),
-    "mute_microphone": _device("mute"),
-    "forget_last": _device("forget"),
+    "wait": device.acting("wait"),
+    "go_on": device.acting("go on"),
+    "snooze": device.acting("snooze"),
+    "mute_microphone": device.acting("mute"),
+    "forget_last": device.acting("forget"),
     "forget_other": _saying("forget_other"),
     "repeat": _again,
     "say_in": _say_in,
@@ -383,6 +377,7 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "voice_correct": voices.correct,
     "voice_forget": voices.forget,
     "who_are_you": _saying("who"),
+    "why_not": lambda state, _: _told_first(state),
     "what_can_you_do": _help,
     "hello": _saying("hello"),
     "how_are_you": _saying("how_are_you"),

@@ -66,6 +66,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "day_1": (" tomorrow", "明天"),
     "day_2": (" the day after tomorrow", "后天"),
     "day": (" on {date}", "{date}"),
+    "time_past": ("That time is past already.", "这个时间已经过了。"),
     "no_such_day": ("There is no such day.", "没有这一天。"),
     "ask_when": (
         "When? Say for example: in ten minutes, or at seven in the evening.",
@@ -81,6 +82,15 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "There are several like that on my list. Say a little more of the one.",
         "清单上有好几件这样的事，请说得具体一点。",
     ),
+    # lists; by these sentences a list is read again, so a journal of years holds to them
+    "list_added": ("On the {list} list now: {items}.", "{list}清单上加了：{items}。"),
+    "list_removed": ("Off the {list} list now: {items}.", "{list}清单上去掉了：{items}。"),
+    "list_cleared": ("The {list} list is empty now.", "{list}清单清空了。"),
+    "list_told": ("On the {list} list there is: {items}.", "{list}清单上有：{items}。"),
+    "list_empty": ("There is nothing on the {list} list.", "{list}清单上什么都没有。"),
+    "list_has": ("Yes, {item} is on the {list} list.", "是的，{list}清单上有{item}。"),
+    "list_has_not": ("No, {item} is not on the {list} list.", "没有，{list}清单上没有{item}。"),
+    "list_words": ("{list} list", "{list}清单"),
     # the calendar
     "agenda": ("{day} there is: {events}.", "{day}有：{events}。"),
     "agenda_at": ("at {clock}, {title}", "{clock}，{title}"),
@@ -115,6 +125,10 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "volume_up": ("A little louder now.", "声音调大了一点。"),
     "volume_down": ("A little quieter now.", "声音调小了一点。"),
     "no_volume": ("I cannot change the volume yet.", "我现在还不能调节音量。"),
+    "outside": (
+        "I cannot do that: there is nothing here for it without a model, and none can be reached.",
+        "这个我做不到：没有模型，这里没有能做这件事的东西，模型现在又连不上。",
+    ),
     "cannot": ("I have nothing here to do that with.", "我这里没有办法做这件事。"),
     "failed": ("That did not work: {reason}.", "没有成功：{reason}。"),
     "done": ("It is done.", "已经好了。"),
@@ -159,8 +173,8 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "这里说过的话里没有找到；要知道更多需要模型，现在连不上。",
     ),
     "told_only": (
-        "I need a model to think about that. Your words are kept; ask me, and I will find them again.",
-        "这个需要模型才能想。你的话我留着，问起来我能找到。",
+        "I keep your words; ask me, and I will find them again. To think about them I need a model.",
+        "你的话我留着，问起来我能找到。要想一想就需要模型了。",
     ),
     "forget_other": (
         "Without a model I can only erase what was said last: say forget that, right after it.",

@@ -105,9 +105,11 @@ _OF_MEMORY_ZH: Final = re.compile(
 )
 
 _STATES: Final = re.compile(
+    r"^\S+'s (?:the |a |an |my |our )?\w+|"
     r"^(?:(?:my|our|his|her|their|the) \S+|i|we|he|she|they|\S+'s|\w+) (?:\S+ ){0,6}?"
     r"(?:is|are|am|was|were|has|have|had|comes?|came|puts?|lent|left|gave|likes?|loves?|hates?|lives?|moved|bought|parked|"
-    r"keeps?|kept|needs?|wears?|works?|plays?|drives?|turns?|starts?|ends?)\b"
+    r"keeps?|kept|needs?|wears?|works?|plays?|drives?|turns?|starts?|ends?|gets?|got|eats?|ate|takes?|took|costs?|paid|"
+    r"goes|went|does|did|planted|fed|told|sold|made|weighs?|opens?|closes?|leaves|\w{3,}ed)\b"
 )
 """What tells rather than asks or orders: somebody, or something of somebody's, and a verb that says so."""
 

@@ -13,7 +13,7 @@ from hassil.recognize import RecognizeResult
 from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
 from agent.intents.reminding import Reading, rung_for
 from agent.intents.subjects.voices import names_somebody
-from agent.intents.wording import sentence_file, without_fillers
+from agent.intents.wording import anywhere, plainer, sentence_file
 from memory.chinese import simplified
 
 LONGEST: Final = 500
@@ -54,6 +54,9 @@ _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
 
 
+_TIMED: Final = frozenset({"timer_start", "alarm"})
+
+
 class Understanding:
     """The sentences of both languages, parsed. Making one takes some 50 ms; the import of this module 0.3 s."""
 
@@ -74,10 +77,13 @@ class Understanding:
         if len(words) > LONGEST:
             return UNKNOWN
         plain = simplified(words.replace("’", "'"))
-        said = dict.fromkeys((plain, without_fillers(plain, language_of(plain))))
-        readings = [reading for each in said for reading in self._readings(each)]
+        language = language_of(plain)
+        readings = [reading for each in plainer(plain, language) for reading in self._readings(each)]
         intent = min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
-        return (rung_for(plain, self._times_in) if intent.name in _VAGUE else None) or intent
+        if intent.name in _VAGUE:
+            intent = rung_for(plain, self._times_in) or intent
+        hangs = intent.name in _TIMED and anywhere(language, "relative").search(plain)
+        return Intent("ask_when", {"label": intent.text("label")}) if hangs else intent
 
     def _readings(self, plain: str) -> list[Reading]:
         return [each for each in _readings(plain, self._intents) if names_somebody(each[1])]

@@ -59,5 +59,20 @@ def without_fillers(words: str, language: Language) -> str:
     return without(words, "opening", "closing", language) or words
 
 
+def plainer(words: str, language: Language) -> list[str]:
+    """Return a sentence as it is, and without what opens it, what closes it, both, and what is only told behind it."""
+    first, comma, rest = words.partition("，" if language == "zh" else ", ")
+    heads = [words, first] if comma and beginning("telling_more", language).match(rest) else [words]
+    found = [
+        each for head in heads for each in (head, *_without_either(head, language), without_fillers(head, language))
+    ]
+    return [each for each in dict.fromkeys(found) if each]
+
+
+def _without_either(words: str, language: Language) -> tuple[str, str]:
+    opened = beginning("opening", language).match(words)
+    return words[opened.end() if opened else 0 :], ending("closing", language).sub("", words)
+
+
 def _any(name: str, language: Language) -> str:
     return "|".join(sentence_file(language)["wording"][name])

@@ -109,4 +109,14 @@ def _plain(name: str) -> str:
 def _days(intent: Intent, now: datetime) -> int | None:
     if not names_day(intent):
         return 0
+    if intent.number("past"):
+        return next((-ago for ago in range(1, 367) if _is_day(intent, now, -ago)), None)
     return next(iter(days_ahead(intent, now.date())), None)
+
+
+def _is_day(intent: Intent, now: datetime, days: int) -> bool:
+    """Say whether the day so many days from now is one that is named by its date or its weekday."""
+    day = now + timedelta(days=days)
+    if "weekday" in intent.slots:
+        return day.weekday() == intent.number("weekday")
+    return day.day == intent.number("date") and intent.number("month") in {0, day.month}

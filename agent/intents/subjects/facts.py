@@ -16,6 +16,17 @@ Verdict: TypeAlias = Literal["yes", "no", ""]
 ENOUGH: Final = 0.6
 """Share of a question's words that a statement must have to be quoted: two of three, but not one of two."""
 
+_CLAUSES: Final = re.compile(
+    r"[.;!?]\s+|,?\s+and\s+(?=(?:the |my |our |his |her |their )?[\w']+(?:'s| is| are| has| have| was)\b)",
+    re.IGNORECASE,
+)
+"""Between what is told of one thing and what of the next."""
+
+_MAY: Final = re.compile(
+    r"\b(can|can't|cannot|could|may|should|shouldn't|allowed|must|mustn't|supposed)\b", re.IGNORECASE
+)
+"""Asks what may be, which nobody can conclude who was only told what is."""
+
 _ONE_VALUE: Final = re.compile(r"\b(favou?rite|password|passcode|code|pin|birthday|called|named)\b", re.IGNORECASE)
 """What has one value at a time."""
 
@@ -40,9 +51,9 @@ class Fact:
     """Of two at the same time the one found first is the newer: less for each place further down."""
 
     @property
-    def age(self) -> tuple[bool, str, int]:
-        """A key that is greatest for what was asked to be kept, and last."""
-        return self.was_to_be_kept, self.when, self.nearness
+    def age(self) -> tuple[str, int]:
+        """A key that is greatest for what was said last, whether it was asked to be kept or only told."""
+        return self.when, self.nearness
 
     @property
     def language(self) -> Language:
@@ -105,6 +116,11 @@ class Fact:
         }
         return fitting.get(question.asked, True)
 
+    def _in_one_clause(self, wanted: Sequence[str]) -> bool:
+        """Say whether all the words are told of one thing: Mabel's the cat and Biscuit's the dog tells of two."""
+        clauses = [Fact(each, was_to_be_kept=True, when="", nearness=0) for each in _CLAUSES.split(self.text)]
+        return any(all(each.holds(word) for word in wanted) for each in clauses)
+
     def _is_short_predicate(self) -> bool:
         """Say whether it calls its subject one thing: the bike is mauve."""
         words = self.text.lower().split()
@@ -123,6 +139,8 @@ class Fact:
         missing = [word for word in wanted if not self.holds(word)]
         asks_not = any(token.stem == "not" for token in question.tokens)
         if not missing and self._head() <= {*wanted, SELF}:
+            if not self._in_one_clause(wanted) or (_MAY.search(question.text) and not _MAY.search(self.text)):
+                return ""
             return "yes" if self.is_negative == asks_not else "no"
         can_exclude = 0 < len(missing) < len(wanted) and not self.is_negative and not asks_not
         return "no" if can_exclude and self._excludes(question, missing) else ""

@@ -11,6 +11,7 @@ from agent.intents.phrases import phrase
 from agent.intents.questions import Question, is_question, read_question, spellings
 from agent.intents.spoken import to_second_person
 from agent.intents.subjects.facts import ENOUGH, Fact
+from agent.intents.wording import without_fillers
 from memory.chinese import simplified
 from memory.json_value import Json, fields, listed
 
@@ -49,15 +50,15 @@ def remember(state: DialogState, intent: Intent) -> list[Action] | str:
 
 def may_be_known(state: DialogState) -> bool:
     """Say whether words that no command fits ask for something that somebody may have told."""
-    if len(state.words) > LONGEST or not is_question(state.words):
+    if len(state.words) > LONGEST or not is_question(without_fillers(state.words, state.language)):
         return False
-    question = read_question(state.words)
+    question = _asked(state)
     return bool(question.words) or question.kind == "all"
 
 
 def recall(state: DialogState, understand: Understand) -> list[Action] | str:
     """Search the journal for what carries the question, and quote what the person said; "" when nothing was said."""
-    question = read_question(state.words)
+    question = _asked(state)
     searched = state.results(TOOL)
     read = [done for done in searched if not done.is_uncertain]
     wordings, about = _SEARCHES[question.language], _searched(question)
@@ -76,6 +77,10 @@ def recall(state: DialogState, understand: Understand) -> list[Action] | str:
         case "whether":
             return _whether(facts, question, state.language)
     return _which(facts, question, state.language)
+
+
+def _asked(state: DialogState) -> Question:
+    return read_question(without_fillers(state.words, state.language))
 
 
 def _searched(question: Question) -> list[str]:

@@ -69,6 +69,8 @@ _STEP: Final[dict[Language, re.Pattern[str]]] = {
     "zh": re.compile("加|减|乘|除以"),
 }
 
+_FEET: Final = re.compile(r"\b(\d+) (?:foot|feet) (\d+)(?: inch(?:es)?)?\b")
+
 _SUM: Final = re.compile(r"[\d.+\-*/() ]+")
 _HAS_OPERATOR: Final = re.compile(r"[\d)] *[+\-*/]+ *[\d(]")
 
@@ -154,6 +156,9 @@ def _in_digits(words: str, language: Language) -> str:
     text = re.sub(r"(\d+) and (?:a|1) half\b", r"\1.5", text)
     text = re.sub(r"(\d+) and (?:a|1) quarter\b", r"\1.25", text)
     text = re.sub(r"\b(?:a |an? )?half (?:an? )?(?!of\b)(?=[a-z])", "0.5 ", text)
+    text = re.sub(
+        r"\b(\d+) (?:foot|feet) (\d+)(?: inch(?:es)?)?\b", lambda two: f"{12 * int(two[1]) + int(two[2])} inches", text
+    )
     return re.sub(r"\b(?:equals?|make[s]?|altogether|in total)$", "", text).strip()
 
 

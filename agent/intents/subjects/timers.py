@@ -8,6 +8,7 @@ from typing import Final
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent, Language
 from agent.intents.phrases import phrase
+from agent.intents.questions import read_question
 from agent.intents.spoken import (
     behind_for,
     clock,
@@ -24,6 +25,7 @@ from agent.intents.spoken import (
 )
 from agent.intents.subjects.days import names_day, next_moment
 from agent.intents.subjects.which_timer import BY_LIST, Timer, due_of, label_of, meant
+from agent.intents.wording import without_fillers
 from memory.json_value import Json, fields, objects
 
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
@@ -67,7 +69,7 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
     if result.is_uncertain:
         return _look(state)
     if result.has_failed:
-        return phrase("failed", language, reason=result.reason)
+        return phrase("time_past" if "is past" in result.reason else "failed", language, reason=result.reason)
     return _set(state, due, label, repeat)
 
 
@@ -182,6 +184,18 @@ def status(state: DialogState, intent: Intent) -> list[Action] | str:
     if "named" not in intent.slots or listed.has_failed:
         return _told(state, listed)
     timer = meant(state, _timers(listed), intent)
+    return _left(state, timer) if timer is not None else ""
+
+
+def due(state: DialogState) -> list[Action] | str:
+    """Say when the thing that is asked for will ring; "" where no time is asked for, or nothing is called so."""
+    question, listed = read_question(without_fillers(state.words, state.language)), _listed(state)
+    words = " ".join(word for word, weight in question.words if weight == 1.0)
+    if question.asked != "when" or not words:
+        return ""
+    if listed is None:
+        return [state.action("list_timers")]
+    timer = None if listed.has_failed else meant(state, _timers(listed), Intent("timer_status", {"label": words}))
     return _left(state, timer) if timer is not None else ""
 
 

@@ -31,21 +31,21 @@ def due_of(timer: Timer) -> datetime | None:
 
 
 def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | None:
-    """Return the timer that is meant; of what names none the one set last, or the next; None where none is like that.
+    """Return the timer that is meant; without a name the one set last, or the next; None where none is like that.
 
-    Slots: ordinal (from 1, -1 is the last), weekday (0 is Monday), start_hours to start_seconds, label.
+    Slots: ordinal (from 1, -1 is the last), label, weekday (0 is Monday), start_hours to start_seconds;
+    `newest` for the one set last, whatever else is told of it.
     """
-    wanted = intent.text("label") or intent.text("name")
+    wanted = "" if "newest" in intent.slots else intent.text("label") or intent.text("name")
     if place := intent.number("ordinal"):
         return timers[place - (place > 0)] if place <= len(timers) else None
-    if "weekday" in intent.slots:
-        return next(
-            (each for each in timers if (due := due_of(each)) and due.weekday() == intent.number("weekday")), None
-        )
-    if seconds := intent.seconds("start_"):
-        return next((each for each in timers if label_of(each) == length(seconds, state.language)), None)
     if wanted.casefold() not in _NAMELESS:
         return next((each for each in timers if _is_called(label_of(each), wanted)), None)
+    if "weekday" in intent.slots and "newest" not in intent.slots:
+        on = (each for each in timers if (due := due_of(each)) and due.weekday() == intent.number("weekday"))
+        return next(on, None)
+    if seconds := intent.seconds("start_"):
+        return next((each for each in timers if label_of(each) == length(seconds, state.language)), None)
     newest = _set_in_conversation(state)
     return next((each for id_ in newest for each in timers if each.get("id") == id_), timers[0] if timers else None)
 

@@ -11,6 +11,7 @@ from agent.event import ASR_TRANSCRIPT, Event
 from agent.record import entry_of
 from agent.tools.journal import recall_tool
 from agent.tools.tool import Call, Tool, run_tool
+from memory.json_value import Json
 from memory.recall import Recall
 from memory.recall import index as recall_module
 from memory.state import journal as journal_module
@@ -76,18 +77,25 @@ class Home:
         self.search: Tool = recall_tool(Recall(journal, NoEmbedder()))
         self.seconds = 0
 
-    async def hear(self, words: str) -> str:
-        """Return what is answered."""
+    async def hear(self, words: str, *, follows: bool = False) -> str:
+        """Return what is answered; the words before are in the journal, and in the conversation where these follow."""
         self.seconds += 3
         at = MORNING + timedelta(seconds=self.seconds)
         event = Event(ASR_TRANSCRIPT, words, source="mic", created_at=at)
-        self.talk.messages = self.talk.messages[:1]
+        if not follows:
+            self.talk.messages = self.talk.messages[:1]
         self.talk.hear(words, at=at)
         await self._journal(event)
         for _ in range(4):
             calls = await self.talk.answer()
             if calls[0][0] == "reply":
-                return str(calls[0][1]["text"])
+                self.talk.result("delivered", *("done" for _ in calls[1:]))
+                said = str(calls[0][1]["text"])
+                body: dict[str, Json] = {"call_id": event.id, "number": 0, "words": said}
+                await self.journal.append(
+                    Entry("speech.sentence_started", body, event.id, owner_key="household", at=event.created_at)
+                )
+                return said
             self.talk.result(*[await self._run(name, arguments, event) for name, arguments in calls])
         raise AssertionError("no answer")
 

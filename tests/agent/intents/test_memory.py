@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.agent.offline_talk import NOTHING_SAID, OFFLINE, Talk, a_hit, found, without
+from tests.agent.offline_talk import NOTHING_SAID, OFFLINE, Talk, a_hit, a_timer, found, without
 
 INTERRUPTED = "unknown: the machine stopped before this call had a result; look whether it took effect"
 
@@ -104,6 +104,8 @@ async def test_a_question_is_answered_with_what_the_person_said_or_not_at_all(
     searches = await talk.calls(journal, NOTHING_SAID, NOTHING_SAID)
     assert searches[0] == ("recall", {"words": searched, "limit": 50})
     assert [name for name, _ in searches] == ["recall"] * 3
+    if said is None and question.startswith("When"):
+        assert await talk.calls("no timer is set") == [("list_timers", {})]
     answer = await talk.says()
     assert answer == said if said else answer.startswith(("I find nothing about that", "这里说过的话里没有找到"))
 
@@ -137,7 +139,9 @@ async def test_what_was_only_told_is_searched_for_by_its_own_words(talk: Talk) -
 )
 async def test_what_is_only_told_is_said_to_be_found_again(talk: Talk, words: str) -> None:
     talk.hear(words)
-    assert (await talk.says()).endswith(("ask me, and I will find them again.", "问起来我能找到。"))
+    assert (await talk.says()).startswith(
+        ("I keep your words; ask me, and I will find them again.", "你的话我留着，问起来我能找到。")
+    )
 
 
 @pytest.mark.parametrize("words", ["Play the next song.", "The sofa.", "Order a pizza.", "Tell me a story."])
@@ -191,4 +195,39 @@ async def test_without_a_note_for_later_it_still_keeps_the_words() -> None:
 async def test_a_question_reaches_what_answers_it_and_no_more(talk: Talk, question: str, told: str, said: str) -> None:
     talk.hear(question)
     await talk.calls(found(f"Remember that {told}."), NOTHING_SAID, NOTHING_SAID)
+    if question.startswith("When") and said.startswith("I find nothing"):
+        assert await talk.calls("no timer is set") == [("list_timers", {})]
     assert (await talk.says()).startswith(said)
+
+
+async def test_when_something_will_ring_is_told_where_nobody_said_it(talk: Talk) -> None:
+    talk.hear("When's the boiler man coming?")
+    await talk.calls(NOTHING_SAID, NOTHING_SAID, NOTHING_SAID)
+    timer = a_timer("the boiler man is coming", "2 days", "2026-11-23 08:50:00 CET")
+    assert await talk.calls([timer]) == [("list_timers", {})]
+    assert await talk.says() == ("This is due at 8:50 in the morning the day after tomorrow: the boiler man is coming.")
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "said"),
+    [
+        ("Is Mabel a dog?", "Mabel's the cat and Biscuit's the dog", "You told me"),
+        ("can Tom have walnuts", "Tom's allergic to walnuts", "You told me"),
+        ("And where's the key, please?", "the key is in the shed", "You told me"),
+        ("Um, where did I say the spare key was?", "the spare key is under the pot", "You told me"),
+    ],
+)
+async def test_what_does_not_follow_is_quoted_and_not_concluded(
+    talk: Talk, question: str, told: str, said: str
+) -> None:
+    talk.hear(question)
+    await talk.calls(found(f"Remember that {told}."), NOTHING_SAID, NOTHING_SAID)
+    assert (await talk.says()).startswith(said)
+
+
+async def test_what_was_told_last_counts_though_nobody_asked_to_keep_it(talk: Talk) -> None:
+    talk.hear("Where is the key?")
+    pot = a_hit("Remember that the key is under the pot.", when="2026-11-03 10:00:00 UTC")
+    shed = a_hit("The key is in the shed now.", when="2026-11-20 10:00:00 UTC")
+    await talk.calls({"sureness": "sure", "hits": [pot, shed]}, NOTHING_SAID, NOTHING_SAID)
+    assert await talk.says() == "You told me: The key is in the shed now."

@@ -1,0 +1,158 @@
+"""Lists without a model: what is to be bought, packed or done. What stands on one follows from what was said of it.
+
+Nothing is stored beside the journal: each change is told in a sentence of its own, and these, found again and read in
+their order, are the list.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from agent.event import SELF_CREATED
+from agent.intents.dialog_state import Action, DialogState, ToolResult
+from agent.intents.intent import Intent, Language
+from agent.intents.phrases import phrase
+from agent.intents.questions import tokens
+from memory.json_value import fields, listed
+
+TOOL: Final = "recall"
+
+LOOKED_AT: Final = 50
+"""Changes of a list that are looked at."""
+
+_USUAL: Final[dict[Language, str]] = {"en": "shopping", "zh": "购物"}
+"""The list that is meant where none is named."""
+
+_BETWEEN: Final = re.compile(r"\s*(?:,\s*and\s+|,|，|、|;|；|\band\b|\bplus\b|还有|以及|和|跟)\s*")
+"""What stands between the things of a list."""
+
+_ARTICLE: Final = re.compile(r"^(?:some|the|any|more|an? (?=few\b)|also|oh|一些|一点|点)\s*", re.IGNORECASE)
+"""What a thing is said with and does not stand on the list."""
+
+_WHOM: Final = re.compile(r"^for [\w' ]+:\s*", re.IGNORECASE)
+"""What a list is for, said before the things."""
+
+_CHANGES: Final = ("list_added", "list_removed", "list_cleared")
+_TOLD: Final = (*_CHANGES, "list_told", "list_empty", "list_has", "list_has_not")
+
+
+def add(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Say that the things are on the list, which is what keeps them; leave an event by which a model notes it too."""
+    return _noted(state, "list_added", list_of(state, intent), things(intent.text("item")))
+
+
+def remove(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Take things off, by the words that they were put on with."""
+    name = list_of(state, intent)
+    if (found := _looked_up(state, name)) is not None:
+        return found
+    there = standing(state.results(TOOL)[-1], name, state.language)
+    gone = [each for each in there for wanted in things(intent.text("item")) if _is_same(each, wanted)]
+    if not gone:
+        return phrase("list_has_not", state.language, item=intent.text("item"), list=name)
+    return _noted(state, "list_removed", name, gone)
+
+
+def clear(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Take everything off."""
+    return _noted(state, "list_cleared", list_of(state, intent), [])
+
+
+def tell(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Say what is on the list, or whether one thing is."""
+    name, language = list_of(state, intent), state.language
+    if (found := _looked_up(state, name)) is not None:
+        return found
+    there, wanted = standing(state.results(TOOL)[-1], name, language), things(intent.text("item"))
+    if wanted:
+        has = all(any(_is_same(each, one) for each in there) for one in wanted)
+        return phrase("list_has" if has else "list_has_not", language, item=_joined(wanted, language), list=name)
+    if not there:
+        return phrase("list_empty", language, list=name)
+    return phrase("list_told", language, items=_joined(there, language), list=name)
+
+
+def list_of(state: DialogState, intent: Intent) -> str:
+    """Return the name of the list that is meant: the one that is named, the one just spoken of, or the usual one."""
+    named = re.sub(r"^(?:the|my|our|a|an|new) ", "", intent.text("list").strip().lower())
+    return (
+        named or spoken_of(state.earlier[-1].replies if state.earlier else (), state.language) or _USUAL[state.language]
+    )
+
+
+def spoken_of(replies: Sequence[str], language: Language) -> str:
+    """Return the name of the list that a reply tells of, "" where it tells of none."""
+    found = (_read(name, reply, language) for reply in reversed(replies) for name in _TOLD)
+    return next((each["list"] for each in found if each), "")
+
+
+def things(said: str) -> list[str]:
+    """Return the things of an enumeration, each without its article."""
+    parts = (_ARTICLE.sub("", part.strip(" .!?。！？")) for part in _BETWEEN.split(_WHOM.sub("", said)))
+    return [part for part in parts if part]
+
+
+def standing(found: ToolResult, name: str, language: Language) -> list[str]:
+    """Return what stands on a list after all the changes that were found, in the order in which it came there."""
+    there: list[str] = []
+    for change, changed in _changes(found, name, language):
+        match change:
+            case "list_added":
+                there += [each for each in changed if each not in there]
+            case "list_removed":
+                there = [each for each in there if each not in changed]
+            case _:
+                there = []
+    return there
+
+
+def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple[str, list[str]]]:
+    """Yield the changes of a list that were told, the oldest first."""
+    hits = [fields(hit) for hit in listed(fields(found.value).get("hits"))]
+    for _, words in sorted(
+        ((str(hit.get("at", "")), -place), str(hit.get("words", ""))) for place, hit in enumerate(hits)
+    ):
+        for change in _CHANGES:
+            read = _read(change, words, language)
+            if read and read["list"] == name:
+                yield change, things(read.get("items", ""))
+
+
+def _read(name: str, words: str, language: Language) -> dict[str, str]:
+    """Return what stands in the gaps of a phrase, nothing where the words are another one."""
+    pattern = re.escape(phrase(name, language, list="\0", items="\1", item="\1"))
+    pattern = pattern.replace("\0", "(?P<list>.+?)", 1).replace("\0", "(?P=list)").replace("\1", "(?P<items>.+)")
+    found = re.search(pattern, words)
+    return found.groupdict() if found else {}
+
+
+def _looked_up(state: DialogState, name: str) -> list[Action] | str | None:
+    """Return the search for what was told of the list, or why it failed; None once it is there."""
+    found = state.result(TOOL)
+    if found is None or found.is_uncertain:
+        words = phrase("list_words", state.language, list=name)
+        return [state.action(TOOL, words=words, speaker="you", limit=LOOKED_AT)]
+    return phrase("failed", state.language, reason=found.reason) if found.has_failed else None
+
+
+def _noted(state: DialogState, name: str, of: str, what: Sequence[str]) -> list[Action] | str:
+    told = phrase(name, state.language, list=of, items=_joined(what, state.language))
+    if state.result("create_event") is None and state.has("create_event"):
+        return [
+            state.action(
+                "create_event", type=SELF_CREATED, content=f"Note in your memory what you told a person: “{told}”"
+            )
+        ]
+    return told
+
+
+def _joined(what: Sequence[str], language: Language) -> str:
+    return ("、" if language == "zh" else ", ").join(what)
+
+
+def _is_same(there: str, wanted: str) -> bool:
+    """Say whether a thing on the list is what somebody calls by a part of its words."""
+    if there.casefold() == wanted.casefold():
+        return True
+    words, own = ({token.stem for token in tokens(each)} for each in (wanted, there))
+    return (bool(words) and words <= own) or (not words and wanted in there)

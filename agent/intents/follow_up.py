@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
-from agent.intents.intent import Intent, Language, Understand
+from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.phrases import phrase
-from agent.intents.questions import is_question
+from agent.intents.questions import is_question, is_statement
 from agent.intents.subjects.days import names_day
 from agent.intents.subjects.lists import spoken_of
 from agent.intents.subjects.sums import continued
-from agent.intents.wording import beginning, ending, without_fillers
+from agent.intents.wording import anywhere, beginning, ending, without_fillers
 
 _TIMERS: Final = frozenset({"set_timer", "set_alarm", "list_timers", "cancel_timer"})
 """Tools by which a turn was about what rings."""
@@ -23,17 +23,29 @@ _OPEN: Final = frozenset(
 )
 """What words may be taken for, alone, that mean something else after a timer was set."""
 
+MOST_WORDS: Final = 6
+"""Words of a question after one of several timers."""
+
+LONGEST_NAME: Final = 25
+"""Characters of what a further timer is for, where only its length is said with it."""
+
+_BESIDE: Final[dict[Language, int]] = {"en": 30, "zh": 2}
+"""Characters that may stand before "cancel it" without being the name of another one."""
+
 LONGEST_ITEM: Final = 60
 """Characters of what is put on a list without the list being named."""
 
 _FRAMES: Final[dict[Language, tuple[str, ...]]] = {
-    "en": ("set a timer for {}", "set an alarm {}", "set an alarm for {}", "set an alarm at {}", "remind me {}"),
+    "en": ("set a timer for {}", "remind me {}", "remind me at {}", "remind me in {}"),
     "zh": ("设一个{}的计时器", "{}提醒我"),
 }
 """Whole sentences of which a time, or a time and what it is for, may be the rest."""
 
-_AT_NOON: Final[dict[Language, str]] = {"en": "set an alarm for {} at noon", "zh": "{}正午提醒我"}
+_AT_NOON: Final[dict[Language, str]] = {"en": "remind me {} at noon", "zh": "{}正午提醒我"}
 """A whole sentence of which a day alone may be a part."""
+
+_OFF: Final[dict[Language, str]] = {"en": r",| off\b| and put\b", "zh": "[，,]"}
+"""Behind what is taken off a list."""
 
 _COUNTED: Final[dict[Language, str]] = {"en": "set a timer for {} minutes", "zh": "设一个{}分钟的计时器"}
 _ASKED_THERE: Final[dict[Language, str]] = {"en": "what time is it in {}", "zh": "{}现在几点"}
@@ -54,7 +66,7 @@ def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Int
         return intent
     words, language = state.words, state.language
     if _TIMERS & {result.tool for turn in _last(state) for result in turn.results}:
-        return next(_of_timers(words, language, intent, understand), intent)
+        return next(_of_timers(words, intent, before, understand), intent)
     if spoken_of(before.replies, language):
         return next(_of_lists(words, language, intent), intent)
     asked = beginning("elsewhere", language).match(words)
@@ -63,29 +75,58 @@ def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Int
     return intent
 
 
-def _of_timers(words: str, language: Language, intent: Intent, understand: Understand) -> Iterator[Intent]:
-    """Yield what the words may mean where the last turn set, told or cancelled a timer, the likeliest first."""
-    if ending("cancel_it", language).search(words):
+def _of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -> Iterator[Intent]:
+    """Yield what the words may mean where the last turns set, told or cancelled a timer, the likeliest first."""
+    language = language_of(words)
+    cancelled = ending("cancel_it", language).search(words)
+    if cancelled and len(without_fillers(words[: cancelled.start()], language)) <= _BESIDE[language]:
         yield Intent("timer_cancel", {"newest": 1})
     if called := beginning("call_it", language).match(words):
         yield Intent("timer_change", {"called": without_fillers(words[called.end() :], language), "newest": 1})
-    corrected = beginning("correcting", language).match(words) or beginning("changing", language).match(words)
-    if corrected and intent.name not in {"timer_start", "alarm"}:
-        rest = words[corrected.end() :]
-        changing = beginning("changing", language).match(rest)
-        when = without_fillers(rest[changing.end() if changing else 0 :], language)
-        for each in _timed(when, language, understand):
-            if not each.text("label"):
-                yield Intent("timer_change", {**each.slots, "newest": 1})
-        day = understand(_AT_NOON[language].format(when))
-        if day.name == "alarm" and names_day(day):
-            slots = {name: value for name, value in day.slots.items() if name not in {"exact_hour", "label"}}
+    asked = beginning("asking_after", language).match(words)
+    if asked and len(words.split()) <= MOST_WORDS:
+        yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
+    if intent.name in {"timer_start", "alarm"} or is_question(without_fillers(words, language)):
+        return
+    yield from _corrected(words, language, understand)
+    if intent.name != "outside":
+        yield from _another(words, language, last, understand)
+
+
+def _corrected(words: str, language: Language, understand: Understand) -> Iterator[Intent]:
+    """Yield the changes of the timer just set that the words may be: no, make that eight; sorry, Monday."""
+    opened = beginning("correcting", language).match(words)
+    rest = words[opened.end() if opened else 0 :]
+    changing = beginning("changing", language).match(rest)
+    if not changing and not (opened and anywhere(language, "objecting").search(opened.group())):
+        return
+    when = without_fillers(rest[changing.end() if changing else 0 :], language)
+    day = understand(_AT_NOON[language].format(when))
+    is_day = day.name == "alarm" and names_day(day)
+    of_day = {name: value for name, value in day.slots.items() if name != "exact_hour"} if is_day else {}
+    for slots in (*(each.slots for each in _timed(when, language, understand)), of_day):
+        if slots and not slots.get("label"):
             yield Intent("timer_change", {**slots, "newest": 1})
-        if number := _number(when, language, understand):
-            yield Intent("timer_change", {"count": number, "newest": 1})
-    another = beginning("another", language).match(words)
-    if another and intent.name not in {"timer_start", "alarm", "outside"}:
-        yield from _timed(without_fillers(words[another.end() :], language), language, understand)
+    if number := _number(when, language, understand):
+        yield Intent("timer_change", {"count": number, "newest": 1})
+
+
+def _another(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
+    """Yield one more timer or alarm, as the words may ask for it: and another for ten; and the garlic bread, eight."""
+    opened = beginning("another", language).match(words)
+    if opened is None:
+        return
+    when = without_fillers(words[opened.end() :], language)
+    number = _number(when, language, understand)
+    if number and any(each.tool == "set_timer" for each in last.results):
+        yield Intent("timer_start", {"minutes": number})
+    is_time_first = beginning("time_first", language).match(when)
+    if not is_time_first and is_statement(when):
+        return
+    for each in _timed(when, language, understand):
+        is_short = len(each.text("label")) <= LONGEST_NAME
+        if is_short or is_time_first or anywhere(language, "one_more").search(opened.group()):
+            yield each
 
 
 def _timed(when: str, language: Language, understand: Understand) -> Iterator[Intent]:
@@ -98,9 +139,10 @@ def _timed(when: str, language: Language, understand: Understand) -> Iterator[In
 
 def _of_lists(words: str, language: Language, intent: Intent) -> Iterator[Intent]:
     """Yield what the words may mean where a list was just spoken of."""
-    if off := beginning("take_off", language).match(words):
-        item = ending("off_it", language).sub("", words[off.end() :].partition(",")[0])
-        yield Intent("list_remove", {"item": item})
+    bare = without_fillers(words, language)
+    if off := beginning("take_off", language).match(bare):
+        item = re.split(_OFF[language], bare[off.end() :], maxsplit=1)[0]
+        yield Intent("list_remove", {"item": ending("off_it", language).sub("", item)})
     also = beginning("also", language).match(words)
     item = without_fillers(words[also.end() :], language) if also else ""
     if (

@@ -45,7 +45,8 @@ def _tells(words: str, language: Language) -> bool:
 
 
 def _label(found: Intent, language: Language) -> str:
-    """Return what is left of the words without the time and the word that asks: what it is for."""
-    between = "" if language == "zh" else " "
-    rest = between.join(filter(None, (found.text(name) for name in _FREE)))
-    return without(anywhere(language, *_CUES).sub(between, rest), "before_label", "after_label", language)
+    """Return what it is for: what is left of the words behind the word that asks, else of those before it."""
+    rest = ("" if language == "zh" else " ").join(filter(None, (found.text(name) for name in _FREE)))
+    cue = anywhere(language, *_CUES).search(rest)
+    parts = (rest[cue.end() :], rest[: cue.start()]) if cue else (rest,)
+    return next(filter(None, (without(each, "before_label", "after_label", language) for each in parts)), "")

@@ -13,7 +13,7 @@ from hassil.recognize import RecognizeResult
 from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
 from agent.intents.reminding import Reading, rung_for
 from agent.intents.subjects.voices import names_somebody
-from agent.intents.wording import anywhere, plainer, sentence_file
+from agent.intents.wording import anywhere, mended, plainer, sentence_file
 from memory.chinese import simplified
 
 LONGEST: Final = 500
@@ -78,6 +78,7 @@ class Understanding:
             return UNKNOWN
         plain = simplified(words.replace("’", "'"))
         language = language_of(plain)
+        plain = mended(plain, language)
         readings = [reading for each in plainer(plain, language) for reading in self._readings(each)]
         intent = min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
         if intent.name in _VAGUE:

@@ -11,6 +11,9 @@ from agent.intents.intent import Language
 _APART: Final = r"[\s,.!?;:—–\-，。！？；：、…]"
 """What stands between words and says nothing."""
 
+LEAST: Final = 6
+"""Characters before a comma that may be an order by themselves; "right" and "no" are not."""
+
 _EDGE: Final[Mapping[Language, str]] = {"en": r"\b(?!')", "zh": ""}
 """Where a word ends."""
 
@@ -32,7 +35,7 @@ def sentence_file(language: Language) -> Mapping[str, Any]:
 @cache
 def beginning(name: str, language: Language) -> re.Pattern[str]:
     """Return a pattern for wordings of a name at the beginning, with what parts them from the rest."""
-    return re.compile(f"{_APART}*(?:(?:{_any(name, language)}){_EDGE[language]}{_APART}*)+", re.IGNORECASE)
+    return re.compile(f"^{_APART}*(?:(?:{_any(name, language)}){_EDGE[language]}{_APART}*)+", re.IGNORECASE)
 
 
 @cache
@@ -59,10 +62,18 @@ def without_fillers(words: str, language: Language) -> str:
     return without(words, "opening", "closing", language) or words
 
 
+def mended(words: str, language: Language) -> str:
+    """Return a sentence without hesitation and without what its speaker took back in it; times as they are read."""
+    for pattern, instead in sentence_file(language)["mending"]:
+        words = re.sub(pattern, instead, words, flags=re.IGNORECASE)
+    return words.strip()
+
+
 def plainer(words: str, language: Language) -> list[str]:
     """Return a sentence as it is, and without what opens it, what closes it, both, and what is only told behind it."""
-    first, comma, rest = words.partition("，" if language == "zh" else ", ")
-    heads = [words, first] if comma and beginning("telling_more", language).match(rest) else [words]
+    first, _, rest = words.partition("，" if language == "zh" else ", ")
+    has_more = len(first) > LEAST and bool(beginning("telling_more", language).match(rest))
+    heads = [words, first] if has_more else [words]
     found = [
         each for head in heads for each in (head, *_without_either(head, language), without_fillers(head, language))
     ]

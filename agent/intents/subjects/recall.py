@@ -11,7 +11,7 @@ from agent.intents.phrases import phrase
 from agent.intents.questions import Question, is_question, read_question, spellings
 from agent.intents.spoken import to_second_person
 from agent.intents.subjects.facts import ENOUGH, Fact
-from agent.intents.wording import without_fillers
+from agent.intents.wording import beginning, without_fillers
 from memory.chinese import simplified
 from memory.json_value import Json, fields, listed
 
@@ -166,7 +166,8 @@ def _fact(entry: Json, nearness: int, question: Question, understand: Understand
     words, when = simplified(str(entry.get("words", ""))).strip(), str(entry.get("at", ""))
     if entry.get("speaker") == "you":
         return None
-    said = Fact(words.rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)
+    told = beginning("correcting", language_of(words)).sub("", words, count=1) or words
+    said = Fact(told.rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)
     is_order = _KEEPING.search(words) is not None
     if not is_order and said.share_of(question) < ENOUGH:
         return None

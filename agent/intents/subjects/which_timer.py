@@ -7,7 +7,7 @@ from typing import Final
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
 from agent.intents.questions import tokens
-from agent.intents.spoken import length, moment_told
+from agent.intents.spoken import is_length, length, moment_told
 from memory.chinese import has_chinese
 from memory.json_value import Json, fields
 
@@ -52,10 +52,20 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
 
 def _is_called(label: str, wanted: str) -> bool:
     """Say whether a label has all the words of a name that tell something, or is a part of it."""
+    if (minutes := _number_in(wanted)) and is_length(label):
+        return label.split()[0] == str(minutes)
     if has_chinese(wanted):
         return wanted in label or (bool(label) and label in wanted)
     words = {token.stem for token in tokens(wanted)} - {"the", "a", "an", "my", "i", "our", "one", "timer", "for"}
     return bool(words) and words <= {token.stem for token in tokens(label)}
+
+
+def _number_in(wanted: str) -> int:
+    """Return the number that a timer is called by, such as the ten; 0 where it has a name."""
+    from text_to_num import alpha2digit
+
+    said = "" if has_chinese(wanted) else alpha2digit(wanted.lower().removeprefix("the "), "en", threshold=0)
+    return int(said) if said.isdecimal() else 0
 
 
 def _set_in_conversation(state: DialogState) -> list[str]:

@@ -228,6 +228,6 @@ async def test_what_does_not_follow_is_quoted_and_not_concluded(
 async def test_what_was_told_last_counts_though_nobody_asked_to_keep_it(talk: Talk) -> None:
     talk.hear("Where is the key?")
     pot = a_hit("Remember that the key is under the pot.", when="2026-11-03 10:00:00 UTC")
-    shed = a_hit("The key is in the shed now.", when="2026-11-20 10:00:00 UTC")
+    shed = a_hit("No wait, I moved the key. It's in the shed now.", when="2026-11-20 10:00:00 UTC")
     await talk.calls({"sureness": "sure", "hits": [pot, shed]}, NOTHING_SAID, NOTHING_SAID)
-    assert await talk.says() == "You told me: The key is in the shed now."
+    assert await talk.says() == "You told me: you moved the key. It's in the shed now."

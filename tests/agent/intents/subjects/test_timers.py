@@ -551,3 +551,80 @@ async def test_a_timer_speaks_the_language_of_whoever_spoke_last(talk: Talk) -> 
 async def test_a_timer_speaks_the_language_of_its_label_when_nobody_spoke(talk: Talk) -> None:
     talk.happen("Timer '关火' (20 minutes) is due.", "timer")
     assert await talk.says() == "时间到了：关火。"
+
+
+@pytest.mark.parametrize(
+    ("words", "tool", "told"),
+    [
+        ("wake me at 0630 no wait 0615 tomorrow", "set_alarm", {"at": "2026-11-22T06:15"}),
+        ("Remind me to feed the cat at ten, no, quarter to ten.", "set_alarm", {"label": "feed the cat"}),
+        (
+            "Set a timer for, er, fifteen, no, twenty minutes for my tea, I mean my dinner.",
+            "set_timer",
+            {"seconds": 1200},
+        ),
+        ("yo remind me in like an hour and a half to call Ada", "set_timer", {"seconds": 5400, "label": "call Ada"}),
+        ("Remind me every Monday at half nine to put the bin out.", "set_alarm", {"repeat": "FREQ=WEEKLY;BYDAY=MO"}),
+        ("set an alarm for 6.30pm", "set_alarm", {"at": "2026-11-21T18:30"}),
+    ],
+)
+async def test_what_is_taken_back_in_a_sentence_is_not_meant(
+    talk: Talk, words: str, tool: str, told: dict[str, object]
+) -> None:
+    talk.hear(words)
+    [(name, arguments)] = await talk.calls(a_timer("", "1 hour"))
+    assert (name, arguments) == (tool, arguments | told)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "wait is tomorrow Sunday",
+        "wait tomorrow too right",
+        "Nah skip tomorrow, it's a day off.",
+        "And could you switch the heating on at six?",
+        "And another one ten minutes later, please.",
+        "Remind me the day before at noon.",
+        "oh I love mornings at seven",
+        "actually that was a lovely eight minutes",
+        "Right, the bill was 86 pounds, split between four of us.",
+    ],
+)
+async def test_what_is_no_order_changes_nothing_after_a_timer(talk: Talk, words: str) -> None:
+    talk.hear("set an alarm for seven tomorrow")
+    await talk.calls(a_timer("", "20 hours", "2026-11-22 07:00:00 CET", "t1"))
+    await talk.says()
+    talk.hear(words)
+    calls = await talk.answer()
+    if calls[0][0] == "list_timers":
+        talk.result([a_timer("", "20 hours", "2026-11-22 07:00:00 CET", "t1")])
+        calls = await talk.answer()
+    assert not {"set_alarm", "set_timer", "cancel_timer"} & {name for name, _ in calls}
+
+
+@pytest.mark.parametrize(
+    ("words", "tool", "told"),
+    [
+        ("and a ten", "set_timer", {"seconds": 600, "label": "10 minutes"}),
+        (
+            "And, uh, another one, twenty-five minutes, for the bread.",
+            "set_timer",
+            {"seconds": 1500, "label": "the bread"},
+        ),
+        ("and at half ten feed the cat", "set_alarm", {"label": "feed the cat"}),
+    ],
+)
+async def test_one_more_is_asked_for_shortly(talk: Talk, words: str, tool: str, told: dict[str, object]) -> None:
+    talk.hear("set a five minute timer")
+    await talk.calls(a_timer("5 minutes", "5 minutes"))
+    await talk.says()
+    talk.hear(words)
+    [(name, arguments)] = await talk.calls(a_timer("", "1 hour"))
+    assert (name, arguments) == (tool, arguments | told)
+
+
+async def test_a_timer_is_called_by_its_number(talk: Talk) -> None:
+    talk.hear("kill the ten")
+    await talk.calls("error: there is no timer 'ten'; set are: 10 minutes, 5 minutes")
+    assert await talk.calls([a_timer("5 minutes", "4 minutes"), a_timer("10 minutes", "9 minutes", id="t2")])
+    assert await talk.calls({"cancelled": a_timer("10 minutes", "9 minutes")}) == [("cancel_timer", {"which": "t2"})]

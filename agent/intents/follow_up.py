@@ -11,7 +11,7 @@ from agent.intents.questions import is_question, is_statement
 from agent.intents.subjects.days import names_day
 from agent.intents.subjects.lists import spoken_of
 from agent.intents.subjects.sums import continued
-from agent.intents.wording import anywhere, beginning, ending, without_fillers
+from agent.intents.wording import anywhere, beginning, ending, mended, without_fillers
 
 _TIMERS: Final = frozenset({"set_timer", "set_alarm", "list_timers", "cancel_timer"})
 """Tools by which a turn was about what rings."""
@@ -64,7 +64,7 @@ def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Int
     before = _before(state)
     if before is None or intent.name not in _OPEN:
         return intent
-    words, language = state.words, state.language
+    words, language = mended(state.words, state.language), state.language
     if _TIMERS & {result.tool for turn in _last(state) for result in turn.results}:
         return next(_of_timers(words, intent, before, understand), intent)
     if spoken_of(before.replies, language):
@@ -89,6 +89,8 @@ def _of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -
     if intent.name in {"timer_start", "alarm"} or is_question(without_fillers(words, language)):
         return
     yield from _corrected(words, language, understand)
+    if intent.name == "outside" and (ended := beginning("end_it", language).match(words)):
+        yield Intent("timer_cancel", {"label": without_fillers(re.split(",", words[ended.end() :])[0], language)})
     if intent.name != "outside":
         yield from _another(words, language, last, understand)
 
@@ -120,12 +122,9 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
     number = _number(when, language, understand)
     if number and any(each.tool == "set_timer" for each in last.results):
         yield Intent("timer_start", {"minutes": number})
-    is_time_first = beginning("time_first", language).match(when)
-    if not is_time_first and is_statement(when):
-        return
-    for each in _timed(when, language, understand):
-        is_short = len(each.text("label")) <= LONGEST_NAME
-        if is_short or is_time_first or anywhere(language, "one_more").search(opened.group()):
+    is_asked = beginning("time_first", language).match(when) or anywhere(language, "one_more").search(opened.group())
+    for each in _timed(when, language, understand) if is_asked or not is_statement(when) else ():
+        if is_asked or len(each.text("label")) <= LONGEST_NAME:
             yield each
 
 

@@ -13,7 +13,8 @@ from hassil.recognize import RecognizeResult
 from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
 from agent.intents.reminding import Reading, rung_for
 from agent.intents.subjects.voices import names_somebody
-from agent.intents.wording import anywhere, mended, plainer, sentence_file
+from agent.intents.subjects.which_timer import names_timer
+from agent.intents.wording import anywhere, first_of, mended, plainer, sentence_file
 from memory.chinese import simplified
 
 LONGEST: Final = 500
@@ -54,6 +55,9 @@ _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
 
 
+_OF_SENTENCES: Final = frozenset({"remember", "say_in", "list_add", "forget_other"})
+"""What takes a whole sentence as free text, also one behind a comma."""
+
 _TIMED: Final = frozenset({"timer_start", "alarm"})
 
 
@@ -71,23 +75,30 @@ class Understanding:
     def __call__(self, words: str) -> Intent:
         """Return what the words mean in their language; the reading that takes the least as free text wins.
 
-        Where no sentence fits, the same is tried without what people say around it, and then whether it asks to be
-        rung for, in whatever order.
+        Where no sentence fits, also without what people say around it, its beginning may without what is only told
+        behind it; and then it may ask to be rung for, in whatever order.
         """
         if len(words) > LONGEST:
             return UNKNOWN
         plain = simplified(words.replace("’", "'"))
         language = language_of(plain)
         plain = mended(plain, language)
-        readings = [reading for each in plainer(plain, language) for reading in self._readings(each)]
-        intent = min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
+        intent = self._best(plain, language)
+        if intent.name not in _OF_SENTENCES and (first := first_of(plain, language)):
+            less = self._best(first, language)
+            intent = intent if less.name in _VAGUE else less
         if intent.name in _VAGUE:
             intent = rung_for(plain, self._times_in) or intent
         hangs = intent.name in _TIMED and anywhere(language, "relative").search(plain)
         return Intent("ask_when", {"label": intent.text("label")}) if hangs else intent
 
+    def _best(self, plain: str, language: Language) -> Intent:
+        readings = [reading for each in plainer(plain, language) for reading in self._readings(each)]
+        return min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
+
     def _readings(self, plain: str) -> list[Reading]:
-        return [each for each in _readings(plain, self._intents) if names_somebody(each[1])]
+        readings = _readings(plain, self._intents)
+        return [each for each in readings if names_somebody(each[1]) and names_timer(each[1])]
 
     def _times_in(self, plain: str) -> Iterator[Reading]:
         return _readings(plain, self._times)

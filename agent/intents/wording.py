@@ -14,6 +14,9 @@ _APART: Final = r"[\s,.!?;:—–\-，。！？；：、…]"
 LEAST: Final = 6
 """Characters before a comma that may be an order by themselves; "right" and "no" are not."""
 
+_BREAK: Final = re.compile(r"[,.?!] |[，。？！]")
+"""Between an order and what is only told behind it."""
+
 _EDGE: Final[Mapping[Language, str]] = {"en": r"\b(?!')", "zh": ""}
 """Where a word ends."""
 
@@ -40,8 +43,12 @@ def beginning(name: str, language: Language) -> re.Pattern[str]:
 
 @cache
 def ending(name: str, language: Language) -> re.Pattern[str]:
-    """Return a pattern for wordings of a name at the end, with what parts them from the rest."""
-    return re.compile(f"(?:(?:{_BEFORE[language]}|^)(?:{_any(name, language)}))+{_APART}*$", re.IGNORECASE)
+    """Return a pattern for wordings of a name at the end, with what parts them from the rest.
+
+    It takes each wording as it comes and none back: of "so about that so about that" there are many readings.
+    """
+    each = f"(?:{_BEFORE[language]}|^)(?:{_any(name, language)}){_EDGE[language]}"
+    return re.compile(f"(?:{each})++{_APART}*$", re.IGNORECASE)
 
 
 @cache
@@ -70,19 +77,21 @@ def mended(words: str, language: Language) -> str:
 
 
 def plainer(words: str, language: Language) -> list[str]:
-    """Return a sentence as it is, and without what opens it, what closes it, both, and what is only told behind it."""
-    first, _, rest = words.partition("，" if language == "zh" else ", ")
-    has_more = len(first) > LEAST and bool(beginning("telling_more", language).match(rest))
-    heads = [words, first] if has_more else [words]
-    found = [
-        each for head in heads for each in (head, *_without_either(head, language), without_fillers(head, language))
-    ]
-    return [each for each in dict.fromkeys(found) if each]
+    """Return a sentence as it is, and without what opens it, what closes it, or both."""
+    once, all_ = (pattern.sub("", words, count=1) for pattern in (_opener(language), beginning("opening", language)))
+    closed = ending("closing", language).sub("", words)
+    return [each for each in dict.fromkeys((words, once, all_, closed, without_fillers(words, language))) if each]
 
 
-def _without_either(words: str, language: Language) -> tuple[str, str]:
-    opened = beginning("opening", language).match(words)
-    return words[opened.end() if opened else 0 :], ending("closing", language).sub("", words)
+def first_of(words: str, language: Language) -> str:
+    """Return what stands before something that is only told behind it; "" where nothing is."""
+    first, rest = (*re.split(_BREAK, words, maxsplit=1), "")[:2]
+    return first if len(first) > LEAST and beginning("telling_more", language).match(rest) else ""
+
+
+@cache
+def _opener(language: Language) -> re.Pattern[str]:
+    return re.compile(f"^{_APART}*(?:{_any('opening', language)}){_EDGE[language]}{_APART}*", re.IGNORECASE)
 
 
 def _any(name: str, language: Language) -> str:

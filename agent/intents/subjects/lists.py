@@ -32,6 +32,9 @@ _ARTICLE: Final = re.compile(r"^(?:some|the|any|more|an? (?=few\b)|also|oh|ä¸€äº
 _WHOM: Final = re.compile(r"^for [\w' ]+:\s*", re.IGNORECASE)
 """What a list is for, said before the things."""
 
+_LISTED: Final = re.compile(r"^(?:the|my|our|a|an|new|whole|entire|full)(?: |$)")
+"""What the name of a list is said with."""
+
 _CHANGES: Final = ("list_added", "list_removed", "list_cleared")
 _TOLD: Final = (*_CHANGES, "list_told", "list_empty", "list_has", "list_has_not")
 
@@ -74,10 +77,9 @@ def tell(state: DialogState, intent: Intent) -> list[Action] | str:
 
 def list_of(state: DialogState, intent: Intent) -> str:
     """Return the name of the list that is meant: the one that is named, the one just spoken of, or the usual one."""
-    named = re.sub(r"^(?:the|my|our|a|an|new) ", "", intent.text("list").strip().lower())
-    return (
-        named or spoken_of(state.earlier[-1].replies if state.earlier else (), state.language) or _USUAL[state.language]
-    )
+    named = _LISTED.sub("", intent.text("list").strip().lower())
+    spoken = spoken_of([reply for turn in state.earlier[-3:] for reply in turn.replies], state.language)
+    return named or spoken or _USUAL[state.language]
 
 
 def spoken_of(replies: Sequence[str], language: Language) -> str:

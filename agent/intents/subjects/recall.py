@@ -166,21 +166,22 @@ def _fact(entry: Json, nearness: int, question: Question, understand: Understand
     words, when = simplified(str(entry.get("words", ""))).strip(), str(entry.get("at", ""))
     if entry.get("speaker") == "you":
         return None
-    told = beginning("correcting", language_of(words)).sub("", words, count=1) or words
-    said = Fact(told.rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)
+    language = language_of(words)
+    told = beginning("opening", language).sub("", beginning("correcting", language).sub("", words, count=1), count=1)
+    said = Fact((told or words).rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)
     is_order = _KEEPING.search(words) is not None
     if not is_order and said.share_of(question) < ENOUGH:
         return None
     intent = understand(words)
     if intent.name == "remember":
         return Fact(intent.text("fact"), was_to_be_kept=True, when=when, nearness=nearness)
-    return said if intent.name in {"unknown", "voice_learn"} and not _is_asking(words) else None
+    return said if intent.name in {"unknown", "voice_learn"} and not _is_asking(told or words) else None
 
 
 def _is_asking(words: str) -> bool:
     """Say whether words ask or order rather than state."""
     return (
         is_question(words)
-        or re.match(r"\W*tell\b", words, re.IGNORECASE) is not None
+        or beginning("ordering", language_of(words)).match(words) is not None
         or (language_of(words) == "zh" and "哪" in words)
     )

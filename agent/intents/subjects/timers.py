@@ -138,7 +138,11 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
     if intent.number("count"):
         intent = Intent(intent.name, {"hour" if is_alarm and due else "minutes": intent.number("count")})
     seconds, again = intent.seconds(), {"repeat": str(timer["repeats"])} if "repeats" in timer else {}
-    if is_alarm and due is not None and ("adds" in intent.slots or not intent.slots.keys() - {"called", "label"}):
+    if (
+        is_alarm
+        and due is not None
+        and ("adds" in intent.slots or not intent.slots.keys() - {"called", "label", "newest"})
+    ):
         return [
             state.action("set_alarm", at=f"{due + timedelta(seconds=seconds):%Y-%m-%dT%H:%M}", label=label, **again)
         ]
@@ -150,7 +154,9 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
         return phrase("no_clock", state.language)
     if "hour" not in intent.slots and "exact_hour" not in intent.slots:
         intent = Intent(intent.name, {**intent.slots, "exact_hour": due.hour, "minute": due.minute})
-    elif not names_day(intent) and due.date() != now.date():
+    elif "period" not in intent.slots:  # of the same half of the day as before
+        intent = Intent(intent.name, {**intent.slots, "period": "evening" if due.hour >= 12 else "morning"})
+    if not names_day(intent) and due.date() != now.date():
         intent = Intent(intent.name, {**intent.slots, "date": due.day, "month": due.month})
     moment = next_moment(intent, now)
     if moment is None:

@@ -17,6 +17,14 @@ Timer = dict[str, Json]
 BY_LIST: Final = frozenset({"ordinal", "weekday", "newest"})
 """Slots of which one needs the list to know the timer that is meant."""
 
+LONGEST_NAME: Final = 5
+"""Words by which a timer is called."""
+
+_NAMING: Final = frozenset({"timer_change", "timer_status", "timer_cancel"})
+
+_EMPTY: Final = frozenset(("the", "a", "an", "my", "i", "our", "one", "timer", "alarm", "remind", "thing", "for"))
+"""Stems in what somebody calls a timer that tell nothing."""
+
 _NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one"})
 
 
@@ -50,13 +58,18 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
     return next((each for id_ in newest for each in timers if each.get("id") == id_), timers[0] if timers else None)
 
 
+def names_timer(intent: Intent) -> bool:
+    """Whether what an intent calls a timer can be the name of one: what is longer is a sentence."""
+    return intent.name not in _NAMING or len(intent.text("label").split()) <= LONGEST_NAME
+
+
 def _is_called(label: str, wanted: str) -> bool:
     """Say whether a label has all the words of a name that tell something, or is a part of it."""
     if (minutes := _number_in(wanted)) and is_length(label):
         return label.split()[0] == str(minutes)
     if has_chinese(wanted):
         return wanted in label or (bool(label) and label in wanted)
-    words = {token.stem for token in tokens(wanted)} - {"the", "a", "an", "my", "i", "our", "one", "timer", "for"}
+    words = {token.stem for token in tokens(wanted)} - _EMPTY
     return bool(words) and words <= {token.stem for token in tokens(label)}
 
 

@@ -115,6 +115,8 @@ _STATES_ZH: Final = re.compile("^(?:我|我们|咱们|他|她|.{1,6}的).{0,8}(?
 
 _EMPTY_ZH: Final = re.compile(
     "什么时候|什么地方|什么名字|什么颜色|什么|星期几|周几|几点钟?|几号|几|哪里|哪儿|哪天|哪个|哪种|哪些|哪|多少|多大|多远|"
+    "(?:放|搁|挪|收|藏|停|摆|存|塞|忘|丢|扔)(?:在|到|去)?(?=哪|什么地方)|多[重高长宽深厚快]|几岁|现在|目前|如今|那么|"
+    r"[里上下](?:面|边|头)?(?=[吗嘛么]?\W*$)|"
     "谁|名字|关于|颜色|时候|告诉过?你?|说[过了]|讲过|提过|记不?得|记[住着了下]?|知不?道|来着|我们|我|你|您|那个|这个|请问|所有|"
     "全部|列出|东西|事情?|让|放|在|叫|是不是|是|对|把|跟|和|最|有没有|有|还|的|了|吗|嘛|呢|啊|呀|些|都|去"
 )
@@ -125,6 +127,7 @@ _ASKED_ZH: Final[tuple[tuple[Asked, str], ...]] = (
     ("when", "什么时候|几点|哪天|几号|星期几|周几|哪一?[天年月]"),
     ("where", "哪里|哪儿|在哪|什么地方|哪"),
     ("who", "谁"),
+    ("measure", "多[重高长宽深厚快]|几岁|多大"),
 )
 
 
@@ -301,4 +304,6 @@ def _read_chinese(words: str) -> Question:
     if _OF_MEMORY_ZH.search(words):
         kind = "which" if asked else "all"
     runs = [run.lower() for part in _EMPTY_ZH.split(words) for run in re.findall(r"[\w']+", part)]
-    return Question(kind, asked, tuple((run, 1.0) for run in runs), (), words, "zh")
+    place = words.rfind("在") if kind == "whether" else len(words)
+    weights = tuple((run, LIGHT if 0 < place < words.lower().find(run) else 1.0) for run in runs)
+    return Question(kind, asked, weights, (), words, "zh")

@@ -11,6 +11,9 @@ from agent.intents.intent import Language
 _APART: Final = r"[\s,.!?;:—–\-，。！？；：、…]"
 """What stands between words and says nothing."""
 
+_NEVER: Final = "(?!)"
+"""What stands for a wording that a language has none of."""
+
 _EDGE: Final[Mapping[Language, str]] = {"en": r"\b(?!')", "zh": ""}
 """Where a word ends."""
 
@@ -60,4 +63,4 @@ def without_fillers(words: str, language: Language) -> str:
 
 
 def _any(name: str, language: Language) -> str:
-    return "|".join(sentence_file(language)["wording"][name])
+    return "|".join(sentence_file(language)["wording"].get(name, (_NEVER,)))

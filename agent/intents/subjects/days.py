@@ -9,7 +9,7 @@ from agent.intents.intent import Intent
 YEARS: Final = 9
 """Within which every date comes: the 29th of February is eight years away around 2100 at most."""
 
-_NAMING: Final = frozenset(("day", "weekday", "weekday_of_next", "ahead", "weeks", "date"))
+_NAMING: Final = frozenset(("day", "weekday", "weekday_of_next", "ahead", "weeks", "date", "month_day"))
 
 
 _IN_PERIOD: Final[Mapping[str, Callable[[int], int]]] = {
@@ -30,14 +30,16 @@ def days_ahead(intent: Intent, today: date) -> list[int]:
     """Return how many days ahead the words can mean, the nearest first; none for a date that no year has.
 
     Slots: day (0 today, 1 tomorrow …), ahead and weeks, weekday (0 is Monday: the coming one, today's too),
-    weekday_of_next (that of the week that begins with the coming Monday), or date of a month (1 to 12; without one the
-    date comes in any month).
+    weekday_of_next (that of the week that begins with the coming Monday), date of a month (1 to 12; without one the
+    date comes in any month), or month_day, which is both in one number: 1225 is Christmas.
     """
     if "weekday" in intent.slots:
         nearest = (intent.number("weekday") - today.weekday()) % 7
         return [nearest, nearest + 7]
     if "weekday_of_next" in intent.slots:
         return [7 - today.weekday() + intent.number("weekday_of_next")]
+    if month_day := intent.number("month_day"):
+        return list(_to_date(month_day % 100, month_day // 100, today))
     if "date" in intent.slots:
         return list(_to_date(intent.number("date"), intent.number("month"), today))
     if "ahead" in intent.slots or "weeks" in intent.slots:

@@ -11,6 +11,7 @@ from agent.intents.phrases import phrase
 from agent.intents.questions import Question, is_question, read_question, spellings
 from agent.intents.spoken import to_second_person
 from agent.intents.subjects.facts import ENOUGH, Fact
+from agent.intents.wording import without
 from memory.chinese import simplified
 from memory.json_value import Json, fields, listed
 
@@ -105,7 +106,7 @@ def _is_so(fact: Fact, question: Question) -> bool:
 
 def _whether(facts: Sequence[Fact], question: Question, language: Language) -> str:
     """Say yes or no by the newest statement that does so plainly; quote one that has all the words."""
-    kept = [fact for fact in facts if fact.was_to_be_kept] or facts
+    kept = [fact for fact in facts if fact.was_to_be_kept and fact.share_of(question) >= 1 / 3] or facts
     for fact in kept:
         if verdict := fact.verdict(question):
             return phrase(f"recalled_{verdict}", language, fact=_turned(fact))
@@ -161,7 +162,8 @@ def _fact(entry: Json, nearness: int, question: Question, understand: Understand
     words, when = simplified(str(entry.get("words", ""))).strip(), str(entry.get("at", ""))
     if entry.get("speaker") == "you":
         return None
-    said = Fact(words.rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)
+    told = without(words, "opening", "", language_of(words)) or words
+    said = Fact(told.rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)
     is_order = _KEEPING.search(words) is not None
     if not is_order and said.share_of(question) < ENOUGH:
         return None

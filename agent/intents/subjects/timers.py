@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult
-from agent.intents.intent import Intent, Language
+from agent.intents.intent import Intent, Language, Slot
 from agent.intents.phrases import phrase
 from agent.intents.spoken import (
     behind_for,
@@ -149,12 +149,22 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
     if "hour" not in intent.slots and "exact_hour" not in intent.slots:
         intent = Intent(intent.name, {**intent.slots, "exact_hour": due.hour, "minute": due.minute})
     elif not names_day(intent) and due.date() != now.date():
-        intent = Intent(intent.name, {**intent.slots, "date": due.day, "month": due.month})
+        slots = _same_half({**intent.slots, "date": due.day, "month": due.month}, due)
+        intent = Intent(intent.name, slots)
     moment = next_moment(intent, now)
     if moment is None:
         return phrase("no_such_day", state.language)
     named = "" if is_length(label) else label
     return [state.action("set_alarm", at=f"{moment:%Y-%m-%dT%H:%M}", label=named, **again)]
+
+
+def _same_half(slots: dict[str, Slot], due: datetime) -> dict[str, Slot]:
+    """Return an hour of the clock as that of the day which is the nearer to when it was to ring."""
+    hour = int(slots.get("hour", 0))
+    if "period" in slots or not 0 < hour <= 12:
+        return slots
+    nearest = min(hour % 12, hour % 12 + 12, key=lambda each: abs(each - due.hour - due.minute / 60))
+    return {**slots, "exact_hour": nearest} if nearest else slots
 
 
 def cancel_all(state: DialogState, _: Intent) -> list[Action] | str:

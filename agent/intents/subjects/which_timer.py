@@ -14,7 +14,7 @@ from memory.json_value import Json, fields
 Timer = dict[str, Json]
 """As the tool list_timers tells of it."""
 
-BY_LIST: Final = frozenset({"ordinal", "weekday", "newest"})
+BY_LIST: Final = frozenset({"ordinal", "weekday", "newest", "at_hour"})
 """Slots of which one needs the list to know the timer that is meant."""
 
 _NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one"})
@@ -33,7 +33,8 @@ def due_of(timer: Timer) -> datetime | None:
 def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | None:
     """Return the timer that is meant; of what names none the one set last, or the next; None where none is like that.
 
-    Slots: ordinal (from 1, -1 is the last), weekday (0 is Monday), start_hours to start_seconds, label.
+    Slots: ordinal (from 1, -1 is the last), weekday (0 is Monday), at_hour with at_minute and at_period, start_hours to
+    start_seconds, label.
     """
     wanted = intent.text("label") or intent.text("name")
     if place := intent.number("ordinal"):
@@ -42,12 +43,22 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
         return next(
             (each for each in timers if (due := due_of(each)) and due.weekday() == intent.number("weekday")), None
         )
+    if "at_hour" in intent.slots:
+        return next((each for each in timers if (due := due_of(each)) and _is_at(due, intent)), None)
     if seconds := intent.seconds("start_"):
         return next((each for each in timers if label_of(each) == length(seconds, state.language)), None)
     if wanted.casefold() not in _NAMELESS:
         return next((each for each in timers if _is_called(label_of(each), wanted)), None)
     newest = _set_in_conversation(state)
     return next((each for id_ in newest for each in timers if each.get("id") == id_), timers[0] if timers else None)
+
+
+def _is_at(due: datetime, intent: Intent) -> bool:
+    """Say whether a timer rings at the time of day that names it, be it of the morning or of the evening."""
+    hour, period = intent.number("at_hour"), intent.text("at_period")
+    halves = {"": (0, 12), "morning": (0,)}.get(period, (12,))
+    hours = {hour} if hour > 12 else {hour % 12 + half for half in halves}
+    return due.hour in hours and due.minute == intent.number("at_minute")
 
 
 def _is_called(label: str, wanted: str) -> bool:

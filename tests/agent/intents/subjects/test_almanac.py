@@ -31,6 +31,13 @@ CHRISTMAS = "In 34 days, on Friday, the 25th of December 2026."
         ("What was yesterday's date?", "Yesterday was Friday, the 20th of November 2026."),
         ("Which week is it?", "It is week 47."),
         ("今天第几周了？", "现在是第47周。"),
+        ("今天几号，星期几啊", "今天是2026年11月21日，星期六。"),
+        ("那元旦是星期几", "那天是2027年1月1日，星期五。"),
+        ("大后天几号", "那天是2026年11月24日，星期二。"),
+        ("前天星期几来着", "那天是2026年11月19日，星期四。"),
+        ("还有多少天过国庆节", "还有314天，2027年10月1日，星期五。"),
+        ("离圣诞节还有几个星期", "还有4周零6天，2026年12月25日，星期五。"),
+        ("离十点半还有多久", "还有一个半小时。"),
     ],
 )
 async def test_time_and_days_are_told(talk: Talk, words: str, said: str) -> None:

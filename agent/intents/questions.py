@@ -111,7 +111,10 @@ _STATES: Final = re.compile(
 )
 """What tells rather than asks or orders: somebody, or something of somebody's, and a verb that says so."""
 
-_STATES_ZH: Final = re.compile("^(?:我|我们|咱们|他|她|.{1,6}的).{0,8}(?:是|在|有|放|借|给|喜欢|住|叫|停|买|讨厌)")
+_STATES_ZH: Final = re.compile(
+    "^(?:我|我们|咱们|他|她|.{1,6}的).{0,8}(?:是|在|有|放|借|给|喜欢|住|叫|停|买|讨厌|姓|属|爱|怕|不吃|不能吃|过敏|搬|换)"
+    r"|^\w{1,5}(?:住|姓|属|对.{1,6}过敏|不?喜欢|讨厌|不吃|爱吃|怕|搬到|的生日|的电话)"
+)
 
 _EMPTY_ZH: Final = re.compile(
     "什么时候|什么地方|什么名字|什么颜色|什么|星期几|周几|几点钟?|几号|几|哪里|哪儿|哪天|哪个|哪种|哪些|哪|多少|多大|多远|"

@@ -45,7 +45,8 @@ _OPERATORS_ZH: Final = (
     (r"百分之([\d.]+)", r"\1/100"),
     (r"([\d.]+)的一半", r"\1/2"),
     (r"([\d.]+)的([\d.]+)分之([\d.]+)", r"\1*\3/\2"),
-    (r"([\d.]+)(?:块钱?|元)?打([1-9])折", r"\1*\2/10"),
+    (r"([\d.]+)分之([\d.]+)", r"(\2/\1)"),
+    (r"([\d.]+)(?:块钱?|元)?[的打]([1-9])折", r"\1*\2/10"),
     (
         r"([\d.]+)(?:块钱?|元)?([\d.]+)个?人(?:平?分|平摊|aa制?)(?:每个?人|一个?人)?(?:[要该]?[付出给]?多少钱?)?",
         r"\1/\2",
@@ -103,15 +104,9 @@ _UNITS: Final = {
         "英寸": "inch",
     },
     **{"公斤": "kg", "千克": "kg", "克": "g", "斤": "jin", "磅": "pound", "盎司": "ounce", "升": "liter"},
-    **{
-        "毫升": "ml",
-        "加仑": "gallon",
-        "摄氏度": "degC",
-        "华氏度": "degF",
-        "摄氏": "degC",
-        "华氏": "degF",
-        "度": "degC",
-    },
+    **{"毫升": "ml", "加仑": "gallon", "摄氏度": "degC", "华氏度": "degF", "摄氏": "degC", "华氏": "degF"},
+    **{"钟头": "hour", "尺": "chi", "寸": "cun", "亩": "mu", "平方米": "m**2", "平米": "m**2", "公顷": "hectare"},
+    **{"平方公里": "km**2", "吨": "tonne", "星期": "week", "个星期": "week", "个小时": "hour", "度": "degC"},
     **{"小时": "hour", "分钟": "minute", "秒": "second", "天": "day", "周": "week", "年": "year", "码": "yard"},
 }
 """Units as people say them, where pint calls them otherwise."""
@@ -263,5 +258,8 @@ def _registry() -> "UnitRegistry[float]":
 
     registry: UnitRegistry[float] = UnitRegistry()
     registry.define("jin = 0.5 kilogram")
+    registry.define("chi = meter / 3")
+    registry.define("cun = meter / 30")
+    registry.define("mu = 2000 / 3 * meter ** 2")
     registry.define(f"{_LIANG} = 0.05 kilogram")
     return registry

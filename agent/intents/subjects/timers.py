@@ -53,13 +53,14 @@ def start(state: DialogState, intent: Intent) -> list[Action] | str:
 
 
 def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Set an alarm at the next time of day that fits what was said."""
+    """Set an alarm at the next time of day that fits what was said, or so much earlier as the slots of a length say."""
     language, now = state.language, state.now
     if now is None:
         return phrase("no_clock", language)
     due, label = next_moment(intent, now), intent.text("label")[:LONGEST_LABEL]
     if due is None:
         return phrase("no_such_day", language)
+    due -= timedelta(seconds=intent.seconds())
     result, repeat = state.result("set_alarm"), intent.text("repeat")
     if result is None:
         again = {"repeat": repeat} if repeat else {}
@@ -148,9 +149,9 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
         return phrase("no_clock", state.language)
     if "hour" not in intent.slots and "exact_hour" not in intent.slots:
         intent = Intent(intent.name, {**intent.slots, "exact_hour": due.hour, "minute": due.minute})
-    elif not names_day(intent) and due.date() != now.date():
-        slots = _same_half({**intent.slots, "date": due.day, "month": due.month}, due)
-        intent = Intent(intent.name, slots)
+    elif not names_day(intent):
+        day = {"date": due.day, "month": due.month} if due.date() != now.date() else {}
+        intent = Intent(intent.name, _same_half({**intent.slots, **day}, due))
     moment = next_moment(intent, now)
     if moment is None:
         return phrase("no_such_day", state.language)

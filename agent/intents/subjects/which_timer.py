@@ -14,7 +14,7 @@ from memory.json_value import Json, fields
 Timer = dict[str, Json]
 """As the tool list_timers tells of it."""
 
-BY_LIST: Final = frozenset({"ordinal", "weekday", "newest", "at_hour"})
+BY_LIST: Final = frozenset({"ordinal", "weekday", "newest", "at_hour", "on_day"})
 """Slots of which one needs the list to know the timer that is meant."""
 
 _NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one"})
@@ -33,18 +33,14 @@ def due_of(timer: Timer) -> datetime | None:
 def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | None:
     """Return the timer that is meant; of what names none the one set last, or the next; None where none is like that.
 
-    Slots: ordinal (from 1, -1 is the last), weekday (0 is Monday), at_hour with at_minute and at_period, start_hours to
-    start_seconds, label.
+    Slots: ordinal (from 1, -1 is the last), weekday (0 is Monday), on_day (0 is today), at_hour with at_minute and
+    at_period, start_hours to start_seconds, label.
     """
     wanted = intent.text("label") or intent.text("name")
     if place := intent.number("ordinal"):
         return timers[place - (place > 0)] if place <= len(timers) else None
-    if "weekday" in intent.slots:
-        return next(
-            (each for each in timers if (due := due_of(each)) and due.weekday() == intent.number("weekday")), None
-        )
-    if "at_hour" in intent.slots:
-        return next((each for each in timers if (due := due_of(each)) and _is_at(due, intent)), None)
+    if {"weekday", "on_day", "at_hour"} & intent.slots.keys():
+        return next((each for each in timers if (due := due_of(each)) and _rings_then(due, intent, state)), None)
     if seconds := intent.seconds("start_"):
         return next((each for each in timers if label_of(each) == length(seconds, state.language)), None)
     if wanted.casefold() not in _NAMELESS:
@@ -53,8 +49,12 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
     return next((each for id_ in newest for each in timers if each.get("id") == id_), timers[0] if timers else None)
 
 
-def _is_at(due: datetime, intent: Intent) -> bool:
-    """Say whether a timer rings at the time of day that names it, be it of the morning or of the evening."""
+def _rings_then(due: datetime, intent: Intent, state: DialogState) -> bool:
+    """Say whether a timer rings on the day, or at the time of day, that names it: of the morning or of the evening."""
+    if "weekday" in intent.slots:
+        return due.weekday() == intent.number("weekday")
+    if "on_day" in intent.slots:
+        return state.now is not None and (due.date() - state.now.date()).days == intent.number("on_day")
     hour, period = intent.number("at_hour"), intent.text("at_period")
     halves = {"": (0, 12), "morning": (0,)}.get(period, (12,))
     hours = {hour} if hour > 12 else {hour % 12 + half for half in halves}

@@ -91,6 +91,27 @@ ORDERS = [
     ("现在有闹钟吗", Intent("timer_status")),
     ("有几个提醒", Intent("timer_status")),
     ("你几点叫我", Intent("timer_status")),
+    (
+        "明天下午两点半要开家长会，提前半小时提醒我",
+        Intent("alarm", {"day": 1, "period": "evening", "hour": 2, "minute": 30, "minutes": 30, "label": "开家长会"}),
+    ),
+    ("明天九点的飞机，提前两个小时叫我", Intent("alarm", {"day": 1, "hour": 9, "hours": 2, "label": "飞机"})),
+    ("半小时后再提醒我一次", Intent("timer_start", {"minutes": 30})),
+    ("后天的改成八点", Intent("timer_change", {"on_day": 2, "hour": 8})),
+    ("第二个改成半小时", Intent("timer_change", {"ordinal": 2, "minutes": 30})),
+    ("七点那个改到七点半", Intent("timer_change", {"at_hour": 7, "hour": 7, "minute": 30})),
+    ("明天那个不要了", Intent("timer_cancel", {"on_day": 1})),
+    ("取快递的提醒取消", Intent("timer_cancel", {"label": "取快递"})),
+    ("把闹钟都取消了吧", Intent("timer_cancel_all")),
+    ("我明天几点起", Intent("timer_status", {"day": 1})),
+    ("明天的闹钟几点响", Intent("timer_status", {"day": 1})),
+    ("取快递是几点来着", Intent("timer_status", {"named": 1, "label": "取快递"})),
+    ("还有别的提醒吗", Intent("timer_status")),
+    ("现在还剩多久", Intent("timer_status")),
+    ("我没有闹钟了吧", Intent("timer_status")),
+    ("王师傅的电话是13912345678，你帮我记住", Intent("remember", {"fact": "王师傅的电话是13912345678"})),
+    ("我跟你说个事，快递放在门卫那儿了", Intent("remember", {"fact": "快递放在门卫那儿了"})),
+    ("女儿的生日是三月五号，记一下", Intent("remember", {"fact": "女儿的生日是三月五号"})),
 ]
 
 NO_ORDERS = (
@@ -197,6 +218,23 @@ NO_ORDERS = (
     "一个小时有多少分钟",
     "两个半小时是多少分钟",
     "一个人吃饭要半小时",
+    "那天早上八点提醒我",
+    "鸡蛋那个取消了",
+    "周六的取消了",
+    "明天的取消了",
+    "明天那个会取消了",
+    "七点那个删了",
+    "再煮五分钟就好了",
+    "提前半小时到了",
+    "明天的会提前半小时",
+    "我妈对海鲜过敏",
+    "第二个是什么",
+    "第一个好吃",
+    "最后一个是谁的",
+    "取快递是几点来着",
+    "八折的东西",
+    "八点以前",
+    "后天的会改成八点了",
 )
 """What tells, asks, forbids, or wants something else: nothing is set, changed or cancelled by it."""
 
@@ -299,6 +337,9 @@ async def test_one_more_is_set_after_a_timer(talk: Talk, words: str, call: tuple
         ("给鸡蛋再加两分钟", "t1", ("set_timer", {"seconds": 420, "label": "煮鸡蛋"})),
         ("算了，还是七点差一刻吧。", "t3", ("set_alarm", {"at": "2026-11-22T06:45", "label": ""})),
         ("改成七点一刻好了", "t3", ("set_alarm", {"at": "2026-11-22T07:15", "label": ""})),
+        ("第二个改成半小时", "t2", ("set_timer", {"seconds": 1800, "label": "炖排骨"})),
+        ("早上六点半那个改到七点", "t3", ("set_alarm", {"at": "2026-11-22T07:00", "label": ""})),
+        ("明天的改成八点", "t3", ("set_alarm", {"at": "2026-11-22T08:00", "label": ""})),
         ("给奶奶打电话那个改到八点半", "t4", ("set_alarm", {"at": "2026-11-22T20:30", "label": "给奶奶打电话"})),
         ("给奶奶打电话的提醒推迟半小时", "t4", ("set_alarm", {"at": "2026-11-22T20:30", "label": "给奶奶打电话"})),
     ],
@@ -330,6 +371,7 @@ async def test_a_timer_is_cancelled_by_what_it_is_for(talk: Talk, words: str, wh
         ("最后一个不要了", "t4"),
         ("取消第一个", "t1"),
         ("周日那个删了吧", "t3"),
+        ("明天那个不要了", "t3"),
         ("早上六点半的闹钟不要了", "t3"),
         ("把晚上八点那个取消", "t4"),
         ("刚才那个取消吧", "t3"),
@@ -369,6 +411,19 @@ async def test_all_that_is_set_is_told(talk: Talk, words: str) -> None:
     talk.hear(words)
     assert await talk.calls([EGGS, RIBS]) == [("list_timers", {})]
     assert await talk.says() == "煮鸡蛋还有5分钟。 炖排骨还有12分钟。"
+
+
+async def test_an_alarm_is_set_so_much_earlier(talk: Talk) -> None:
+    talk.hear("明天下午两点半要开家长会，提前半小时提醒我")
+    assert await talk.calls(EGGS) == [("set_alarm", {"at": "2026-11-22T14:00", "label": "开家长会"})]
+    assert await talk.says() == "我会在明天下午2点整提醒你：开家长会。"
+
+
+async def test_a_reminder_is_set_on_the_day_just_told(talk: Talk) -> None:
+    talk.hear("离圣诞节还有几天")
+    await talk.says()
+    talk.hear("那天早上八点提醒我拆礼物")
+    assert await talk.calls(EGGS) == [("set_alarm", {"at": "2026-12-25T08:00", "label": "拆礼物"})]
 
 
 KEPT = "我记住了："

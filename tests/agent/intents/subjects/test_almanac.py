@@ -38,6 +38,7 @@ CHRISTMAS = "In 34 days, on Friday, the 25th of December 2026."
         ("还有多少天过国庆节", "还有314天，2027年10月1日，星期五。"),
         ("离圣诞节还有几个星期", "还有4周零6天，2026年12月25日，星期五。"),
         ("离十点半还有多久", "还有一个半小时。"),
+        ("还有多久到十点", "还有1小时。"),
     ],
 )
 async def test_time_and_days_are_told(talk: Talk, words: str, said: str) -> None:

@@ -57,7 +57,7 @@ _OPERATORS_ZH: Final = (
     (r"减去?", "-"),
     (r"乘以?|的(?=[\d.]+倍)", "*"),
     (r"除以", "/"),
-    (r"倍", ""),
+    (r"倍|(?<=\d)(?:块钱?|元)", ""),
 )
 _GOING_ON: Final[dict[Language, tuple[tuple[str, str], ...]]] = {
     "en": (
@@ -87,7 +87,8 @@ _CONVERSIONS: Final = (
         rf"{_NUMBER} (?P<unit>[a-z/ ]+?)(?: have| make)?"
     ),
     re.compile(
-        r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[^\d.是等有]+?)(?:是|等于|有|合|换成|换算成)(?:多少|几)?(?P<target>[^\d.]+)"
+        r"(?P<number>-?\d+(?:\.\d+)?)(?P<unit>[^\d.是等有]+?)"
+        r"(?:(?:是|等于|有|合|换成|换算成)(?:多少|几)?|多少|几)(?P<target>[^\d.]+)"
     ),
 )
 _UNITS: Final = {
@@ -106,7 +107,16 @@ _UNITS: Final = {
     **{"公斤": "kg", "千克": "kg", "克": "g", "斤": "jin", "磅": "pound", "盎司": "ounce", "升": "liter"},
     **{"毫升": "ml", "加仑": "gallon", "摄氏度": "degC", "华氏度": "degF", "摄氏": "degC", "华氏": "degF"},
     **{"钟头": "hour", "尺": "chi", "寸": "cun", "亩": "mu", "平方米": "m**2", "平米": "m**2", "公顷": "hectare"},
-    **{"平方公里": "km**2", "吨": "tonne", "星期": "week", "个星期": "week", "个小时": "hour", "度": "degC"},
+    **{
+        "平方公里": "km**2",
+        "吨": "tonne",
+        "刻钟": "ke",
+        "刻": "ke",
+        "星期": "week",
+        "个星期": "week",
+        "个小时": "hour",
+        "度": "degC",
+    },
     **{"小时": "hour", "分钟": "minute", "秒": "second", "天": "day", "周": "week", "年": "year", "码": "yard"},
 }
 """Units as people say them, where pint calls them otherwise."""
@@ -117,6 +127,7 @@ _LIANG: Final = "liang"
 """A tenth of a 斤, where the same character is no number."""
 
 _HALVES_ZH: Final = (
+    (r"(?<![\d.])(\d+)块(\d)(?![\d个人])", r"\1.\2"),
     (r"(?<![\d.])(\d+)(斤|米|度|升)(\d{1,2})(?:liang)?(?=[是等有合换])", r"\1.\3\2"),
     (r"(?<![\d.])(\d+)个?(小时|钟头|斤|公斤|公里|米|升|天|年|分钟|磅|英里)半", r"\1.5\2"),
     (r"(?<![\d.])(\d+)个半(?=小时|钟头|月|星期)", r"\1.5"),
@@ -182,6 +193,7 @@ def _in_digits(words: str, language: Language) -> str:
 
 def _in_digits_chinese(text: str) -> str:
     """Return a Chinese sentence with its numbers in digits: 两斤半 as 2.5斤, 一米七五 as 1.75米."""
+    text = text.replace("零下", "-")
     text = re.sub(
         r"\s+|请问|计算|帮我算|算一下|等于多少|(?:一共|总共)?[是要得]多少钱?$|等于几|等于$|[?？。，]", "", text
     )
@@ -212,6 +224,8 @@ def number_chinese(said: str) -> str:
 
 
 def _calculated(text: str, language: Language) -> str:
+    *before, last = text.split("再")  # what is done again is done to all before it
+    text = "".join(["(" * len(before), *(f"{each})" for each in before), last])
     for pattern, operator in _OPERATORS_ZH if language == "zh" else _OPERATORS:
         bounded = pattern if language == "zh" or pattern.startswith("(") else rf"\b(?:{pattern})\b"
         text = re.sub(bounded, operator, text)
@@ -258,6 +272,7 @@ def _registry() -> "UnitRegistry[float]":
 
     registry: UnitRegistry[float] = UnitRegistry()
     registry.define("jin = 0.5 kilogram")
+    registry.define("ke = 15 minute")
     registry.define("chi = meter / 3")
     registry.define("cun = meter / 30")
     registry.define("mu = 2000 / 3 * meter ** 2")

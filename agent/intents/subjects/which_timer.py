@@ -14,8 +14,11 @@ from memory.json_value import Json, fields
 Timer = dict[str, Json]
 """As the tool list_timers tells of it."""
 
-BY_LIST: Final = frozenset({"ordinal", "weekday", "newest", "at_hour", "on_day"})
+BY_LIST: Final = frozenset({"ordinal", "weekday", "newest", "at_hour", "at_period", "on_day"})
 """Slots of which one needs the list to know the timer that is meant."""
+
+_PERIODS: Final = {"morning": (0, 12), "noon": (11, 14), "evening": (12, 19), "night": (18, 24)}
+"""Hours between which a part of the day lies."""
 
 _NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one"})
 
@@ -39,7 +42,7 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
     wanted = intent.text("label") or intent.text("name")
     if place := intent.number("ordinal"):
         return timers[place - (place > 0)] if place <= len(timers) else None
-    if {"weekday", "on_day", "at_hour"} & intent.slots.keys():
+    if {"weekday", "on_day", "at_hour", "at_period"} & intent.slots.keys():
         return next((each for each in timers if (due := due_of(each)) and _rings_then(due, intent, state)), None)
     if seconds := intent.seconds("start_"):
         return next((each for each in timers if label_of(each) == length(seconds, state.language)), None)
@@ -56,6 +59,9 @@ def _rings_then(due: datetime, intent: Intent, state: DialogState) -> bool:
     if "on_day" in intent.slots:
         return state.now is not None and (due.date() - state.now.date()).days == intent.number("on_day")
     hour, period = intent.number("at_hour"), intent.text("at_period")
+    if "at_hour" not in intent.slots:
+        first, end = _PERIODS[period]
+        return first <= due.hour < end
     halves = {"": (0, 12), "morning": (0,)}.get(period, (12,))
     hours = {hour} if hour > 12 else {hour % 12 + half for half in halves}
     return due.hour in hours and due.minute == intent.number("at_minute")

@@ -112,6 +112,15 @@ ORDERS = [
     ("王师傅的电话是13912345678，你帮我记住", Intent("remember", {"fact": "王师傅的电话是13912345678"})),
     ("我跟你说个事，快递放在门卫那儿了", Intent("remember", {"fact": "快递放在门卫那儿了"})),
     ("女儿的生日是三月五号，记一下", Intent("remember", {"fact": "女儿的生日是三月五号"})),
+    ("煲汤要两个小时，到点叫我", Intent("timer_start", {"hours": 2, "label": "煲汤"})),
+    (
+        "下周三下午四点提醒我接闺女",
+        Intent("alarm", {"weekday_of_next": 2, "period": "evening", "hour": 4, "label": "接闺女"}),
+    ),
+    ("六点二十那个改成六点整", Intent("timer_change", {"at_hour": 6, "at_minute": 20, "hour": 6})),
+    ("一共几个闹钟了", Intent("timer_status")),
+    ("还剩哪些提醒", Intent("timer_status")),
+    ("我老婆生日是六月十八号，你记着点", Intent("remember", {"fact": "我老婆生日是六月十八号"})),
 ]
 
 NO_ORDERS = (
@@ -357,7 +366,13 @@ async def test_a_timer_is_changed_by_its_name_or_as_the_last(
 
 @pytest.mark.parametrize(
     ("words", "which"),
-    [("鸡蛋那个取消了吧，谢谢。", "鸡蛋"), ("把排骨那个停了", "排骨"), ("给奶奶打电话那个不用了", "给奶奶打电话")],
+    [
+        ("煮鸡蛋的不用提醒了", "煮鸡蛋"),
+        ("不用提醒我煮鸡蛋了", "煮鸡蛋"),
+        ("鸡蛋那个取消了吧，谢谢。", "鸡蛋"),
+        ("把排骨那个停了", "排骨"),
+        ("给奶奶打电话那个不用了", "给奶奶打电话"),
+    ],
 )
 async def test_a_timer_is_cancelled_by_what_it_is_for(talk: Talk, words: str, which: str) -> None:
     talk.hear(words)
@@ -372,6 +387,8 @@ async def test_a_timer_is_cancelled_by_what_it_is_for(talk: Talk, words: str, wh
         ("取消第一个", "t1"),
         ("周日那个删了吧", "t3"),
         ("明天那个不要了", "t3"),
+        ("晚上那个取消吧", "t4"),
+        ("把晚上的删了", "t4"),
         ("早上六点半的闹钟不要了", "t3"),
         ("把晚上八点那个取消", "t4"),
         ("刚才那个取消吧", "t3"),
@@ -461,6 +478,7 @@ async def test_a_question_or_an_order_after_it_is_not_kept(talk: Talk, words: st
         ("户口本我挪到卧室衣柜里了，你改一下。", "户口本我挪到卧室衣柜里了"),
         ("我把车挪到地面停车场了", "我把车挪到地面停车场了"),
         ("小雨的班主任换成李老师了", "小雨的班主任换成李老师了"),
+        ("遥控器我又放回茶几上了", "遥控器我又放回茶几上了"),
         ("不对，会议室在三楼，你更新一下", "会议室在三楼"),
     ],
 )
@@ -530,6 +548,8 @@ async def test_nothing_is_asked_as_before_where_nothing_was(talk: Talk) -> None:
         ("豆豆有多重啊", "豆豆四公斤", "你告诉过我：豆豆四公斤。"),
         ("姥姥的药在冰箱里吗", "姥姥的药在冰箱门上", "是的，你告诉过我：姥姥的药在冰箱门上。"),
         ("姥姥的药在卧室吗", "姥姥的药在冰箱门上", "不是，你告诉过我：姥姥的药在冰箱门上。"),
+        ("小美吃香菜吗", "小美不吃香菜", "不是，你告诉过我：小美不吃香菜。"),
+        ("wifi密码是啥", "我们家wifi密码是abc12345", "你告诉过我：你们家wifi密码是abc12345。"),
         ("小雨班主任姓什么来着", "小雨的班主任姓陈", "你告诉过我：小雨的班主任姓陈。"),
     ],
 )

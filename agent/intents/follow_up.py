@@ -115,8 +115,12 @@ def _of_timers(words: str, language: Language, intent: Intent, understand: Under
         yield from (Intent("timer_change", each.slots) for each in _timed(when, language, understand))
         if number := _number(when, language, understand):
             yield Intent("timer_change", {"count": number})
-    if intent.name in {"timer_start", "alarm"} or is_question(without_fillers(words, language)):
-        return
+    if intent.name not in {"timer_start", "alarm"} and not is_question(without_fillers(words, language)):
+        yield from _one_more(words, language, understand)
+
+
+def _one_more(words: str, language: Language, understand: Understand) -> Iterator[Intent]:
+    """Yield the further timer or alarm that the words ask for, at their beginning or anywhere in them."""
     if another := beginning("another", language).match(words):
         yield from _timed(without_fillers(words[another.end() :], language), language, understand)
     if one_more := anywhere(language, "one_more").search(words):

@@ -99,6 +99,11 @@ _REQUEST: Final = re.compile(
 _ASKS_ZH: Final = re.compile(
     r"[吗呢么嘛][?？]?\W*$|什么|啥|哪|谁|(?<!茶)几|多少|多[大远高长久]|怎么|为什么|是不是|有没有|记不记得"
 )
+_WANTS_ZH: Final = re.compile(
+    "(?:那|那么)?你?(?:现在)?(?:能不能|能|可不可以|可以|会)(?:直接)?(?:帮|给|替)我(?!.*(?:什么|啥|哪|谁|几|多少|记|想))"
+)
+"""What asks for something to be done, in the form of a question."""
+
 _WHETHER_ZH: Final = re.compile(r"[吗嘛]\W*$|是不是|有没有")
 _OF_MEMORY_ZH: Final = re.compile(
     r"你.*(记得|记着|知道|记住|记了)|[我咱].*(让|叫|要|请)你.*记|我.*(告诉|跟你说|对你说|和你说|说过)|列出"
@@ -141,7 +146,7 @@ _ASKED_ZH: Final[tuple[tuple[Asked, str], ...]] = (
 def is_question(words: str) -> bool:
     """Say whether a sentence asks for something that somebody may have told."""
     if language_of(words) == "zh":
-        return _ASKS_ZH.search(words) is not None
+        return _ASKS_ZH.search(words) is not None and _WANTS_ZH.match(words) is None
     text = _plain(words)
     first = text.split(" ", 1)[0]
     return (

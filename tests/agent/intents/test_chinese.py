@@ -506,6 +506,12 @@ async def test_a_later_statement_that_it_moved_wins(talk: Talk) -> None:
         assert await talk.says() == "你告诉过我：户口本你挪到卧室衣柜里了。"
 
 
+@pytest.mark.parametrize("words", ["你现在能帮我拨奶奶的号码吗", "可以给我读个故事吗", "能不能帮我叫个车"])
+async def test_what_is_to_be_done_is_not_looked_for_in_the_memory(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert not (await talk.says()).startswith("我不知道")
+
+
 async def test_the_same_is_asked_of_another_thing(talk: Talk) -> None:
     talk.hear("户口本在哪儿")
     hits = found("记一下，户口本放在书房第二个抽屉里。")

@@ -123,7 +123,7 @@ def _one_more(words: str, language: Language, understand: Understand) -> Iterato
     """Yield the further timer or alarm that the words ask for, at their beginning or anywhere in them."""
     if another := beginning("another", language).match(words):
         yield from _timed(without_fillers(words[another.end() :], language), language, understand)
-    if one_more := anywhere(language, "one_more").search(words):
+    if one_more := anywhere(language, "one_within").search(words):
         rest = f"{words[: one_more.start()]}{words[one_more.end() :].lstrip(_PAUSE)}"
         yield from _timed(without_fillers(rest, language), language, understand)
 

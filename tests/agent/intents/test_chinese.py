@@ -11,7 +11,7 @@ ORDERS = [
         "每天早上七点都提醒我吃药",
         Intent("alarm", {"repeat": "FREQ=DAILY", "period": "morning", "hour": 7, "label": "吃药"}),
     ),
-    ("下午三点开会前提醒我带电脑", Intent("alarm", {"period": "evening", "hour": 3, "label": "开会前带电脑"})),
+    ("下午三点提醒我带电脑开会", Intent("alarm", {"period": "evening", "hour": 3, "label": "带电脑开会"})),
     ("给奶奶打电话，八点提醒我", Intent("alarm", {"hour": 8, "label": "给奶奶打电话"})),
     ("明天要赶飞机，早上五点叫我起床", Intent("alarm", {"day": 1, "period": "morning", "hour": 5})),
     ("提醒我晚上八点给他打电话", Intent("alarm", {"period": "night", "hour": 8, "label": "给他打电话"})),

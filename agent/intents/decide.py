@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
 from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
-from agent.intents.follow_up import follow_up, sum_on
+from agent.intents.follow_up import follow_up, in_full, sum_on
 from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_statement
@@ -14,6 +14,7 @@ from agent.intents.subjects import (
     agenda,
     almanac,
     chance,
+    day_before,
     device,
     lists,
     recall,
@@ -41,6 +42,7 @@ _NEEDS: Final[Mapping[str, str]] = {
     "timer_change": "set_timer",
     "timer_status": "list_timers",
     "alarm": "set_alarm",
+    "alarm_before": "set_alarm",
     "tasks": "mailbox",
     "task_cancel": "mailbox",
     "volume_set": "set_volume",
@@ -101,6 +103,7 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
         return _without_person(state)
     if state.turn.block.situation.get("Confirmed") and state.turn.results:
         return _say(state, _confirmed(state), "confirmed")
+    state = in_full(state, understand)
     intent = _meant(state, understand)
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
         intent = Intent("recall") if intent.name == "agenda_next" else UNKNOWN  # somebody may have told it
@@ -289,14 +292,6 @@ def _stop(state: DialogState, intent: Intent) -> list[Action] | str:
     return phrase("fine", state.language)
 
 
-def _doubtful(state: DialogState, _: Intent) -> str:
-    return phrase("did_you_say", state.language, words=_bare(state.words))
-
-
-def _unsure_yes(state: DialogState, _: Intent) -> str:
-    return phrase("to_be_sure", state.language, words=_bare(_asked_back(state)[0]))
-
-
 def _not_caught(state: DialogState, _: Intent) -> str:
     words = _bare(state.words)
     return phrase("not_caught" if words else "not_heard", state.language, words=words)
@@ -342,6 +337,7 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "timer_change": timers.change,
     "timer_status": timers.status,
     "alarm": timers.alarm,
+    "alarm_before": day_before.alarm,
     "agenda": agenda.of_day,
     "agenda_next": agenda.what_next,
     "weather": weather.told,
@@ -387,7 +383,7 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "yes": _saying("fine"),
     "no": _saying("left_alone"),
     "declined": _saying("left_alone"),
-    "doubtful": _doubtful,
-    "unsure_yes": _unsure_yes,
+    "doubtful": lambda state, _: phrase("did_you_say", state.language, words=_bare(state.words)),
+    "unsure_yes": lambda state, _: phrase("to_be_sure", state.language, words=_bare(_asked_back(state)[0])),
     "not_caught": _not_caught,
 }

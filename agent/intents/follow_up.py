@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
@@ -15,6 +16,9 @@ from agent.intents.wording import anywhere, beginning, ending, mended, without_f
 
 _TIMERS: Final = frozenset({"set_timer", "set_alarm", "list_timers", "cancel_timer"})
 """Tools by which a turn was about what rings."""
+
+_LONGEST_THING: Final = 10
+"""Characters of what is asked the same of as of the thing before it."""
 
 _PLACES: Final = frozenset({"time", "time_there"})
 
@@ -37,7 +41,7 @@ LONGEST_ITEM: Final = 60
 
 _FRAMES: Final[dict[Language, tuple[str, ...]]] = {
     "en": ("set a timer for {}", "remind me {}", "remind me at {}", "remind me in {}"),
-    "zh": ("设一个{}的计时器", "{}提醒我"),
+    "zh": ("设一个{}计时器", "{}提醒我"),
 }
 """Whole sentences of which a time, or a time and what it is for, may be the rest."""
 
@@ -49,6 +53,43 @@ _OFF: Final[dict[Language, str]] = {"en": r",| off\b| and put\b", "zh": "[，,]"
 
 _COUNTED: Final[dict[Language, str]] = {"en": "set a timer for {} minutes", "zh": "设一个{}分钟的计时器"}
 _ASKED_THERE: Final[dict[Language, str]] = {"en": "what time is it in {}", "zh": "{}现在几点"}
+
+
+_ASKED_OF_DAY: Final[dict[str, str]] = {"date": "{}是星期几", "days_until": "离{}还有多少天"}
+"""How that is asked in Chinese which was asked of another day, by its intent."""
+
+_DATE: Final = re.compile(r"(?:\d{4}年)?([\d一二三四五六七八九十]{1,3}月[\d一二三四五六七八九十]{1,3})[日号]?")
+
+_COUNT_ZH: Final = r"[\d零一二两三四五六七八九十]+"
+
+_PAUSE: Final = " ,，、"
+
+
+def in_full(state: DialogState, understand: Understand) -> DialogState:
+    """Return the state with the words as they would be alone: 护照呢 after 户口本在哪儿 asks where the passport is."""
+    before = _before(state)
+    full = _in_full(state.words, before, state.language, understand) if before is not None else ""
+    turn = state.turn
+    return replace(state, turn=replace(turn, block=replace(turn.block, words=full))) if full else state
+
+
+def _in_full(words: str, before: Turn, language: Language, understand: Understand) -> str:
+    """Return the words with what those before them, or their answer, said already; "" where nothing was left out."""
+    if that_day := anywhere(language, "that_day").search(words):
+        told = _DATE.search("".join(before.replies)) or _DATE.search(before.words)
+        return f"{words[: that_day.start()]}{told[1]}号{words[that_day.end() :]}" if told else ""
+    opened = beginning("opening", language).match(words)
+    asked = ending("as_before", language).search(words)
+    thing = words[opened.end() if opened else 0 : asked.start()].strip(_PAUSE) if asked else ""
+    if not 0 < len(thing) <= _LONGEST_THING or understand(words).name not in {"unknown", "recall"}:
+        return ""
+    meant = understand(before.words)
+    if meant.name == "time_there":
+        return _ASKED_THERE[language].format(thing)
+    if meant.name in _ASKED_OF_DAY:
+        return _ASKED_OF_DAY[meant.name].format(thing)
+    topic = meant.text("topic") if meant.name == "recall" else ""
+    return before.words.replace(topic, thing, 1) if topic else ""
 
 
 def sum_on(state: DialogState) -> str:
@@ -69,10 +110,19 @@ def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Int
         return next(_of_timers(words, intent, before, understand), intent)
     if spoken_of(before.replies, language):
         return next(_of_lists(words, language, intent), intent)
+    if intent.name == "unknown" and _goes_on_telling(words, language) and understand(before.words).name == "remember":
+        return Intent("remember", {"fact": without_fillers(words, language)})
     asked = beginning("elsewhere", language).match(words)
     if asked and understand(before.words).name in _PLACES:
         return understand(_ASKED_THERE[language].format(without_fillers(words[asked.end() :], language)))
     return intent
+
+
+def _goes_on_telling(words: str, language: Language) -> bool:
+    """Say whether words tell one thing more after something that was to be kept."""
+    if is_question(words) or beginning("ordering", language).match(without_fillers(words, language)):
+        return False
+    return anywhere(language, "states").search(words) is not None
 
 
 def _of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -> Iterator[Intent]:
@@ -93,6 +143,7 @@ def _of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -
         yield Intent("timer_cancel", {"label": without_fillers(re.split(",", words[ended.end() :])[0], language)})
     if intent.name != "outside":
         yield from _another(words, language, last, understand)
+        yield from _another_within(words, language, understand)
 
 
 def _corrected(words: str, language: Language, understand: Understand) -> Iterator[Intent]:
@@ -128,6 +179,13 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
             yield each
 
 
+def _another_within(words: str, language: Language, understand: Understand) -> Iterator[Intent]:
+    """Yield one more timer or alarm that is asked for in the middle of the words."""
+    if one_more := anywhere(language, "one_within").search(words):
+        rest = f"{words[: one_more.start()]}{words[one_more.end() :].lstrip(_PAUSE)}"
+        yield from _timed(without_fillers(rest, language), language, understand)
+
+
 def _timed(when: str, language: Language, understand: Understand) -> Iterator[Intent]:
     """Yield the timer or the alarm that a time is, with what is said beside it."""
     for frame in _FRAMES[language] if when else ():
@@ -155,7 +213,8 @@ def _of_lists(words: str, language: Language, intent: Intent) -> Iterator[Intent
 
 def _number(words: str, language: Language, understand: Understand) -> int:
     """Return a number that stands alone, 0 where none does."""
-    return understand(_COUNTED[language].format(words)).number("minutes") if 0 < len(words.split()) < 3 else 0
+    is_short = 0 < len(words.split()) < 3 if language == "en" else re.fullmatch(_COUNT_ZH, words) is not None
+    return understand(_COUNTED[language].format(words)).number("minutes") if is_short else 0
 
 
 def _value(reply: str, language: Language) -> str:

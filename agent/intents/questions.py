@@ -98,8 +98,13 @@ _REQUEST: Final = re.compile(
 )
 
 _ASKS_ZH: Final = re.compile(
-    r"[吗呢么嘛][?？]?\W*$|什么|哪|谁|几|多少|多[大远高长久]|怎么|为什么|是不是|有没有|记不记得"
+    r"[吗呢么嘛][?？]?\W*$|什么|啥|哪|谁|(?<!茶)几|多少|多[大远高长久]|怎么|为什么|是不是|有没有|记不记得"
 )
+_WANTS_ZH: Final = re.compile(
+    "(?:那|那么)?你?(?:现在)?(?:能不能|能|可不可以|可以|会)(?:直接)?(?:帮|给|替)我(?!.*(?:什么|啥|哪|谁|几|多少|记|想))"
+)
+"""What asks for something to be done, in the form of a question."""
+
 _WHETHER_ZH: Final = re.compile(r"[吗嘛]\W*$|是不是|有没有")
 _OF_MEMORY_ZH: Final = re.compile(
     r"你.*(记得|记着|知道|记住|记了)|[我咱].*(让|叫|要|请)你.*记|我.*(告诉|跟你说|对你说|和你说|说过)|列出"
@@ -114,10 +119,19 @@ _STATES: Final = re.compile(
 )
 """What tells rather than asks or orders: somebody, or something of somebody's, and a verb that says so."""
 
-_STATES_ZH: Final = re.compile("^(?:我|我们|咱们|他|她|.{1,6}的).{0,8}(?:是|在|有|放|借|给|喜欢|住|叫|停|买|讨厌)")
+_STATES_ZH: Final = re.compile(
+    "^(?:我|我们|咱们|他|她|.{1,6}的).{0,8}(?:是|在|有|放|借|给|喜欢|住|叫|停|买|讨厌|姓|属|爱|怕|不吃|不能吃|过敏|搬|换)"
+    r"|^\w{1,5}(?:住|姓|属|对.{1,6}过敏|不?喜欢|讨厌|不吃|爱吃|怕|搬到|的生日|的电话)"
+    r"|^(?!把|请|帮|打开|关|给|放|拿|去)\w{1,8}在\w{1,12}[里上下面边旁处层]$"
+)
+
+_RUN_ZH: Final = r"[A-Za-z0-9']+|[^\W_A-Za-z0-9]+"
+"""What is looked for as one: letters and digits apart from the characters beside them."""
 
 _EMPTY_ZH: Final = re.compile(
-    "什么时候|什么地方|什么名字|什么颜色|什么|星期几|周几|几点钟?|几号|几|哪里|哪儿|哪天|哪个|哪种|哪些|哪|多少|多大|多远|"
+    "什么时候|什么地方|什么名字|什么颜色|什么|啥|星期几|周几|几点钟?|几号|(?<!茶)几|哪里|哪儿|哪天|哪个|哪种|哪些|哪|多少|多大|多远|"
+    "(?:放|搁|挪|收|藏|停|摆|存|塞|忘|丢|扔)(?:在|到|去)?(?=哪|什么地方)|多[重高长宽深厚快]|几岁|现在|目前|如今|那么|"
+    r"[里上下](?:面|边|头)?(?=[吗嘛么]?\W*$)|"
     "谁|名字|关于|颜色|时候|告诉过?你?|说[过了]|讲过|提过|记不?得|记[住着了下]?|知不?道|来着|我们|我|你|您|那个|这个|请问|所有|"
     "全部|列出|东西|事情?|让|放|在|叫|是不是|是|对|把|跟|和|最|有没有|有|还|的|了|吗|嘛|呢|啊|呀|些|都|去"
 )
@@ -128,13 +142,14 @@ _ASKED_ZH: Final[tuple[tuple[Asked, str], ...]] = (
     ("when", "什么时候|几点|哪天|几号|星期几|周几|哪一?[天年月]"),
     ("where", "哪里|哪儿|在哪|什么地方|哪"),
     ("who", "谁"),
+    ("measure", "多[重高长宽深厚快]|几岁|多大"),
 )
 
 
 def is_question(words: str) -> bool:
     """Say whether a sentence asks for something that somebody may have told."""
     if language_of(words) == "zh":
-        return _ASKS_ZH.search(words) is not None
+        return _ASKS_ZH.search(words) is not None and _WANTS_ZH.match(words) is None
     text = _plain(words)
     first = text.split(" ", 1)[0]
     return (
@@ -303,5 +318,7 @@ def _read_chinese(words: str) -> Question:
     asked: Asked = next((name for name, pattern in _ASKED_ZH if re.search(pattern, words)), "")
     if _OF_MEMORY_ZH.search(words):
         kind = "which" if asked else "all"
-    runs = [run.lower() for part in _EMPTY_ZH.split(words) for run in re.findall(r"[\w']+", part)]
-    return Question(kind, asked, tuple((run, 1.0) for run in runs), (), words, "zh")
+    runs = [run.lower() for part in _EMPTY_ZH.split(words) for run in re.findall(_RUN_ZH, part)]
+    place = words.rfind("在") if kind == "whether" else len(words)
+    weights = tuple((run, LIGHT if 0 < place < words.lower().find(run) else 1.0) for run in runs)
+    return Question(kind, asked, weights, (), words, "zh")

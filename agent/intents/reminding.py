@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from agent.intents.intent import Intent, Language, language_of
+from agent.intents.questions import is_question
 from agent.intents.wording import anywhere, beginning, ending, without, without_fillers
 
 Reading: TypeAlias = tuple[int, Intent]
@@ -26,7 +27,7 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     """
     language = language_of(words)
     cue = anywhere(language, *_CUES).search(words)
-    if cue is None or len(words) > LONGEST or _tells(without_fillers(words, language), language):
+    if cue is None or len(words) > LONGEST or tells(without_fillers(words, language)):
         return None
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
     found = min(fitting, key=lambda reading: reading[0], default=(0, None))[1]
@@ -39,8 +40,19 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     return Intent("timer_start" if found.name == "length" else "alarm", slots | ({"label": label} if label else {}))
 
 
-def _tells(words: str, language: Language) -> bool:
+def told_anew(words: str) -> Intent | None:
+    """Return what is to be kept where the words tell of a thing that it is elsewhere, or another one, now."""
+    language = language_of(words)
+    if is_question(words) or anywhere(language, "moved").search(words) is None:
+        return None
+    return Intent("remember", {"fact": without(words, "opening", "updating", language)})
+
+
+def tells(words: str) -> bool:
     """Say whether words ask for what rings already, or tell of it."""
+    language = language_of(words)
+    if anywhere(language, "story").search(words):
+        return True
     return bool(beginning("telling", language).match(words) or ending("asking", language).search(words))
 
 

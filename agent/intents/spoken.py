@@ -93,7 +93,11 @@ _TO_YOU: Final[Mapping[str, str]] = {
 """Longest first; a "you" at the end of what was said is "me"."""
 _PERSONS: Final = re.compile(rf"\b({'|'.join(sorted(_TO_YOU, key=len, reverse=True))})\b", re.IGNORECASE)
 
-_TO_YOU_ZH: Final[Mapping[str, str]] = {"我们": "你们", "咱们": "你们", "我": "你", "您": "我", "你": "我"}
+_TO_YOU_ZH: Final[Mapping[str, str]] = {
+    **{"我们": "你们", "咱们": "你们", "咱": "你们"},
+    **{"我": "你", "您": "我", "你": "我"},
+}
+"""Longest first."""
 _PERSONS_ZH: Final = re.compile("|".join(_TO_YOU_ZH))
 
 

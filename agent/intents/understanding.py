@@ -11,10 +11,10 @@ from hassil.intents import Intents
 from hassil.recognize import RecognizeResult
 
 from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
-from agent.intents.reminding import Reading, rung_for
+from agent.intents.reminding import Reading, rung_for, tells, told_anew
 from agent.intents.subjects.voices import names_somebody
 from agent.intents.subjects.which_timer import names_timer
-from agent.intents.wording import anywhere, first_of, mended, plainer, sentence_file
+from agent.intents.wording import anywhere, first_of, mended, plainer, sentence_file, without_fillers
 from memory.chinese import simplified
 
 LONGEST: Final = 500
@@ -50,6 +50,9 @@ _WITHIN: Final = _DROPPED.replace(r"\s", "")
 _AROUND: Final = " \t\n,.?!，。？！;；:：、…\"'“”‘’"
 """What is cut off both ends of free text."""
 
+
+_OF_TIMERS: Final = frozenset({"timer_cancel", "timer_change", "timer_status"})
+"""What is done to a timer; it is not called "I": who says that they changed one wants nothing done."""
 
 _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
@@ -88,26 +91,40 @@ class Understanding:
             less = self._best(first, language)
             intent = intent if less.name in _VAGUE else less
         if intent.name in _VAGUE:
-            intent = rung_for(plain, self._times_in) or intent
+            intent = rung_for(plain, self._times_in) or told_anew(plain) or intent
         hangs = intent.name in _TIMED and anywhere(language, "relative").search(plain)
         return Intent("ask_when", {"label": intent.text("label")}) if hangs else intent
 
     def _best(self, plain: str, language: Language) -> Intent:
-        readings = [reading for each in plainer(plain, language) for reading in self._readings(each)]
+        said = dict.fromkeys((*plainer(plain, language), _unbroken(without_fillers(plain, language))))
+        readings = [reading for each in said for reading in self._readings(each, plain)]
         return min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
 
-    def _readings(self, plain: str) -> list[Reading]:
-        readings = _readings(plain, self._intents)
-        return [each for each in readings if names_somebody(each[1]) and names_timer(each[1])]
+    def _readings(self, plain: str, said: str) -> list[Reading]:
+        return [each for each in _readings(plain, self._intents, said) if _is_meant(each[1])]
 
     def _times_in(self, plain: str) -> Iterator[Reading]:
         return _readings(plain, self._times)
 
 
-def _readings(plain: str, intents: Mapping[Language, Intents]) -> Iterator[Reading]:
+def _readings(plain: str, intents: Mapping[Language, Intents], said: str = "") -> Iterator[Reading]:
     language = language_of(plain)
     for result in recognize_all(plain, intents[language], language=_CODES[language]):
-        yield _reading(result, plain)
+        yield _reading(result, said or plain)
+
+
+def _unbroken(plain: str) -> str:
+    """Return Chinese without what is written between its parts: hassil fits no sentence across a comma."""
+    return re.sub(_WITHIN.replace("*", "+"), "", plain) if language_of(plain) == "zh" else plain
+
+
+def _is_meant(intent: Intent) -> bool:
+    """Say whether a reading's free text can be what it is taken for: a name, or what a timer is called."""
+    return (
+        names_somebody(intent)
+        and names_timer(intent)
+        and not (intent.name in _OF_TIMERS and tells(intent.text("label")))
+    )
 
 
 def _reading(result: RecognizeResult, words: str) -> Reading:

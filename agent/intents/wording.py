@@ -17,6 +17,9 @@ LEAST: Final = 6
 _BREAK: Final = re.compile(r"[,.?!] |[，。？！]")
 """Between an order and what is only told behind it."""
 
+_NEVER: Final = "(?!)"
+"""What stands for a wording that a language has none of."""
+
 _EDGE: Final[Mapping[Language, str]] = {"en": r"\b(?!')", "zh": ""}
 """Where a word ends."""
 
@@ -95,4 +98,4 @@ def _opener(language: Language) -> re.Pattern[str]:
 
 
 def _any(name: str, language: Language) -> str:
-    return "|".join(sentence_file(language)["wording"][name])
+    return "|".join(sentence_file(language)["wording"].get(name, (_NEVER,)))

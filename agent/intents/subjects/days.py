@@ -9,7 +9,14 @@ from agent.intents.intent import Intent
 YEARS: Final = 9
 """Within which every date comes: the 29th of February is eight years away around 2100 at most."""
 
-_NAMING: Final = frozenset(("day", "weekday", "weekday_of_next", "ahead", "weeks", "date"))
+_NAMING: Final = frozenset(
+    ("day", "weekday", "weekday_of_next", "ahead", "weeks", "date", "month_day", "weekday_of_last")
+)
+_IN_WEEK: Final = {"weekday_of_next": 7, "weekday_of_last": -7}
+"""Slots of a weekday of another week, and how many days ahead that week is."""
+
+_IN_MONTH: Final = {"date_of_this": 0, "date_of_next": 1}
+"""Slots of a date of this month or the next one, and how many months ahead it is."""
 
 
 _IN_PERIOD: Final[Mapping[str, Callable[[int], int]]] = {
@@ -23,26 +30,40 @@ _IN_PERIOD: Final[Mapping[str, Callable[[int], int]]] = {
 
 def names_day(intent: Intent) -> bool:
     """Whether the words name a day at all."""
-    return not _NAMING.isdisjoint(intent.slots)
+    return not (_NAMING | _IN_MONTH.keys()).isdisjoint(intent.slots)
 
 
 def days_ahead(intent: Intent, today: date) -> list[int]:
     """Return how many days ahead the words can mean, the nearest first; none for a date that no year has.
 
     Slots: day (0 today, 1 tomorrow …), ahead and weeks, weekday (0 is Monday: the coming one, today's too),
-    weekday_of_next (that of the week that begins with the coming Monday), or date of a month (1 to 12; without one the
-    date comes in any month).
+    weekday_of_next (that of the week that begins with the coming Monday) and weekday_of_last, date of a month (1 to 12;
+    without one the date comes in any month), month_day, which is both in one number: 1225 is Christmas, date_of_this
+    and date_of_next (of this month, of the next one).
     """
     if "weekday" in intent.slots:
         nearest = (intent.number("weekday") - today.weekday()) % 7
         return [nearest, nearest + 7]
-    if "weekday_of_next" in intent.slots:
-        return [7 - today.weekday() + intent.number("weekday_of_next")]
-    if "date" in intent.slots:
-        return list(_to_date(intent.number("date"), intent.number("month"), today))
+    for slot, days in _IN_WEEK.items():
+        if slot in intent.slots:
+            return [days - today.weekday() + intent.number(slot)]
+    if found := next((slot for slot in _IN_MONTH if slot in intent.slots), None):
+        return _in_month(intent.number(found), _IN_MONTH[found], today)
+    if {"date", "month_day"} & intent.slots.keys():
+        month, number = divmod(intent.number("month_day"), 100)
+        return list(_to_date(number or intent.number("date"), month or intent.number("month"), today))
     if "ahead" in intent.slots or "weeks" in intent.slots:
         return [intent.number("ahead") + 7 * intent.number("weeks")]
     return [intent.number("day")] if "day" in intent.slots else [0, 1]
+
+
+def _in_month(number: int, months: int, today: date) -> list[int]:
+    """Return how far away a date of this month or the next one is; nothing where that month has none like it."""
+    year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
+    try:
+        return [(date(year, month + 1, number) - today).days]
+    except ValueError:
+        return []
 
 
 def _to_date(number: int, month: int, today: date) -> Iterator[int]:

@@ -78,7 +78,7 @@ class Fact:
     def holds(self, stem: str) -> bool:
         """Say whether a word is in it, in any of its forms; a Chinese run as it is."""
         if language_of(stem) == "zh":
-            return stem in self.text
+            return stem in self.text or stem in re.sub("[不没]", "", self.text)
         return any(_same(stem, own) for own in (self.stems if self.language == "en" else tokens_of(self.text)))
 
     def share_of(self, question: Question) -> float:
@@ -100,7 +100,7 @@ class Fact:
     def fits(self, question: Question) -> bool:
         """Say whether it can be an answer of the sort that is asked for."""
         if self.language == "zh":
-            pattern = _FITTING_ZH.get(question.asked)
+            pattern = _FITTING_ZH.get(question.asked) or _unit_asked(question.text)
             return pattern is None or pattern.search(self.text) is not None
         classes, stems = word_classes(), self.stems
         has_number = any(_closed_class(stem) == "numbers" or stem[0].isdecimal() for stem in stems)
@@ -217,11 +217,24 @@ _FITTING_ZH: Final[dict[str, re.Pattern[str]]] = {
     "color": re.compile("色|[红橙黄绿蓝紫黑白灰棕粉]"),
 }
 
+_MEASURES_ZH: Final = (
+    (re.compile("多重"), re.compile("斤|克|吨")),
+    (re.compile("多[高长宽深厚远]"), re.compile("米|尺|寸|里")),
+    (re.compile("几岁|多大"), re.compile("岁|月大|出生|生日|年|平|号|寸")),
+    (re.compile("多快"), re.compile("公里|迈|米")),
+)
+"""What is asked of a measure, and a unit of which an answer has one."""
+
 _VALUES_ZH: Final = (
     re.compile("[红橙黄绿蓝紫黑白灰棕粉青][色的]?色?"),
     re.compile("(?:星期|周|礼拜)[一二三四五六日天]"),
     re.compile("[0-9零一二两三四五六七八九十百]+(?:点|号|月|楼|层|岁|个|块)"),
 )
+
+
+def _unit_asked(text: str) -> re.Pattern[str] | None:
+    """Return the units of which an answer must have one, None where no measure is asked for."""
+    return next((units for asked, units in _MEASURES_ZH if asked.search(text)), None)
 
 
 def _verdict_chinese(fact: Fact, question: Question) -> Verdict:

@@ -110,7 +110,7 @@ def _is_so(fact: Fact, question: Question) -> bool:
 
 def _whether(facts: Sequence[Fact], question: Question, language: Language) -> str:
     """Say yes or no by the newest statement that does so plainly; quote one that has all the words."""
-    kept = [fact for fact in facts if fact.was_to_be_kept] or facts
+    kept = [fact for fact in facts if fact.was_to_be_kept and fact.share_of(question) >= 1 / 3] or facts
     for fact in kept:
         if verdict := fact.verdict(question):
             return phrase(f"recalled_{verdict}", language, fact=_turned(fact))

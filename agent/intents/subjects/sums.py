@@ -44,13 +44,20 @@ _OPERATORS_ZH: Final = (
     (r"([\d.]+)的百分之([\d.]+)", r"\1*\2/100"),
     (r"百分之([\d.]+)", r"\1/100"),
     (r"([\d.]+)的一半", r"\1/2"),
+    (r"([\d.]+)的([\d.]+)分之([\d.]+)", r"\1*\3/\2"),
+    (r"([\d.]+)分之([\d.]+)", r"(\2/\1)"),
+    (r"([\d.]+)(?:块钱?|元)?[的打]([1-9])折", r"\1*\2/10"),
+    (
+        r"([\d.]+)(?:块钱?|元)?([\d.]+)个?人(?:平?分|平摊|aa制?)(?:每个?人|一个?人)?(?:[要该]?[付出给]?多少钱?)?",
+        r"\1/\2",
+    ),
     (r"([\d.]+)的平方根", r"(\1)**0.5"),
     (r"([\d.]+)的平方", r"(\1)**2"),
     (r"加上?", "+"),
     (r"减去?", "-"),
     (r"乘以?|的(?=[\d.]+倍)", "*"),
     (r"除以", "/"),
-    (r"倍", ""),
+    (r"倍|(?<=\d)(?:块钱?|元)", ""),
 )
 _GOING_ON: Final[dict[Language, tuple[tuple[str, str], ...]]] = {
     "en": (
@@ -82,7 +89,8 @@ _CONVERSIONS: Final = (
         rf"{_NUMBER} (?P<unit>[a-z/ ]+?)(?: have| make)?"
     ),
     re.compile(
-        r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[^\d.是等有]+?)(?:是|等于|有|合|换成|换算成)(?:多少|几)?(?P<target>[^\d.]+)"
+        r"(?P<number>-?\d+(?:\.\d+)?)(?P<unit>[^\d.是等有]+?)"
+        r"(?:(?:是|等于|有|合|换成|换算成)(?:多少|几)?|多少|几)(?P<target>[^\d.]+)"
     ),
 )
 _UNITS: Final = {
@@ -98,14 +106,41 @@ _UNITS: Final = {
         "英尺": "foot",
         "英寸": "inch",
     },
-    **{"公斤": "kg", "千克": "kg", "克": "g", "斤": "(0.5 kg)", "磅": "pound", "盎司": "ounce", "升": "liter"},
+    **{"公斤": "kg", "千克": "kg", "克": "g", "斤": "jin", "磅": "pound", "盎司": "ounce", "升": "liter"},
     **{"毫升": "ml", "加仑": "gallon", "摄氏度": "degC", "华氏度": "degF", "摄氏": "degC", "华氏": "degF"},
+    **{"钟头": "hour", "尺": "chi", "寸": "cun", "亩": "mu", "平方米": "m**2", "平米": "m**2", "公顷": "hectare"},
+    **{
+        "平方公里": "km**2",
+        "吨": "tonne",
+        "刻钟": "ke",
+        "刻": "ke",
+        "星期": "week",
+        "个星期": "week",
+        "个小时": "hour",
+        "度": "degC",
+    },
     **{"小时": "hour", "分钟": "minute", "秒": "second", "天": "day", "周": "week", "年": "year", "码": "yard"},
 }
 """Units as people say them, where pint calls them otherwise."""
 
 _DIGITS_ZH: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _SIZES_ZH: Final = {"十": 10, "百": 100, "千": 1000}
+_LIANG: Final = "liang"
+"""A tenth of a 斤, where the same character is no number."""
+
+_HALVES_ZH: Final = (
+    (r"(?<![\d.])(\d+)块(\d)(?![\d个人])", r"\1.\2"),
+    (r"(?<![\d.])(\d+)(斤|米|度|升)(\d{1,2})(?:liang)?(?=[是等有合换])", r"\1.\3\2"),
+    (r"(?<![\d.])(\d+)个?(小时|钟头|斤|公斤|公里|米|升|天|年|分钟|磅|英里)半", r"\1.5\2"),
+    (r"(?<![\d.])(\d+)个半(?=小时|钟头|月|星期)", r"\1.5"),
+    (r"^半个?(?=[^\d])", "0.5"),
+)
+"""How halves and tenths are said behind a unit or before it, and the number they make."""
+
+_BELOW_ZH: Final = {"百": "十", "千": "百", "万": "千"}
+_SHORT_ZH: Final = re.compile(r"(?<=([百千万]))[一二三四五六七八九]$")
+"""A last digit that stands for as many of the size below: 一百二 is 120."""
+
 _NUMBER_ZH: Final = re.compile("(?:[零〇一二两三四五六七八九十千万亿]|百(?!分之))+(?:点[零〇一二三四五六七八九]+)?")
 
 
@@ -145,8 +180,7 @@ def _in_digits(words: str, language: Language) -> str:
     text = words.lower().replace("’", "'").strip(" \t\n.,?!。？！")
     text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
     if language == "zh":
-        text = re.sub(r"\s+|请问|计算|帮我算|算一下|等于多少|是多少$|等于几|等于$|[?？。]", "", text)
-        return _NUMBER_ZH.sub(lambda found: _number_chinese(found.group()), text)
+        return _in_digits_chinese(text)
     from text_to_num import alpha2digit
 
     text = _LEAD.sub("", re.sub(r"\bdegrees?\b( of)?|°|[?!]", " ", text).replace("%", " percent").strip())
@@ -162,8 +196,23 @@ def _in_digits(words: str, language: Language) -> str:
     return re.sub(r"\b(?:equals?|make[s]?|altogether|in total)$", "", text).strip()
 
 
-def _number_chinese(said: str) -> str:
+def _in_digits_chinese(text: str) -> str:
+    """Return a Chinese sentence with its numbers in digits: 两斤半 as 2.5斤, 一米七五 as 1.75米."""
+    text = text.replace("零下", "-")
+    text = re.sub(
+        r"\s+|请问|计算|帮我算|算一下|等于多少|(?:一共|总共)?[是要得]多少钱?$|等于几|等于$|[?？。，]", "", text
+    )
+    text = re.sub(r"(?<=[一二两三四五六七八九十\d])两(?=[是等有合换])", _LIANG, text)
+    text = _NUMBER_ZH.sub(lambda found: number_chinese(found.group()), text)
+    for pattern, instead in _HALVES_ZH:
+        text = re.sub(pattern, instead, text)
+    return text
+
+
+def number_chinese(said: str) -> str:
+    """Return in digits a number that is written in Chinese characters: 一百二 as 120, 三点五 as 3.5."""
     whole, _, fraction = said.partition("点")
+    whole = _SHORT_ZH.sub(lambda found: found[0] + _BELOW_ZH[found[1]], whole)
     total = section = digit = 0
     for character in whole:
         if character in _DIGITS_ZH:
@@ -174,10 +223,14 @@ def _number_chinese(said: str) -> str:
             size = 10_000 if character == "万" else 100_000_000
             total, section, digit = (total + section + digit) * size, 0, 0
     value = str(total + section + digit)
+    if not set(whole) - _DIGITS_ZH.keys():  # a number read out: 二零二六
+        value = "".join(str(_DIGITS_ZH[each]) for each in whole)
     return f"{value}.{''.join(str(_DIGITS_ZH[each]) for each in fraction)}" if fraction else value
 
 
 def _calculated(text: str, language: Language) -> str:
+    *before, last = text.split("再")  # what is done again is done to all before it
+    text = "".join(["(" * len(before), *(f"{each})" for each in before), last])
     for pattern, operator in _OPERATORS_ZH if language == "zh" else _OPERATORS:
         bounded = pattern if language == "zh" or pattern.startswith("(") else rf"\b(?:{pattern})\b"
         text = re.sub(bounded, operator, text)
@@ -204,8 +257,7 @@ def _converted(text: str, language: Language) -> str:
     import pint
 
     try:
-        source = _registry().parse_expression(_UNITS[unit]) if unit == "斤" else None
-        quantity = number * source if source is not None else _registry().Quantity(number, _unit(unit))
+        quantity = _registry().Quantity(number, _unit(unit))
         value = float(quantity.to(_unit(target)).magnitude)
     except (pint.errors.PintError, AttributeError, AssertionError, ValueError, TypeError, KeyError):
         return ""  # no units, or of two kinds
@@ -223,4 +275,11 @@ def _registry() -> "UnitRegistry[float]":
     """Return pint's units; making them takes a fifth of a second, so at the first question."""
     from pint import UnitRegistry
 
-    return UnitRegistry()
+    registry: UnitRegistry[float] = UnitRegistry()
+    registry.define("jin = 0.5 kilogram")
+    registry.define("ke = 15 minute")
+    registry.define("chi = meter / 3")
+    registry.define("cun = meter / 30")
+    registry.define("mu = 2000 / 3 * meter ** 2")
+    registry.define(f"{_LIANG} = 0.05 kilogram")
+    return registry

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult
-from agent.intents.intent import Intent, Language
+from agent.intents.intent import Intent, Language, Slot
 from agent.intents.phrases import phrase
 from agent.intents.questions import read_question
 from agent.intents.spoken import (
@@ -55,13 +55,14 @@ def start(state: DialogState, intent: Intent) -> list[Action] | str:
 
 
 def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Set an alarm at the next time of day that fits what was said."""
+    """Set an alarm at the next time of day that fits what was said, or so much earlier as the slots of a length say."""
     language, now = state.language, state.now
     if now is None:
         return phrase("no_clock", language)
     due, label = next_moment(intent, now), intent.text("label")[:LONGEST_LABEL]
     if due is None:
         return phrase("no_such_day", language)
+    due -= timedelta(seconds=intent.seconds())
     result, repeat = state.result("set_alarm"), intent.text("repeat")
     if result is None:
         again = {"repeat": repeat} if repeat else {}
@@ -154,8 +155,8 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
         return phrase("no_clock", state.language)
     if "hour" not in intent.slots and "exact_hour" not in intent.slots:
         intent = Intent(intent.name, {**intent.slots, "exact_hour": due.hour, "minute": due.minute})
-    elif "period" not in intent.slots:  # of the same half of the day as before
-        intent = Intent(intent.name, {**intent.slots, "period": "evening" if due.hour >= 12 else "morning"})
+    else:  # of the same half of the day as before
+        intent = Intent(intent.name, _same_half(dict(intent.slots), due))
     if not names_day(intent) and due.date() != now.date():
         intent = Intent(intent.name, {**intent.slots, "date": due.day, "month": due.month})
     moment = next_moment(intent, now)
@@ -163,6 +164,15 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
         return phrase("no_such_day", state.language)
     named = "" if is_length(label) else label
     return [state.action("set_alarm", at=f"{moment:%Y-%m-%dT%H:%M}", label=named, **again)]
+
+
+def _same_half(slots: dict[str, Slot], due: datetime) -> dict[str, Slot]:
+    """Return an hour of the clock as that of the day which is the nearer to when it was to ring."""
+    hour = int(slots.get("hour", 0))
+    if "period" in slots or not 0 < hour <= 12:
+        return slots
+    nearest = min(hour % 12, hour % 12 + 12, key=lambda each: abs(each - due.hour - due.minute / 60))
+    return {**slots, "exact_hour": nearest} if nearest else slots
 
 
 def cancel_all(state: DialogState, _: Intent) -> list[Action] | str:

@@ -14,7 +14,7 @@ from memory.json_value import Json, fields
 Timer = dict[str, Json]
 """As the tool list_timers tells of it."""
 
-BY_LIST: Final = frozenset({"ordinal", "weekday", "newest"})
+BY_LIST: Final = frozenset({"ordinal", "weekday", "newest", "at_hour", "at_period", "on_day"})
 """Slots of which one needs the list to know the timer that is meant."""
 
 LONGEST_NAME: Final = 5
@@ -24,6 +24,11 @@ _NAMING: Final = frozenset({"timer_change", "timer_status", "timer_cancel"})
 
 _EMPTY: Final = frozenset(("the", "a", "an", "my", "i", "our", "one", "timer", "alarm", "remind", "thing", "for"))
 """Stems in what somebody calls a timer that tell nothing."""
+
+_PERIODS: Final = {"morning": (0, 12), "noon": (11, 14), "evening": (12, 19), "night": (18, 24)}
+"""Hours between which a part of the day lies."""
+
+_BY_TIME: Final = frozenset(("weekday", "on_day", "at_hour", "at_period"))
 
 _NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one"})
 
@@ -41,17 +46,16 @@ def due_of(timer: Timer) -> datetime | None:
 def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | None:
     """Return the timer that is meant; without a name the one set last, or the next; None where none is like that.
 
-    Slots: ordinal (from 1, -1 is the last), label, weekday (0 is Monday), start_hours to start_seconds;
-    `newest` for the one set last, whatever else is told of it.
+    Slots: ordinal (from 1, -1 is the last), label, weekday (0 is Monday), on_day (0 is today), at_hour with at_minute
+    and at_period, start_hours to start_seconds; `newest` for the one set last, whatever else is told of it.
     """
     wanted = "" if "newest" in intent.slots else intent.text("label") or intent.text("name")
     if place := intent.number("ordinal"):
         return timers[place - (place > 0)] if place <= len(timers) else None
     if wanted.casefold() not in _NAMELESS:
         return next((each for each in timers if _is_called(label_of(each), wanted)), None)
-    if "weekday" in intent.slots and "newest" not in intent.slots:
-        on = (each for each in timers if (due := due_of(each)) and due.weekday() == intent.number("weekday"))
-        return next(on, None)
+    if _BY_TIME & intent.slots.keys() and "newest" not in intent.slots:
+        return next((each for each in timers if (due := due_of(each)) and _rings_then(due, intent, state)), None)
     if seconds := intent.seconds("start_"):
         return next((each for each in timers if label_of(each) == length(seconds, state.language)), None)
     newest = _set_in_conversation(state)
@@ -61,6 +65,21 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
 def names_timer(intent: Intent) -> bool:
     """Whether what an intent calls a timer can be the name of one: what is longer is a sentence."""
     return intent.name not in _NAMING or len(intent.text("label").split()) <= LONGEST_NAME
+
+
+def _rings_then(due: datetime, intent: Intent, state: DialogState) -> bool:
+    """Say whether a timer rings on the day, or at the time of day, that names it: of the morning or of the evening."""
+    if "weekday" in intent.slots:
+        return due.weekday() == intent.number("weekday")
+    if "on_day" in intent.slots:
+        return state.now is not None and (due.date() - state.now.date()).days == intent.number("on_day")
+    hour, period = intent.number("at_hour"), intent.text("at_period")
+    if "at_hour" not in intent.slots:
+        first, end = _PERIODS[period]
+        return first <= due.hour < end
+    halves = {"": (0, 12), "morning": (0,)}.get(period, (12,))
+    hours = {hour} if hour > 12 else {hour % 12 + half for half in halves}
+    return due.hour in hours and due.minute == intent.number("at_minute")
 
 
 def _is_called(label: str, wanted: str) -> bool:

@@ -24,8 +24,8 @@ class Canceller(Protocol):
     def cancel(self, near: Samples, far: Samples) -> Samples:
         """Return `near` without the echo of `far`, `CANCELLER_SAMPLES` later.
 
-        Both int16, one or more frames in a row, 16 kHz; `far` leaves the loudspeaker at most half a second before it is
-        in `near`, and never after. Raises ValueError for another length.
+        Both int16, shape (160,), 16 kHz; `far` leaves the loudspeaker at most half a second before it is in `near`, and
+        never after. Raises ValueError for another length.
         """
 
     def begin_anew(self, delay: float) -> None:
@@ -58,18 +58,15 @@ class WebRtcCanceller:
         self.begin_anew(0.0)
 
     def cancel(self, near: Samples, far: Samples) -> Samples:
-        """Return `near` without the echo of `far`, 128 samples later. Raises ValueError unless both are frames."""
-        if near.shape != far.shape or not len(near) or len(near) % FRAME_SAMPLES:
-            raise ValueError(f"the canceller takes {FRAME_SAMPLES} samples a frame, not {near.shape} and {far.shape}")
+        """Return `near` without the echo of `far`, 128 samples later. Raises ValueError unless both are 160 samples."""
+        if near.shape != (FRAME_SAMPLES,) or far.shape != (FRAME_SAMPLES,):
+            raise ValueError(f"the canceller takes {FRAME_SAMPLES} samples, not {near.shape} and {far.shape}")
+        self._frames[0], self._frames[1] = far, near
         if self._delay_ms is not None:
             self._module.set_stream_delay_ms(self._delay_ms)
             self._delay_ms = None
-        left, frames = np.empty_like(near), self._frames
-        for start in range(0, len(near), FRAME_SAMPLES):
-            frame = slice(start, start + FRAME_SAMPLES)
-            frames[0], frames[1] = far[frame], near[frame]
-            self._cancel()
-            left[frame] = frames[1]
+        self._cancel()
+        left: Samples = self._frames[1].copy()
         return left
 
     def begin_anew(self, delay: float) -> None:
@@ -132,16 +129,16 @@ class Reframer:
         self._done: Samples = np.zeros(REFRAMING_SAMPLES, np.int16)
 
     def cut(self, chunk: AudioChunk) -> tuple[Samples, float]:
-        """Return the frames that the chunk completes, in a row, and the time of their first sample."""
+        """Return the frames that the chunk completes, shape (frames, 160), and the time of their first sample."""
         at = chunk.started_at - len(self._rest) / SAMPLE_RATE
         samples = np.concatenate([self._rest, chunk.samples])
         whole = len(samples) // FRAME_SAMPLES * FRAME_SAMPLES
         self._rest = samples[whole:]
-        return samples[:whole], at
+        return samples[:whole].reshape(-1, FRAME_SAMPLES), at
 
     def join(self, frames: Samples) -> Samples:
         """Return the next 512 samples, `REFRAMING_SAMPLES` behind; to be called once after each `cut`."""
-        samples = np.concatenate([self._done, frames])
+        samples = np.concatenate([self._done, frames.ravel()])
         self._done = samples[CHUNK_SAMPLES:]
         return samples[:CHUNK_SAMPLES]
 
@@ -168,8 +165,6 @@ class Cleaned:
     """What was played with them, `LEAD_SECONDS` early."""
     left: Samples
     """What is left of `near`; `CANCELLER_SAMPLES` behind."""
-    sounds: bool
-    """Whether anything was played with them."""
 
 
 class CleanedStream:
@@ -209,23 +204,35 @@ class CleanedStream:
 
     def process(self, chunk: AudioChunk) -> Cleaned:
         """Take the next chunk."""
-        near, at = self._reframer.cut(chunk)
-        far = self._reference.read(at + self.lead, len(near))
-        sounds = bool(far.any())
-        left = self._left(near, far, sounds=sounds)
-        cleaned = AudioChunk(self._reframer.join(left), chunk.started_at - DELAY_SECONDS)
-        return Cleaned(cleaned, near, far, left, sounds)
+        nears, at = self._reframer.cut(chunk)
+        far = self._reference.read(at + self.lead, nears.size)
+        lefts = self._cancelled(nears, far.reshape(-1, FRAME_SAMPLES))
+        self._before = nears[-1]
+        cleaned = AudioChunk(self._reframer.join(lefts), chunk.started_at - DELAY_SECONDS)
+        return Cleaned(cleaned, nears.ravel(), far, lefts.ravel())
 
-    def _left(self, near: Samples, far: Samples, *, sounds: bool) -> Samples:
-        """Return what is left of some frames; where nothing has to be cancelled, all of them."""
-        before, self._before = self._before, near[-FRAME_SAMPLES:]
+    def _cancelled(self, nears: Samples, fars: Samples) -> Samples:
+        """Return what is left of some frames, shape (frames, 160); where nothing has to be cancelled, all of them."""
+        sounds = [bool(far.any()) for far in fars]
+        if self.canceller is None or (self._silent_frames >= RESTING_FRAMES and not any(sounds)):
+            self._silent_frames = self._silent_frames + len(sounds) if not any(sounds) else sounds[::-1].index(True)
+            row = np.concatenate([self._before, nears.ravel()])
+            return row[FRAME_SAMPLES - CANCELLER_SAMPLES : -CANCELLER_SAMPLES].reshape(-1, FRAME_SAMPLES)
+        lefts, before = np.empty_like(nears), self._before
+        for left, near, far, is_sound in zip(lefts, nears, fars, sounds, strict=True):
+            left[:] = self._left(self.canceller, before, near, far if is_sound else None)
+            before = near
+        return lefts
+
+    def _left(self, canceller: Canceller, before: Samples, near: Samples, far: Samples | None) -> Samples:
+        """Return what is left of a frame, behind the one before it; None stands for silence."""
         was_resting = self._silent_frames >= RESTING_FRAMES
-        self._silent_frames = 0 if sounds else self._silent_frames + len(near) // FRAME_SAMPLES
-        if self.canceller is None or self._silent_frames >= RESTING_FRAMES:
+        self._silent_frames = 0 if far is not None else self._silent_frames + 1
+        if self._silent_frames >= RESTING_FRAMES:
             return np.concatenate([before[-CANCELLER_SAMPLES:], near[:-CANCELLER_SAMPLES]])
         if was_resting:  # what it still holds is from before its rest
-            self.canceller.cancel(before, _SILENCE)
-        return self.canceller.cancel(near, far)
+            canceller.cancel(before, _SILENCE)
+        return canceller.cancel(near, _SILENCE if far is None else far)
 
 
 _SILENCE: Final = np.zeros(FRAME_SAMPLES, np.int16)

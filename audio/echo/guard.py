@@ -76,7 +76,7 @@ class Tape:
         """Keep one chunk."""
         self.cleaned.append(cleaned)
         self.begun.set()
-        if cleaned.sounds:
+        if np.any(cleaned.far):
             self._silent = 0
         elif self._silent is not None:
             self._silent += 1
@@ -151,8 +151,9 @@ class CancellingGuard:
             self._tape.add(cleaned)
         if self._lost > 0:
             self._looked.append(cleaned)
-        self._after = 0 if cleaned.sounds else self._after + 1
-        if cleaned.sounds and self._tape is None:
+        sounds = bool(cleaned.far.any())
+        self._after = 0 if sounds else self._after + 1
+        if sounds and self._tape is None:
             self._sounding += 1
             if self._sounding % CHOOSE_CHUNKS == 0:
                 self._choose_again()

@@ -48,8 +48,8 @@ def speech(samples: Samples) -> NDArray[np.bool_]:
 
 
 @pytest.mark.shows("V4")
-@pytest.mark.parametrize("length", [0, 80, 159, 161, 400])
-def test_another_length_than_tens_of_milliseconds_never_reaches_the_library(length: int) -> None:
+@pytest.mark.parametrize("length", [0, 80, 159, 161, 320])
+def test_another_length_than_ten_milliseconds_never_reaches_the_library(length: int) -> None:
     canceller = WebRtcCanceller()
     frame, wrong = np.zeros(FRAME_SAMPLES, np.int16), np.zeros(length, np.int16)
     for near, far in ((wrong, frame), (frame, wrong)):
@@ -80,18 +80,6 @@ def test_its_calls_to_the_library_do_what_the_modules_own_methods_do() -> None:
             for each in (direct, by_methods):
                 each.begin_anew(0.02)
         assert np.array_equal(direct.cancel(near, far), by_methods.cancel(near, far))
-
-
-def test_frames_that_come_together_are_cancelled_as_one_after_the_other() -> None:
-    together, alone = WebRtcCanceller(), WebRtcCanceller()
-    far, near = (
-        np.random.default_rng(seed).normal(0, 2000, 20 * 4 * FRAME_SAMPLES).astype(np.int16) for seed in (1, 2)
-    )
-    for start in range(0, len(near), 4 * FRAME_SAMPLES):
-        frames = [slice(at, at + FRAME_SAMPLES) for at in range(start, start + 4 * FRAME_SAMPLES, FRAME_SAMPLES)]
-        four = slice(start, start + 4 * FRAME_SAMPLES)
-        left = np.concatenate([alone.cancel(near[each], far[each]) for each in frames])
-        assert np.array_equal(together.cancel(near[four], far[four]), left)
 
 
 @pytest.mark.shows("V4")

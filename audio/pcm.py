@@ -59,7 +59,7 @@ def power_of(samples: Samples) -> float:
     Nobody hears it, and beside it a quiet voice would be no louder than its room.
     """
     wave = samples.astype(np.float32)
-    wave -= np.add.reduce(wave) / np.float32(len(wave))  # `mean` costs three times as much
+    wave -= float(np.add.reduce(wave)) / len(wave)  # `mean` costs three times as much
     return float(wave.dot(wave)) / len(samples) / 32768.0**2
 
 

@@ -43,7 +43,7 @@ class Decimator:
         rows = max(0, (len(wave) - width + step) // step)
         self._rest = wave[rows * step :]
         self._given += rows * ROW
-        windows = np.lib.stride_tricks.as_strided(wave, (rows, width), (step * wave.itemsize, wave.itemsize))
+        windows = np.ndarray((rows, width), np.float32, wave, strides=(step * wave.itemsize, wave.itemsize))
         return np.asarray(np.rint(windows @ self._matrix).clip(-32768, 32767), np.int16).ravel()
 
     def flush(self) -> Samples:

@@ -31,11 +31,12 @@ GROWN_BLOCKS: Final = 8
 """Blocks after which the doubt that time brings is added: it is small, and needs no hurry."""
 
 _ERROR_SMOOTHING: Final = 0.2
-_FIRST_ERROR: Final = 1e-6
+_FIRST_ERROR: Final = 1.6e-9
 _LEAST_VARIANCE: Final = 1e-10
-_LEAST_POWER: Final = 1e-9
-_SOUNDING: Final = 1e-4
-"""Energy of a block's spectrum below which nothing is learned from it."""
+_LEAST_POWER: Final = 1.6e-12
+_SOUNDING: Final = 1.6e-7
+"""Energy of two blocks, below which nothing is learned from them. Spectra are those of unitary transforms: `numpy`
+makes others in double precision, whatever they are of."""
 
 Block: TypeAlias = NDArray[np.float32]
 """Samples relative to full scale, shape (`BLOCK`,)."""
@@ -117,7 +118,7 @@ class LinearEcho:
         np.add.reduce(np.multiply(self._filter, played, out=self._step), axis=0, out=self._spectra[0])
         turn = (self._blocks * SHORTENED + _TURN) % PARTITIONS
         self._spectra[1:] = self._filter[turn]
-        sounds = np.fft.irfft(self._spectra)
+        sounds = np.fft.irfft(self._spectra, norm="ortho")
         parts, frames = self._parts, self._frames
         parts[:, :BLOCK] = parts[:, BLOCK:]
         parts[0, BLOCK:] = sounds[0, BLOCK:]
@@ -125,7 +126,7 @@ class LinearEcho:
         frames[0, BLOCK:] = parts[1, BLOCK:]
         np.multiply(parts, _WINDOW, out=frames[1:3])
         frames[3:, :BLOCK] = sounds[1:, :BLOCK]
-        spectra = np.fft.rfft(frames).astype(np.complex64, copy=False)
+        spectra = np.fft.rfft(frames, norm="ortho").astype(np.complex64, copy=False)
         found = spectra[:3].real ** 2 + spectra[:3].imag ** 2
         if np.add.reduce(power) > _SOUNDING:
             self._filter[turn] = spectra[3:]
@@ -137,7 +138,7 @@ class LinearEcho:
         """Take what was played next; return the power of its spectrum."""
         self._heard[:BLOCK] = self._heard[BLOCK:]
         self._heard[BLOCK:] = far
-        spectrum = np.fft.rfft(self._heard).astype(np.complex64, copy=False)
+        spectrum = np.fft.rfft(self._heard, norm="ortho").astype(np.complex64, copy=False)
         power: NDArray[np.float32] = spectrum.real**2 + spectrum.imag**2
         self._newest = (self._newest - 1) % PARTITIONS
         for row in (self._newest, self._newest + PARTITIONS):

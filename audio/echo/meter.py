@@ -83,7 +83,7 @@ class EchoMeter:
     """Of the newest chunks with nakari's voice: dB after (row 0) and before the canceller, against what was played."""
     _learned: int = 0
     """Chunks that came into `_leaks`, the oldest overwritten."""
-    _smooth: tuple[float, ...] = (0.0, 0.0, 0.0)
+    _smooth: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Powers of what was played, of what was there and of what is left."""
     _floors: tuple[_Floor, _Floor] = field(default_factory=lambda: (_Floor(), _Floor()))
     """Of the cleaned and of the raw sound."""
@@ -92,16 +92,17 @@ class EchoMeter:
 
     def note(self, at: float, far: float, near: float, cleaned: float) -> None:
         """Take one chunk: when it begins, what was played, what the microphone had, and what is left of that."""
-        self._fading = max(far, self._fading * 10 ** (-FADING_DB_PER_CHUNK / 10))
+        self._fading = max(far, self._fading * _FADING)
         self._history.append(_Chunk(at, self._fading, cleaned))
-        now = (far, near, cleaned)
-        self._smooth = tuple(was + SMOOTHING * (power - was) for was, power in zip(self._smooth, now, strict=True))
         played, there, left = self._smooth
-        if _db(played) > AUDIBLE_DBFS:
-            powers = zip((left, there), self._floors, strict=True)
-            self._leaks[:, self._learned % self._leaks.shape[1]] = [
-                _db(floor.above(power) / played) for power, floor in powers
-            ]
+        played += SMOOTHING * (far - played)
+        there += SMOOTHING * (near - there)
+        left += SMOOTHING * (cleaned - left)
+        self._smooth = played, there, left
+        if played > _AUDIBLE:
+            of_left, of_raw = self._floors
+            newest = self._leaks[:, self._learned % self._leaks.shape[1]]
+            newest[0], newest[1] = _db(of_left.above(left) / played), _db(of_raw.above(there) / played)
             self._learned += 1
         elif self._fading <= _QUIETEST:
             self._floors[0].follow(cleaned)
@@ -161,3 +162,7 @@ def _quantile(values: NDArray[np.float64], share: float) -> float:
 
 def _db(power: float) -> float:
     return 10 * math.log10(max(power, _QUIETEST))
+
+
+_FADING: Final = 10 ** (-FADING_DB_PER_CHUNK / 10)
+_AUDIBLE: Final = 10 ** (AUDIBLE_DBFS / 10)

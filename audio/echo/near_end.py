@@ -104,61 +104,69 @@ _QUIETEST_DB: Final = -60.0
 """Level of the echo from which on it counts for how loud it usually is."""
 
 Bands: TypeAlias = NDArray[np.float64]
-"""One number for each band, shape (bands,), or rows of that."""
+"""dB of each band, shape (2, bands)."""
+
+Spectra: TypeAlias = NDArray[np.float32]
+"""A power in each band, shape (bands,), or rows of that."""
+
+Steps: TypeAlias = tuple[Spectra, Spectra]
+"""Factors, shape (2, 1), by which the two estimates of `Expectation` rise and fall in one block."""
 
 
 class Expectation:
-    """Expected residual of the filter and noise of the room, learned band by band."""
+    """Expected residual of the filter and noise of the room, learned band by band.
+
+    Powers are compared as they are, and dB stand for factors: a logarithm of each costs more than all else here.
+    """
 
     def __init__(self, learned: Bands | None = None) -> None:
         """Begin with what another one has `learned`, where there is something."""
-        self._echo_power = np.zeros(_COUNT)
+        self._echo_power = np.zeros(_COUNT, np.float32)
         """Power of the echo in each band, fading."""
         first = np.repeat([[FIRST_LEAK_DB], [FIRST_NOISE_DB]], _COUNT, axis=1)
-        self._expected_db = first if learned is None or learned.shape != first.shape else learned.astype(float)
+        known_db = first if learned is None or learned.shape != first.shape else learned
+        self._expected = (10 ** (known_db / 10)).astype(np.float32)
         """The quantiles of the residual against the echo (row 0) and of the room's own noise (row 1), band by band."""
         self._loud_db = FIRST_LOUD_DB
         """The quantile of the level of the echo."""
-        self._found_db = np.zeros((2, _COUNT))
-        """Of the newest block: the rest against the echo, and the rest."""
-        self._is_echo = np.zeros(_COUNT, np.bool_)
-        """In which bands more residual than noise of the room was expected."""
+        self._is_above = np.zeros((2, _COUNT), np.bool_)
+        """Where the rest of the newest block is above the residual, and above the noise."""
+        self._is_taught = np.zeros((2, _COUNT), np.bool_)
+        """Of which of the two the newest block tells: of the residual where more of it was expected than noise."""
 
-    def exceeds(self, powers: Bands) -> float:
+    def exceeds(self, powers: Spectra) -> float:
         """Return by how much the rest (row 1) of an echo (row 0) exceeds what is expected of it.
 
         In dB, on average over the bands. To be called once for each block, before anything is learned from it.
         """
         level_db = 10 * math.log10(max(float(np.add.reduce(powers[0])), _LEAST))
         self._echo_power = np.maximum(powers[0], self._echo_power * _FADING)
-        echo_db, rest_db = _db(np.stack((self._echo_power, powers[1])))
-        echo_db += self._clipped_db(level_db)
-        self._found_db[0], self._found_db[1] = rest_db - echo_db, rest_db
-        expected_db = self._expected_db.copy()
-        expected_db[0] += echo_db
-        self._is_echo = expected_db[0] > expected_db[1]
-        expected = 10 ** (expected_db / 10)
-        above_db = rest_db - _db(expected[0] + NOISE_FACTOR * expected[1])
-        return float(_within(above_db, (COUNTS_FROM_DB, MOST_DB)).sum() / _COUNT) - COUNTS_FROM_DB
+        powers = np.maximum(powers, _LEAST)
+        expected = self._expected.copy()
+        expected[0] *= np.maximum(self._echo_power, _LEAST) * _power(self._clipped_db(level_db))
+        np.greater(powers[1], expected, out=self._is_above)
+        np.greater(expected, expected[::-1], out=self._is_taught)
+        above = powers[1] / (expected[0] + NOISE_FACTOR * expected[1])
+        return 10 * float(np.add.reduce(np.log10(_within(above, _COUNTED)))) / _COUNT - COUNTS_FROM_DB
 
     @property
     def learned(self) -> Bands:
         """The expected leak and noise, dB, shape (2, bands)."""
-        return self._expected_db.copy()
+        decibels: Bands = 10 * np.log10(self._expected.astype(np.float64))
+        return decibels
 
-    def learn(self, step_db: float) -> None:
+    def learn(self, steps: Steps) -> None:
         """Learn from the block: the leak where more of it is expected than noise of the room, else the noise."""
-        steps_db = np.where(self._is_echo, ((step_db,), (0.0,)), ((0.0,), (FIRST_STEP_DB,)))
-        self._follow(steps_db)
+        self._follow(steps, self._is_taught)
 
     def learn_noise(self) -> None:
         """Learn from the block that all that is left is the room's."""
-        self._follow(_NOISE_STEPS)
+        self._follow(_FIRST_STEPS, _NOISE)
 
-    def _follow(self, steps_db: Bands) -> None:
+    def _follow(self, steps: Steps, is_taught: NDArray[np.bool_]) -> None:
         """Move the estimates of the quantiles towards what was found (stochastic approximation)."""
-        steps_db = steps_db * ((self._found_db > self._expected_db) - (1 - QUANTILE))
-        self._expected_db = _within(self._expected_db + steps_db, _RANGES_DB)
+        moved = self._expected * np.where(self._is_above, *steps)
+        self._expected = _within(np.where(is_taught, moved, self._expected), _RANGES)
 
     def _clipped_db(self, level_db: float) -> float:
         """Return by how much the residual of a voice so loud exceeds the usual: what a clipping loudspeaker adds."""
@@ -228,7 +236,7 @@ class NearEnd:
         """Of the microphone and of the rest, smoothed."""
         self._left = 0
         """Blocks until it counts as silent."""
-        self._unexplained: deque[Samples] = deque(maxlen=KEPT_BLOCKS)
+        self._unexplained: deque[NDArray[np.float32]] = deque(maxlen=KEPT_BLOCKS)
         """The microphone without the echo that the filter explains, block by block."""
 
     @property
@@ -239,7 +247,8 @@ class NearEnd:
     def unexplained(self, seconds: float) -> Samples:
         """Return the newest of what was followed with the explained echo taken off: int16, 2.2 s at most."""
         kept = list(self._unexplained)[-round(seconds / BLOCK_SECONDS) :]
-        return np.concatenate([*kept, np.zeros(0, np.int16)])
+        sound = np.concatenate([*kept, np.zeros(0, np.float32)])
+        return np.clip(sound * np.float32(32768), -32768, 32767).astype(np.int16)
 
     def follow(self, near: Samples, far: Samples) -> None:
         """Take what the microphone recorded, and what was played with it: int16, 16 kHz, of one length."""
@@ -257,21 +266,21 @@ class NearEnd:
         """Follow one block; return whether somebody else stands out in it."""
         sounds = bool(self._block[1].any())
         self._left = AFTER_BLOCKS if sounds else self._left - 1
+        self._block *= np.float32(1 / 32768)
         if self._left <= 0:
             self._is_fresh = False
             self._evidence.drop()
-            self._unexplained.append(self._block[0].astype(np.int16))
+            self._unexplained.append(self._block[0].copy())
             return False
-        self._block *= np.float32(1 / 32768)
         near, far = self._block
         if not self._is_fresh:
             self._echo.begin_after(near)
             self._is_fresh = True
         explained = self._echo.explain(near, far)
-        self._unexplained.append(np.clip(explained.rest * np.float32(32768), -32768, 32767).astype(np.int16))
+        self._unexplained.append(explained.rest.copy())
         if sounds and float(far @ far) / BLOCK > _AUDIBLE:
             self._count_own_speech(float(near @ near), float(explained.rest @ explained.rest))
-        self._evidence.add(self._expectation.exceeds((explained.powers @ _BANDS).astype(np.float64)))
+        self._evidence.add(self._expectation.exceeds(explained.powers @ _BANDS))
         self._learn()
         return self._learnt > LEARNING_SECONDS and self._evidence.is_enough
 
@@ -280,9 +289,9 @@ class NearEnd:
         if self._evidence.seconds > PERSON_SECONDS:
             self._expectation.learn_noise()
         elif self._learnt < SETTLING_SECONDS:
-            self._expectation.learn(FIRST_STEP_DB)
+            self._expectation.learn(_FIRST_STEPS)
         elif not self._evidence.is_enough:
-            self._expectation.learn(STEP_DB)
+            self._expectation.learn(_LATER_STEPS)
 
     def _count_own_speech(self, near: float, rest: float) -> None:
         """Count a block of nakari's speech, by its two powers; begin anew where the filter has done harm for long."""
@@ -305,29 +314,38 @@ class NearEnd:
         return (self._echo.path, self._expectation.learned) if self._learnt >= SETTLING_SECONDS else None
 
 
-def _within(values: Bands, bounds: tuple[float, float] | tuple[Bands, Bands]) -> Bands:
+def _power(decibels: float) -> float:
+    return float(10 ** (decibels / 10))
+
+
+def _within(values: Spectra, bounds: tuple[float, float] | tuple[Spectra, Spectra]) -> Spectra:
     """Return the values, none beyond the bounds: `np.clip` takes three times as long for so few."""
     return np.minimum(np.maximum(values, bounds[0]), bounds[1])
 
 
-def _db(power: Bands) -> Bands:
-    decibels: Bands = np.log10(np.maximum(power, _LEAST))
-    decibels *= 10.0
-    return decibels
+def _rows(leak_db: float, noise_db: float) -> Spectra:
+    """Return two numbers of dB as factors, shape (2, 1)."""
+    return np.array([[_power(leak_db)], [_power(noise_db)]], np.float32)
+
+
+def _steps(leak_db: float, noise_db: float) -> Steps:
+    """Return the steps by which estimates that move by so much at most come to rest at the quantile."""
+    up, down = QUANTILE, QUANTILE - 1
+    return _rows(up * leak_db, up * noise_db), _rows(down * leak_db, down * noise_db)
 
 
 def _bands() -> NDArray[np.float64]:
     """Return the share of the frequencies of a spectrum in the power of each band, shape (`BLOCK` + 1, bands)."""
     hertz = np.arange(BLOCK + 1)[:, None] * SAMPLE_RATE / (2 * BLOCK)
     bounds = np.array(BANDS_HZ)
-    return ((hertz >= bounds[:-1]) & (hertz < bounds[1:])) / BLOCK**2
+    return ((hertz >= bounds[:-1]) & (hertz < bounds[1:])) * 2 / BLOCK
 
 
 _BANDS: Final = _bands().astype(np.float32)
-_COUNT: Final = _BANDS.shape[1]
-_FADING: Final = 10 ** (-FADING_DB / 10)
-_NOISE_STEPS: Final = np.array([[0.0], [FIRST_STEP_DB]])
-_RANGES_DB: Final = (
-    np.array([[LEAK_RANGE_DB[0]], [NOISE_RANGE_DB[0]]]),
-    np.array([[LEAK_RANGE_DB[1]], [NOISE_RANGE_DB[1]]]),
-)
+_COUNT: Final = len(BANDS_HZ) - 1
+_FADING: Final = _power(-FADING_DB)
+_COUNTED: Final = (_power(COUNTS_FROM_DB), _power(MOST_DB))
+_NOISE: Final = np.repeat([[False], [True]], _COUNT, axis=1)
+_RANGES: Final = (_rows(LEAK_RANGE_DB[0], NOISE_RANGE_DB[0]), _rows(LEAK_RANGE_DB[1], NOISE_RANGE_DB[1]))
+_FIRST_STEPS: Final = _steps(FIRST_STEP_DB, FIRST_STEP_DB)
+_LATER_STEPS: Final = _steps(STEP_DB, FIRST_STEP_DB)

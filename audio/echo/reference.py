@@ -150,15 +150,17 @@ class PlayedReference:
 
     def _between(self, start: float, stride: float, count: int) -> Samples:
         """Return the sound from `start` on, `stride` (about 1) apart: a cubic through the four samples around each."""
-        first = math.floor(start) - 1
-        positions = stride * np.arange(count) + (start - first)
-        whole = positions.astype(np.int64)
-        part = (positions - whole).astype(np.float32)
-        around = self._span(first, int(whole[-1]) + 3)
-        if whole[-1] - whole[0] == count - 1:  # nearly always: none is passed over, none comes twice
+        first = math.floor(start)
+        part = np.arange(count, dtype=np.float32) * np.float32(stride - 1) + np.float32(start - first)
+        if 0 <= part[-1] <= 1:  # nearly always: none is passed over, none comes twice
+            around = self._span(first - 1, count + 3)
             before, here, after, later = (around[shift : shift + count] for shift in range(4))
         else:
-            before, here, after, later = (around[whole + shift] for shift in range(-1, 3))
+            passed = np.floor(part).astype(np.int64)
+            part -= passed
+            whole = passed + np.arange(count)
+            around = self._span(first - 1, int(whole[-1]) + 4)
+            before, here, after, later = (around[whole + shift] for shift in range(4))
         slope = (after - before) * _HALF
         next_slope = (later - here) * _HALF
         rise = after - here

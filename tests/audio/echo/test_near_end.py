@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audio.echo.linear_echo import BLOCK, LinearEcho
-from audio.echo.near_end import EVIDENCE_DB, KEPT_BLOCKS, LEARNING_SECONDS, NearEnd
+from audio.echo.near_end import (
+    BANDS_HZ,
+    EVIDENCE_DB,
+    KEPT_BLOCKS,
+    LEAK_RANGE_DB,
+    LEARNING_SECONDS,
+    NOISE_RANGE_DB,
+    Expectation,
+    NearEnd,
+)
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
 from audio.turns.barge_in import CALM_SECONDS
 from tests.audio.echo_room import EchoPath
@@ -222,3 +231,31 @@ def test_what_was_learned_in_another_room_is_forgotten_and_nothing_is_told_of_it
     for start in range(0, len(near), CHUNK_SAMPLES):
         ears.follow(near[start:][:CHUNK_SAMPLES], OWN_VOICE[start:][:CHUNK_SAMPLES])
         assert not ears.stands_out
+
+
+def test_what_is_expected_is_told_in_decibels_and_taken_up_again_as_it_was() -> None:
+    told = np.stack((np.linspace(-30, 0, len(BANDS_HZ) - 1), np.linspace(-80, -40, len(BANDS_HZ) - 1)))
+    assert Expectation(told).learned == pytest.approx(told, abs=1e-4)
+
+
+def test_by_how_much_a_sound_exceeds_what_is_expected_is_the_mean_over_the_bands() -> None:
+    bands = len(BANDS_HZ) - 1
+    expectation = Expectation(np.stack((np.full(bands, -20.0), np.full(bands, -120.0))))
+    echo = np.full(bands, 1e-6, np.float32)
+    rest = np.where(np.arange(bands) < bands // 2, 1e-8 * 10**0.6, 1e-8 * 10**-0.6).astype(np.float32)
+    exceeded_db = expectation.exceeds(np.stack((echo, rest)))
+    assert exceeded_db == pytest.approx((6.0 - 1.5) / 2, abs=0.05), (
+        "half of the bands by 6 dB, of which 1.5 do not count"
+    )
+
+
+def test_what_is_expected_stays_within_its_ranges_however_long_it_is_silent_or_loud() -> None:
+    for power in (0.0, 1.0):
+        expectation = Expectation()
+        powers = np.stack((np.full(len(BANDS_HZ) - 1, 1e-6), np.full(len(BANDS_HZ) - 1, power))).astype(np.float32)
+        for _ in range(2000):
+            expectation.exceeds(powers)
+            expectation.learn_noise()
+        leak, noise = expectation.learned
+        assert np.all((leak >= LEAK_RANGE_DB[0] - 1e-4) & (leak <= LEAK_RANGE_DB[1] + 1e-4))
+        assert noise == pytest.approx(np.full(len(noise), NOISE_RANGE_DB[power > 0]), abs=1e-4)

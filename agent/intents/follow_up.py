@@ -12,7 +12,7 @@ from agent.intents.questions import is_question, is_statement
 from agent.intents.subjects.days import names_day
 from agent.intents.subjects.lists import spoken_of
 from agent.intents.subjects.sums import continued
-from agent.intents.wording import anywhere, beginning, ending, mended, without_fillers
+from agent.intents.wording import LONGEST, anywhere, beginning, ending, mended, without_fillers
 
 _TIMERS: Final = frozenset({"set_timer", "set_alarm", "list_timers", "cancel_timer"})
 """Tools by which a turn was about what rings."""
@@ -68,8 +68,9 @@ _PAUSE: Final = " ,，、"
 def in_full(state: DialogState, understand: Understand) -> DialogState:
     """Return the state with the words as they would be alone: 护照呢 after 户口本在哪儿 asks where the passport is."""
     before = _before(state)
-    full = _in_full(state.words, before, state.language, understand) if before is not None else ""
-    turn = state.turn
+    if before is None or len(state.words) > LONGEST:
+        return state
+    turn, full = state.turn, _in_full(state.words, before, state.language, understand)
     return replace(state, turn=replace(turn, block=replace(turn.block, words=full))) if full else state
 
 
@@ -103,7 +104,7 @@ def sum_on(state: DialogState) -> str:
 def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Intent:
     """Return what the words mean after those before them; the intent that they have alone where that is all."""
     before = _before(state)
-    if before is None or intent.name not in _OPEN:
+    if before is None or intent.name not in _OPEN or len(state.words) > LONGEST:
         return intent
     words, language = mended(state.words, state.language), state.language
     if _TIMERS & {result.tool for turn in _last(state) for result in turn.results}:
@@ -154,14 +155,14 @@ def _corrected(words: str, language: Language, understand: Understand) -> Iterat
     if not changing and not (opened and anywhere(language, "objecting").search(opened.group())):
         return
     when = without_fillers(rest[changing.end() if changing else 0 :], language)
+    if number := _number(when, language, understand):
+        yield Intent("timer_change", {"count": number, "newest": 1})
     day = understand(_AT_NOON[language].format(when))
     is_day = day.name == "alarm" and names_day(day)
     of_day = {name: value for name, value in day.slots.items() if name != "exact_hour"} if is_day else {}
     for slots in (*(each.slots for each in _timed(when, language, understand)), of_day):
         if slots and not slots.get("label"):
             yield Intent("timer_change", {**slots, "newest": 1})
-    if number := _number(when, language, understand):
-        yield Intent("timer_change", {"count": number, "newest": 1})
 
 
 def _another(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:

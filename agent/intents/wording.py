@@ -11,6 +11,9 @@ from agent.intents.intent import Language
 _APART: Final = r"[\s,.!?;:—–\-，。！？；：、…]"
 """What stands between words and says nothing."""
 
+LONGEST: Final = 500
+"""Characters of what is looked through for them; what is longer is a story, and that would take long."""
+
 LEAST: Final = 6
 """Characters before a comma that may be an order by themselves; "right" and "no" are not."""
 
@@ -69,6 +72,8 @@ def without(words: str, opening: str, closing: str, language: Language) -> str:
 
 def without_fillers(words: str, language: Language) -> str:
     """Return a sentence without what people say around what they mean; as it was where nothing else would be left."""
+    if len(words) > LONGEST:
+        return words
     return without(words, "opening", "closing", language) or words
 
 

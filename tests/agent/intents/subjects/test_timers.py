@@ -623,6 +623,26 @@ async def test_one_more_is_asked_for_shortly(talk: Talk, words: str, tool: str, 
     assert (name, arguments) == (tool, arguments | told)
 
 
+@pytest.mark.parametrize(
+    ("words", "tool", "told"),
+    [
+        ("move it to three", "set_alarm", {"at": "2026-11-23T15:00", "label": "the staff meeting"}),
+        ("Actually, give me an hour.", "set_timer", {"seconds": 3600}),
+    ],
+)
+async def test_a_time_just_set_is_changed_or_added_to(
+    talk: Talk, words: str, tool: str, told: dict[str, object]
+) -> None:
+    meeting = a_timer("the staff meeting", "2 days 3 hours", "2026-11-23 14:00:00 CET", "t1")
+    talk.hear("remind me about the staff meeting on monday at two")
+    await talk.calls(meeting)
+    await talk.says()
+    talk.hear(words)
+    await talk.calls([meeting])
+    [(name, arguments)] = await talk.calls(a_timer("", "1 hour"))
+    assert (name, arguments) == (tool, arguments | told)
+
+
 async def test_a_timer_is_called_by_its_number(talk: Talk) -> None:
     talk.hear("kill the ten")
     await talk.calls("error: there is no timer 'ten'; set are: 10 minutes, 5 minutes")

@@ -253,7 +253,7 @@ def _unknown(state: DialogState, _: Intent) -> str:
     told = _told_first(state)
     if not _is_beginning("".join(state.turn.replies[-1:]), told):  # a model began another answer, and broke off
         return phrase("lost_thread", state.language)
-    if state.has("recall") and is_statement(state.words):
+    if state.has("recall") and is_statement(without_fillers(state.words, state.language)):
         return phrase("told_only", state.language)
     said_before = any(told in turn.replies for turn in state.earlier)
     return phrase("needs_model_still", state.language) if said_before else told

@@ -48,6 +48,12 @@ _FRAMES: Final[dict[Language, tuple[str, ...]]] = {
 _AT_NOON: Final[dict[Language, str]] = {"en": "remind me {} at noon", "zh": "{}正午提醒我"}
 """A whole sentence of which a day alone may be a part."""
 
+_OF_HOUR: Final[dict[Language, dict[int, str]]] = {
+    "en": {1: "remind me at {} one", 11: "remind me at {} eleven"},
+    "zh": {1: "一点{}提醒我", 11: "十一点{}提醒我"},
+}
+"""Whole sentences of which the minutes of an hour alone may be a part, by that hour."""
+
 _OFF: Final[dict[Language, str]] = {"en": r",| off\b| and put\b", "zh": "[，,]"}
 """Behind what is taken off a list."""
 
@@ -157,6 +163,8 @@ def _corrected(words: str, language: Language, understand: Understand) -> Iterat
     when = without_fillers(rest[changing.end() if changing else 0 :], language)
     if number := _number(when, language, understand):
         yield Intent("timer_change", {"count": number, "newest": 1})
+    if (minute := _minute(when, language, understand)) is not None:
+        yield Intent("timer_change", {"minute": minute, "newest": 1})
     day = understand(_AT_NOON[language].format(when))
     is_day = day.name == "alarm" and names_day(day)
     of_day = {name: value for name, value in day.slots.items() if name != "exact_hour"} if is_day else {}
@@ -210,6 +218,14 @@ def _of_lists(words: str, language: Language, intent: Intent) -> Iterator[Intent
         and not is_question(item)
     ):
         yield Intent("list_add", {"item": item})
+
+
+def _minute(words: str, language: Language, understand: Understand) -> int | None:
+    """Return the minutes that words name without their hour: half past; None where they name an hour, or nothing."""
+    found = [(hour, understand(frame.format(words))) for hour, frame in _OF_HOUR[language].items()]
+    is_minute = all(each.name == "alarm" and each.slots.get("hour") == hour for hour, each in found)
+    minute = found[0][1].slots.get("minute")
+    return int(minute) if is_minute and minute is not None and not found[0][1].text("label") else None
 
 
 def _number(words: str, language: Language, understand: Understand) -> int:

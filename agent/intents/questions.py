@@ -57,6 +57,7 @@ _APART: Final = (
     (re.compile(r"\b(who|what)'s got\b|\b(?:who|what) has got\b"), r"\1 has"),
     (re.compile(r"\b(can|won|shan)'?t\b"), r"\1 not"),
     (re.compile(r"n't\b|\bcannot\b"), " not"),
+    (re.compile(r"\b(he|she|that|there|who|what|where|when)s\b"), r"\1 is"),
     (re.compile(r"\b(what|where|when|who|how|which|that|there|it|he|she)'s\b"), r"\1 is"),
     (re.compile(r"'(re|m|ve|ll|d)\b"), r" \1"),
 )
@@ -115,7 +116,7 @@ _STATES: Final = re.compile(
     r"^(?:(?:my|our|his|her|their|the) \S+|i|we|he|she|they|\S+'s|\w+) (?:\S+ ){0,6}?"
     r"(?:is|are|am|was|were|has|have|had|comes?|came|puts?|lent|left|gave|likes?|loves?|hates?|lives?|moved|bought|parked|"
     r"keeps?|kept|needs?|wears?|works?|plays?|drives?|turns?|starts?|ends?|gets?|got|eats?|ate|takes?|took|costs?|paid|"
-    r"goes|went|does|did|planted|fed|told|sold|made|weighs?|opens?|closes?|leaves|\w{3,}ed)\b"
+    r"goes|went|does|did|owes?|owed|comes|coming|planted|fed|told|sold|made|weighs?|opens?|closes?|leaves|\w{3,}ed)\b"
 )
 """What tells rather than asks or orders: somebody, or something of somebody's, and a verb that says so."""
 

@@ -14,7 +14,7 @@ _APART: Final = r"[\s,.!?;:—–\-，。！？；：、…]"
 LONGEST: Final = 500
 """Characters of what is looked through for them; what is longer is a story, and that would take long."""
 
-LEAST: Final = 6
+LEAST: Final = 5
 """Characters before a comma that may be an order by themselves; "right" and "no" are not."""
 
 _BREAK: Final = re.compile(r"[,.?!] |[，。？！]")
@@ -93,8 +93,10 @@ def plainer(words: str, language: Language) -> list[str]:
 
 def first_of(words: str, language: Language) -> str:
     """Return what stands before something that is only told behind it; "" where nothing is."""
-    first, rest = (*re.split(_BREAK, words, maxsplit=1), "")[:2]
-    return first if len(first) > LEAST and beginning("telling_more", language).match(rest) else ""
+    opened = beginning("opening", language).sub("", words, count=1)
+    parted = ((*re.split(_BREAK, each, maxsplit=1), "")[:2] for each in (words, opened))
+    more = beginning("telling_more", language)
+    return next((first for first, rest in parted if len(first) > LEAST and more.match(rest)), "")
 
 
 @cache

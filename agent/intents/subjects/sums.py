@@ -76,6 +76,14 @@ _STEP: Final[dict[Language, re.Pattern[str]]] = {
     "zh": re.compile("加|减|乘|除以"),
 }
 
+_ORDERS: Final = (
+    (r"^divide (.+) by (.+)$", r"\1 divided by \2"),
+    (r"^multiply (.+) (?:by|and|with) (.+)$", r"\1 times \2"),
+    (r"^add (.+) (?:and|to) (.+)$", r"\1 plus \2"),
+    (r"^(?:subtract|take) (.+) from (.+)$", r"\2 minus \1"),
+)
+"""Sums said as orders, and how a sum says them."""
+
 _FEET: Final = re.compile(r"\b(\d+) (?:foot|feet) (\d+)(?: inch(?:es)?)?\b")
 
 _SUM: Final = re.compile(r"[\d.+\-*/() ]+")
@@ -184,6 +192,8 @@ def _in_digits(words: str, language: Language) -> str:
     from text_to_num import alpha2digit
 
     text = _LEAD.sub("", re.sub(r"\bdegrees?\b( of)?|°|[?!]", " ", text).replace("%", " percent").strip())
+    for pattern, instead in _ORDERS:
+        text = re.sub(pattern, instead, text)
     text = re.sub(r"\b(thirds?|quarters?|fourths?)\b", r"~\1", text)  # else they became 3rd, and a sum of ordinals
     text = alpha2digit(" ".join(text.split()), "en", threshold=0).replace("~", "")
     text = re.sub(r"\ban? (?=\d)", "", text.replace("a dozen", "12").replace("dozen", "* 12"))

@@ -154,7 +154,7 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
     if now is None or due is None:
         return phrase("no_clock", state.language)
     if "hour" not in intent.slots and "exact_hour" not in intent.slots:
-        intent = Intent(intent.name, {**intent.slots, "exact_hour": due.hour, "minute": due.minute})
+        intent = Intent(intent.name, {"minute": due.minute, **intent.slots, "exact_hour": due.hour})
     else:  # of the same half of the day as before
         intent = Intent(intent.name, _same_half(dict(intent.slots), due))
     if not names_day(intent) and due.date() != now.date():

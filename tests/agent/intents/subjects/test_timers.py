@@ -628,6 +628,10 @@ async def test_one_more_is_asked_for_shortly(talk: Talk, words: str, tool: str, 
     [
         ("move it to three", "set_alarm", {"at": "2026-11-23T15:00", "label": "the staff meeting"}),
         ("Actually, give me an hour.", "set_timer", {"seconds": 3600}),
+        ("actually make that half past", "set_alarm", {"at": "2026-11-23T14:30"}),
+        ("no, make that quarter to four", "set_alarm", {"at": "2026-11-23T15:45"}),
+        ("no, make that quarter to one", "set_alarm", {"at": "2026-11-23T12:45"}),
+        ("sorry, half past one", "set_alarm", {"at": "2026-11-23T13:30"}),
     ],
 )
 async def test_a_time_just_set_is_changed_or_added_to(

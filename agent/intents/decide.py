@@ -9,7 +9,7 @@ from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
 from agent.intents.follow_up import follow_up, in_full, sum_on
 from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
-from agent.intents.questions import is_statement
+from agent.intents.questions import is_question, is_statement
 from agent.intents.subjects import (
     agenda,
     almanac,
@@ -106,7 +106,7 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
     state = in_full(state, understand)
     intent = _meant(state, understand)
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
-        intent = Intent("recall") if intent.name == "agenda_next" else UNKNOWN  # somebody may have told it
+        intent = Intent("recall", {"agenda": 1})  # somebody may have told it, or it may ring
     if intent.name == weather.INTENT and not state.has(weather.TOOL):
         intent = Intent("outside")
     if intent.name in voices.INTENTS and not voices.may_act(state, intent):
@@ -154,7 +154,7 @@ def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[
         told = recall.recall(state, understand)
     is_unknown = isinstance(told, str) and told in {"", phrase("not_found", state.language)}
     if is_unknown and state.has("list_timers"):
-        told = timers.due(state) or told
+        told = (timers.status(state, intent) if "agenda" in intent.slots else timers.due(state)) or told
     return told or (phrase("not_found", state.language) if intent.name == "recall" else _unknown(state, intent))
 
 
@@ -253,7 +253,7 @@ def _unknown(state: DialogState, _: Intent) -> str:
     told = _told_first(state)
     if not _is_beginning("".join(state.turn.replies[-1:]), told):  # a model began another answer, and broke off
         return phrase("lost_thread", state.language)
-    if state.has("recall") and is_statement(without_fillers(state.words, state.language)):
+    if state.has("recall") and _tells(state):
         return phrase("told_only", state.language)
     said_before = any(told in turn.replies for turn in state.earlier)
     return phrase("needs_model_still", state.language) if said_before else told
@@ -262,6 +262,11 @@ def _unknown(state: DialogState, _: Intent) -> str:
 def _outside(state: DialogState, intent: Intent) -> str:
     """Say that there is nothing here for it; of a house that is away, that it is."""
     return _unknown(state, intent) if is_home_away(state) else phrase("outside", state.language)
+
+
+def _tells(state: DialogState) -> bool:
+    """Say whether the words tell something that somebody may ask for."""
+    return not is_question(state.words) and is_statement(without_fillers(state.words, state.language))
 
 
 def _told_first(state: DialogState) -> str:

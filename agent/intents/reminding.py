@@ -27,7 +27,8 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     """
     language = language_of(words)
     cue = anywhere(language, *_CUES).search(words)
-    if cue is None or len(words) > LONGEST or tells(without_fillers(words, language)):
+    is_asked = language == "en" and anywhere(language, "request").search(words) is not None
+    if cue is None or len(words) > LONGEST or (not is_asked and tells(without_fillers(words, language))):
         return None
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
     found = min(fitting, key=lambda reading: reading[0], default=(0, None))[1]

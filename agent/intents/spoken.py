@@ -220,8 +220,14 @@ def every(rule: str, language: Language) -> str:
     """Return how a rule of the sentence files repeats: `every weekday`, `每周一`."""
     if rule in _EVERY:
         return _EVERY[rule][language == "zh"]
-    day = _BYDAY.index(rule.rpartition("=")[2])
-    return f"每周{_WEEKDAYS_ZH[day]}" if language == "zh" else f"every {_WEEKDAYS[day]}"
+    days = [_BYDAY.index(day) for day in rule.rpartition("=")[2].split(",")]
+    missing = [day for day in range(len(_BYDAY)) if day not in days]
+    if len(missing) == 1:
+        left_out = missing[0]
+        return f"除了周{_WEEKDAYS_ZH[left_out]}每天" if language == "zh" else f"every day but {_WEEKDAYS[left_out]}"
+    if language == "zh":
+        return "每周" + "、".join(_WEEKDAYS_ZH[day] for day in days)
+    return "every " + " and ".join(_WEEKDAYS[day] for day in days)
 
 
 def to_second_person(words: str, language: Language) -> str:

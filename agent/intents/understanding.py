@@ -14,7 +14,7 @@ from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
 from agent.intents.reminding import Reading, rung_for, tells, told_anew
 from agent.intents.subjects.voices import names_somebody
 from agent.intents.subjects.which_timer import names_timer
-from agent.intents.wording import anywhere, first_of, mended, plainer, sentence_file, without_fillers
+from agent.intents.wording import anywhere, first_of, mended, plainer, request_in, sentence_file, without_fillers
 from memory.chinese import simplified
 
 LONGEST: Final = 500
@@ -90,6 +90,9 @@ class Understanding:
         if intent.name not in _OF_SENTENCES and (first := first_of(plain, language)):
             less = self._best(first, language)
             intent = intent if less.name in _VAGUE else less
+        if intent.name in _VAGUE and (order := request_in(plain, language)):
+            asked = self._best(order, language)
+            intent = intent if asked.name in _VAGUE and intent.name != UNKNOWN.name else asked
         if intent.name in _VAGUE:
             intent = rung_for(plain, self._times_in) or told_anew(plain) or intent
         hangs = intent.name in _TIMED and anywhere(language, "relative").search(plain)

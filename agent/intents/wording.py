@@ -99,6 +99,13 @@ def first_of(words: str, language: Language) -> str:
     return next((first for first, rest in parted if len(first) > LEAST and more.match(rest)), "")
 
 
+def request_in(words: str, language: Language) -> str:
+    """Return what stands behind the words by which an order begins, whatever was said before; "" where none does."""
+    found = list(anywhere(language, "request").finditer(words))
+    rest = words[found[-1].end() :] if found and found[-1].end() < len(words) else ""
+    return without_fillers(rest, language) if rest else ""
+
+
 @cache
 def _opener(language: Language) -> re.Pattern[str]:
     return re.compile(f"^{_APART}*(?:{_any('opening', language)}){_EDGE[language]}{_APART}*", re.IGNORECASE)

@@ -84,6 +84,12 @@ _ORDERS: Final = (
 )
 """Sums said as orders, and how a sum says them."""
 
+_THINGS: Final = re.compile(
+    r"(?<=\d) (?:kilos?|kilograms?|grams?|milligrams?|pounds?|euros?|dollars?|bucks|quid|lit(?:re|er)s?|met(?:re|er)s?|"
+    r"miles|inches|feet|cups?|hours?|minutes?)(?: of [a-z]+)?\b"
+)
+"""What is counted in a sum, which does not change it."""
+
 _FEET: Final = re.compile(r"\b(\d+) (?:foot|feet) (\d+)(?: inch(?:es)?)?\b")
 
 _SUM: Final = re.compile(r"[\d.+\-*/() ]+")
@@ -168,7 +174,8 @@ def answer_sum(words: str) -> str:
     text = _in_digits(words, language)
     if not re.search(r"\d|\b(?:in|is|are) an? ", text):
         return ""
-    return _converted(text, language) or _calculated(text, language)
+    found = _converted(text, language) or _calculated(text, language)
+    return found or _calculated(_THINGS.sub("", text), language)
 
 
 def spoken_number(value: float, *, is_measure: bool = False) -> tuple[str, bool]:

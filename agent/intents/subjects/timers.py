@@ -119,8 +119,9 @@ def change(state: DialogState, intent: Intent) -> list[Action] | str:
     if listed is None:
         return [state.action("list_timers")]
     timer = meant(state, _timers(listed), intent)
-    if timer is None:
-        return phrase("timer_not_that" if _timers(listed) else "timer_none", language)
+    if timer is None:  # one that needs ten minutes more, or for the first time
+        none = phrase("timer_not_that" if _timers(listed) else "timer_none", language)
+        return start(state, intent) if "begins" in intent.slots else none
     anew = next((each for each in state.turn.results if each.tool in {"set_timer", "set_alarm"}), None)
     if anew is None:
         return _moved(state, timer, intent)

@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Final
 
 from agent.intents.dialog_state import DialogState
-from agent.intents.intent import Intent
+from agent.intents.intent import Intent, language_of
 from agent.intents.questions import tokens
 from agent.intents.spoken import is_length, length, moment_told
+from agent.intents.wording import beginning
 from memory.chinese import has_chinese
 from memory.json_value import Json, fields
 
@@ -64,7 +65,9 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
 
 def names_timer(intent: Intent) -> bool:
     """Whether what an intent calls a timer can be the name of one: what is longer is a sentence."""
-    return intent.name not in _NAMING or len(intent.text("label").split()) <= LONGEST_NAME
+    label = intent.text("label")
+    is_none = bool(label) and not beginning("correcting", language_of(label)).sub("", label, count=1)
+    return intent.name not in _NAMING or (len(label.split()) <= LONGEST_NAME and not is_none)
 
 
 def _rings_then(due: datetime, intent: Intent, state: DialogState) -> bool:

@@ -123,7 +123,24 @@ ENGLISH = [
     ("what have i got on monday", Intent("timer_status", {"weekday": 0})),
     ("How long has the lasagne got?", Intent("timer_status", {"named": 1, "label": "lasagne"})),
     ("the pasta one how long", Intent("timer_status", {"named": 1, "label": "pasta"})),
-    ("the lasagne needs five more minutes", Intent("timer_change", {"adds": 1, "label": "lasagne", "minutes": 5})),
+    (
+        "the lasagne needs five more minutes",
+        Intent("timer_change", {"adds": 1, "begins": 1, "label": "lasagne", "minutes": 5}),
+    ),
+    (
+        "I do hope I do this properly, but might you be able to wake me at, let me see, a quarter to eight tomorrow?",
+        Intent("alarm", {"minute": -15, "hour": 8, "day": 1}),
+    ),
+    ("That's very kind, thank you. Would it be at all possible to know what time it is?", Intent("time")),
+    (
+        "could you perhaps remember for me that my daughter is called helen",
+        Intent("remember", {"fact": "my daughter is called helen"}),
+    ),
+    ("put twenty five minutes on for the rolls", Intent("timer_start", {"minutes": 25, "label": "rolls"})),
+    (
+        "Wake me at three every day except Sunday.",
+        Intent("alarm", {"hour": 3, "repeat": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA"}),
+    ),
     ("wake me in 20 mins", Intent("timer_start", {"minutes": 20})),
     (
         "And I must take my pill every evening at eight, kindly remind me.",

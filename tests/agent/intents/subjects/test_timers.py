@@ -647,6 +647,16 @@ async def test_a_time_just_set_is_changed_or_added_to(
     assert (name, arguments) == (tool, arguments | told)
 
 
+async def test_what_needs_time_and_has_no_timer_gets_one(talk: Talk) -> None:
+    talk.hear("and the brioche needs three quarters of an hour")
+    await talk.calls([a_timer("pasta", "9 minutes")])
+    assert await talk.calls(a_timer("brioche", "45 minutes")) == [("set_timer", {"seconds": 2700, "label": "brioche"})]
+    assert (await talk.says()).startswith("I will tell you in 45 minutes")
+    talk.hear("add five minutes to the long one")
+    await talk.calls([a_timer("pasta", "9 minutes")])
+    assert await talk.says() == "I find no such timer."
+
+
 async def test_a_timer_is_called_by_its_number(talk: Talk) -> None:
     talk.hear("kill the ten")
     await talk.calls("error: there is no timer 'ten'; set are: 10 minutes, 5 minutes")

@@ -1,7 +1,7 @@
 """What was meant: hassil over home-assistant-intents and our own sentences, in English and Chinese."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, Final
 
@@ -99,8 +99,15 @@ class Understanding:
         return Intent("ask_when", {"label": intent.text("label")}) if hangs else intent
 
     def _best(self, plain: str, language: Language) -> Intent:
-        said = dict.fromkeys((*plainer(plain, language), _unbroken(without_fillers(plain, language))))
-        readings = [reading for each in said for reading in self._readings(each, plain)]
+        plainest = (*plainer(plain, language), _unbroken(without_fillers(plain, language)))
+        best = self._least_free(plainest, plain)
+        if best.name not in _OF_SENTENCES:
+            return best
+        as_said = self._least_free((plain,), plain)  # what is passed on or kept is a person's own, to its last word
+        return as_said if as_said.name == best.name else best
+
+    def _least_free(self, wordings: Iterable[str], said: str) -> Intent:
+        readings = [reading for each in dict.fromkeys(wordings) for reading in self._readings(each, said)]
         return min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
 
     def _readings(self, plain: str, said: str) -> list[Reading]:

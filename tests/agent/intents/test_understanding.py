@@ -141,6 +141,9 @@ ENGLISH = [
         "Wake me at three every day except Sunday.",
         Intent("alarm", {"hour": 3, "repeat": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA"}),
     ),
+    ("在书房说饭好了", Intent("say_in", {"room": "书房", "message": "饭好了"})),
+    ("say in the kitchen that we go now", Intent("say_in", {"room": "kitchen", "message": "we go now"})),
+    ("remember that the bins go out on friday now", Intent("remember", {"fact": "the bins go out on friday now"})),
     ("wake me in 20 mins", Intent("timer_start", {"minutes": 20})),
     (
         "And I must take my pill every evening at eight, kindly remind me.",

@@ -54,7 +54,7 @@ class Question:
 _WORD: Final = re.compile(r"[\w']+")
 
 _APART: Final = (
-    (re.compile(r"\b(who|what)'s got\b|\b(?:who|what) has got\b"), r"\1 has"),
+    (re.compile(r"\b(who|what)(?:'s| has) got\b"), r"\1 has"),
     (re.compile(r"\b(can|won|shan)'?t\b"), r"\1 not"),
     (re.compile(r"n't\b|\bcannot\b"), " not"),
     (re.compile(r"\b(he|she|that|there|who|what|where|when)s\b"), r"\1 is"),

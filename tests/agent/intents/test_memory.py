@@ -214,6 +214,8 @@ async def test_when_something_will_ring_is_told_where_nobody_said_it(talk: Talk)
         ("Is Mabel a dog?", "Mabel's the cat and Biscuit's the dog", "You told me"),
         ("can Tom have walnuts", "Tom's allergic to walnuts", "You told me"),
         ("And where's the key, please?", "the key is in the shed", "You told me"),
+        ("who has got the spare key", "the spare key is with Mr Collins", "You told me"),
+        ("Who's got my drill?", "I lent my drill to Karl", "You told me"),
         ("Um, where did I say the spare key was?", "the spare key is under the pot", "You told me"),
     ],
 )

@@ -144,6 +144,10 @@ ENGLISH = [
     ("在书房说饭好了", Intent("say_in", {"room": "书房", "message": "饭好了"})),
     ("say in the kitchen that we go now", Intent("say_in", {"room": "kitchen", "message": "we go now"})),
     ("remember that the bins go out on friday now", Intent("remember", {"fact": "the bins go out on friday now"})),
+    ("what day of the week is christmas day this year", Intent("date", {"date": 25, "month": 12})),
+    ("Make the second one forty minutes.", Intent("timer_change", {"ordinal": 2, "minutes": 40})),
+    ("Twenty minutes for the lasagne, please.", Intent("timer_start", {"minutes": 20, "label": "lasagne"})),
+    ("add ten minutes", Intent("timer_change", {"adds": 1, "minutes": 10})),
     ("wake me in 20 mins", Intent("timer_start", {"minutes": 20})),
     (
         "And I must take my pill every evening at eight, kindly remind me.",

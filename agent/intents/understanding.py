@@ -14,7 +14,16 @@ from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
 from agent.intents.reminding import Reading, rung_for, tells, told_anew
 from agent.intents.subjects.voices import names_somebody
 from agent.intents.subjects.which_timer import names_timer
-from agent.intents.wording import anywhere, first_of, mended, plainer, request_in, sentence_file, without_fillers
+from agent.intents.wording import (
+    anywhere,
+    beginning,
+    first_of,
+    mended,
+    plainer,
+    request_in,
+    sentence_file,
+    without_fillers,
+)
 from memory.chinese import simplified
 
 LONGEST: Final = 500
@@ -103,7 +112,8 @@ class Understanding:
         best = self._least_free(plainest, plain)
         if best.name not in _OF_SENTENCES:
             return best
-        as_said = self._least_free((plain,), plain)  # what is passed on or kept is a person's own, to its last word
+        # What is passed on or kept is a person's own, to its last word.
+        as_said = self._least_free((plain, beginning("opening", language).sub("", plain, count=1)), plain)
         return as_said if as_said.name == best.name else best
 
     def _least_free(self, wordings: Iterable[str], said: str) -> Intent:

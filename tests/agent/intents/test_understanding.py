@@ -148,6 +148,10 @@ ENGLISH = [
     ("Make the second one forty minutes.", Intent("timer_change", {"ordinal": 2, "minutes": 40})),
     ("Twenty minutes for the lasagne, please.", Intent("timer_start", {"minutes": 20, "label": "lasagne"})),
     ("add ten minutes", Intent("timer_change", {"adds": 1, "minutes": 10})),
+    (
+        "And the tulips are by the gate, if you could remember that.",
+        Intent("remember", {"fact": "the tulips are by the gate"}),
+    ),
     ("wake me in 20 mins", Intent("timer_start", {"minutes": 20})),
     (
         "And I must take my pill every evening at eight, kindly remind me.",

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 from typing import Final
@@ -26,9 +26,14 @@ def resident_megabytes(pid: int) -> float:
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the processes that it started and that still live."""
-    tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for task in tasks for child in task.read_text().split()]
+    """Return the processes that it started and that still live; its threads' own lists may leave one out."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with suppress(OSError):  # ended meanwhile
+            told = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            if told["PPid"].strip() == str(pid):
+                found.append(int(told["Pid"]))
+    return found
 
 
 @contextmanager

@@ -19,8 +19,8 @@ from tests.memory.history.test_writer import ME, writer_in
 pytest_plugins = ["tests.memory.graph_fixtures"]
 pytestmark = [SESSION, pytest.mark.shows("C14")]
 
-MOST_SECONDS = 0.020
-"""Ten on a quiet machine; on a busy one the caches are others', and the same work takes nearly twice as long."""
+MOST_SECONDS = 0.050
+"""Seconds: 0.010 on a quiet machine, and 0.029 seen on a busy one, where the caches are others'."""
 VECTOR = [0.5] * 1536
 
 

@@ -5,6 +5,7 @@ import os
 import select
 import socket
 from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -42,8 +43,9 @@ def descendants(pid: int) -> list[int]:
     """Return the processes below a process, in any namespace."""
     found = []
     for file in Path(f"/proc/{pid}/task").glob("*/children"):
-        for inner in map(int, file.read_text().split()):
-            found += [inner, *descendants(inner)]
+        with suppress(OSError):  # a thread that ended meanwhile
+            for inner in map(int, file.read_text().split()):
+                found += [inner, *descendants(inner)]
     return found
 
 

@@ -31,7 +31,7 @@ def children_of(pid: int) -> list[int]:
     for status in Path("/proc").glob("[0-9]*/status"):
         with suppress(OSError):  # ended meanwhile
             told = dict(line.split(":", 1) for line in status.read_text().splitlines())
-            if told["PPid"].strip() == str(pid):
+            if told["PPid"].strip() == str(pid) and not told["State"].strip().startswith("Z"):
                 found.append(int(told["Pid"]))
     return found
 

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
 from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
 from agent.intents.follow_up import follow_up, in_full, sum_on
-from agent.intents.intent import UNKNOWN, Intent, Understand
+from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, is_statement
 from agent.intents.subjects import (
@@ -85,9 +85,6 @@ _WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember", "list_a
 
 _NOT_HERE: Final = frozenset({"unknown", "outside"})
 """What only a house or a model may understand."""
-
-_TIMED: Final = frozenset({"timer_start", "alarm"})
-"""What wants a time."""
 
 _FOR_GOOD: Final = frozenset(
     {"timer_cancel", "timer_change", "timer_cancel_all", "task_cancel", "mute_microphone", "forget_last"}
@@ -213,13 +210,13 @@ def _meant(state: DialogState, understand: Understand) -> Intent:
 def _with_time(state: DialogState, understand: Understand) -> Intent:
     """Return what the words mean; a time said after "tell me when" belongs to what was wanted before it."""
     intent = understand(state.words)
-    before = next((turn for turn in reversed(state.earlier) if turn.block.is_human), None)
+    before = next(iter(state.last_said()), None)
     asked = {phrase("ask_when", language) for language in ("en", "zh")}
-    if before is None or intent.name in _SKILLS or not asked & set(before.replies) or not state.follows(before):
+    if before is None or intent.name in _SKILLS or not asked & set(before.replies):
         return intent
     wanted, when = _bare(before.words), _bare(state.words)
     sentences = [f"{wanted} {joined}{when}" for joined in ("", "at ", "in ")] + [f"{when}{wanted}"]
-    return next((each for each in map(understand, sentences) if each.name in _TIMED), intent)
+    return next((each for each in map(understand, sentences) if each.name in TIMED), intent)
 
 
 def _unsure_at_home(state: DialogState, asked: str) -> Intent:

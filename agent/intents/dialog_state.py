@@ -144,6 +144,11 @@ class DialogState:
         then, now = before.block.time, self.turn.block.time
         return then is None or now is None or now - then <= A_CONVERSATION
 
+    def last_said(self, most: int = 1) -> list[Turn]:
+        """Return the last turns of people in this conversation, the newest first."""
+        people = [turn for turn in reversed(self.earlier) if turn.block.is_human]
+        return [turn for turn in people[:most] if self.follows(turn)]
+
     def has(self, tool: str) -> bool:
         """Whether there is such a tool."""
         return tool in self.tools

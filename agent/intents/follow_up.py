@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
-from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.intent import TIMED, Intent, Language, Understand, language_of
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, is_statement
 from agent.intents.subjects.days import names_day
@@ -73,7 +73,7 @@ _PAUSE: Final = " ,，、"
 
 def in_full(state: DialogState, understand: Understand) -> DialogState:
     """Return the state with the words as they would be alone: 护照呢 after 户口本在哪儿 asks where the passport is."""
-    before = _before(state)
+    before = next(iter(state.last_said()), None)
     if before is None or len(state.words) > LONGEST:
         return state
     turn, full = state.turn, _in_full(state.words, before, state.language, understand)
@@ -101,7 +101,7 @@ def _in_full(words: str, before: Turn, language: Language, understand: Understan
 
 def sum_on(state: DialogState) -> str:
     """Return the sum that goes on from the last one's value: plus thirty; "" where these words do not."""
-    before = _before(state)
+    before = next(iter(state.last_said()), None)
     replies = before.replies if before is not None else ()
     value = next((found for reply in reversed(replies) if (found := _value(reply, state.language))), "")
     return continued(value, without_fillers(state.words, state.language), state.language) if value else ""
@@ -109,11 +109,11 @@ def sum_on(state: DialogState) -> str:
 
 def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Intent:
     """Return what the words mean after those before them; the intent that they have alone where that is all."""
-    before = _before(state)
+    before = next(iter(state.last_said()), None)
     if before is None or intent.name not in _OPEN or len(state.words) > LONGEST:
         return intent
     words, language = mended(state.words, state.language), state.language
-    if _TIMERS & {result.tool for turn in _last(state) for result in turn.results}:
+    if _TIMERS & {result.tool for turn in state.last_said(2) for result in turn.results}:
         return next(_of_timers(words, intent, before, understand), intent)
     if spoken_of(before.replies, language):
         return next(_of_lists(words, language, intent), intent)
@@ -143,7 +143,7 @@ def _of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -
     asked = beginning("asking_after", language).match(words)
     if asked and len(words.split()) <= MOST_WORDS:
         yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
-    if intent.name in {"timer_start", "alarm"} or is_question(without_fillers(words, language)):
+    if intent.name in TIMED or is_question(without_fillers(words, language)):
         return
     yield from _corrected(words, language, understand)
     if intent.name == "outside" and (ended := beginning("end_it", language).match(words)):
@@ -199,7 +199,7 @@ def _timed(when: str, language: Language, understand: Understand) -> Iterator[In
     """Yield the timer or the alarm that a time is, with what is said beside it."""
     for frame in _FRAMES[language] if when else ():
         found = understand(frame.format(when))
-        if found.name in {"timer_start", "alarm"}:
+        if found.name in TIMED:
             yield found
 
 
@@ -242,14 +242,3 @@ def _value(reply: str, language: Language) -> str:
         if reply.startswith(before) and re.fullmatch(r"-?\d+(?:\.\d+)?", number):
             return number
     return ""
-
-
-def _before(state: DialogState) -> Turn | None:
-    """Return the last turn of a person, None where it is long ago."""
-    return next(iter(_last(state)), None)
-
-
-def _last(state: DialogState) -> list[Turn]:
-    """Return the last two turns of people in this conversation, the newest first."""
-    people = [turn for turn in reversed(state.earlier) if turn.block.is_human]
-    return [turn for turn in people[:2] if state.follows(turn)]

@@ -39,6 +39,9 @@ Understand: TypeAlias = Callable[[str], Intent]
 
 UNKNOWN: Final = Intent("unknown")
 
+TIMED: Final = frozenset({"timer_start", "alarm"})
+"""Intents that want a time, and ring."""
+
 
 def language_of(words: str) -> Language:
     """Return Chinese for words with a Chinese character in them, else English."""

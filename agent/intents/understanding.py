@@ -10,10 +10,10 @@ from hassil import recognize_all
 from hassil.intents import Intents
 from hassil.recognize import RecognizeResult
 
-from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
+from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, language_of
 from agent.intents.reminding import Reading, rung_for, tells, told_anew
 from agent.intents.subjects.voices import names_somebody
-from agent.intents.subjects.which_timer import names_timer
+from agent.intents.subjects.which_timer import NAMING, names_timer
 from agent.intents.wording import (
     anywhere,
     beginning,
@@ -60,17 +60,12 @@ _AROUND: Final = " \t\n,.?!，。？！;；:：、…\"'“”‘’"
 """What is cut off both ends of free text."""
 
 
-_OF_TIMERS: Final = frozenset({"timer_cancel", "timer_change", "timer_status"})
-"""What is done to a timer; it is not called "I": who says that they changed one wants nothing done."""
-
 _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
 
 
 _OF_SENTENCES: Final = frozenset({"remember", "say_in", "list_add", "forget_other"})
 """What takes a whole sentence as free text, also one behind a comma."""
-
-_TIMED: Final = frozenset({"timer_start", "alarm"})
 
 
 class Understanding:
@@ -104,7 +99,7 @@ class Understanding:
             intent = intent if asked.name in _VAGUE and intent.name != UNKNOWN.name else asked
         if intent.name in _VAGUE:
             intent = rung_for(plain, self._times_in) or told_anew(plain) or intent
-        hangs = intent.name in _TIMED and anywhere(language, "relative").search(plain)
+        hangs = intent.name in TIMED and anywhere(language, "relative").search(plain)
         return Intent("ask_when", {"label": intent.text("label")}) if hangs else intent
 
     def _best(self, plain: str, language: Language) -> Intent:
@@ -140,11 +135,8 @@ def _unbroken(plain: str) -> str:
 
 def _is_meant(intent: Intent) -> bool:
     """Say whether a reading's free text can be what it is taken for: a name, or what a timer is called."""
-    return (
-        names_somebody(intent)
-        and names_timer(intent)
-        and not (intent.name in _OF_TIMERS and tells(intent.text("label")))
-    )
+    is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
+    return names_somebody(intent) and names_timer(intent) and not is_told
 
 
 def _reading(result: RecognizeResult, words: str) -> Reading:

@@ -21,7 +21,8 @@ BY_LIST: Final = frozenset({"ordinal", "weekday", "newest", "at_hour", "at_perio
 LONGEST_NAME: Final = 5
 """Words by which a timer is called."""
 
-_NAMING: Final = frozenset({"timer_change", "timer_status", "timer_cancel"})
+NAMING: Final = frozenset({"timer_change", "timer_status", "timer_cancel"})
+"""Intents of what is done to a timer that is named."""
 
 _EMPTY: Final = frozenset(("the", "a", "an", "my", "i", "our", "one", "timer", "alarm", "remind", "thing", "for"))
 """Stems in what somebody calls a timer that tell nothing."""
@@ -67,7 +68,7 @@ def names_timer(intent: Intent) -> bool:
     """Whether what an intent calls a timer can be the name of one: what is longer is a sentence."""
     label = intent.text("label")
     is_none = bool(label) and not beginning("correcting", language_of(label)).sub("", label, count=1)
-    return intent.name not in _NAMING or (len(label.split()) <= LONGEST_NAME and not is_none)
+    return intent.name not in NAMING or (len(label.split()) <= LONGEST_NAME and not is_none)
 
 
 def _rings_then(due: datetime, intent: Intent, state: DialogState) -> bool:

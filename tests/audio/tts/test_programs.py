@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import struct
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from audio.loops import running
 from audio.pcm import Samples, rms_dbfs
 from audio.tts.decoding import WavStream
 from audio.tts.programs import EspeakSynthesizer, FliteSynthesizer, VoiceProgram
+from benchmarks.processes import children_of
 from tests.audio.mouth_fakes import Outcome, listen
 
 TEXT = "The kettle is on, and the tea will be ready in about five minutes."
@@ -179,14 +179,8 @@ async def test_the_next_sentence_is_spoken_by_a_program_that_waits_for_it() -> N
 
 
 def children(name: str) -> list[int]:
-    """Return the ids of this process's own programs of that name; a thread's list of children may leave one out."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/status"):
-        with suppress(OSError):  # ended meanwhile
-            told = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
-            if told["Name"] == name and told["PPid"] == str(os.getpid()) and not told["State"].startswith("Z"):
-                found.append(int(told["Pid"]))
-    return found
+    """Return the ids of this process's own programs of that name."""
+    return [each for each in children_of(os.getpid()) if Path(f"/proc/{each}/comm").read_text().strip() == name]
 
 
 @pytest.mark.shows("V19")

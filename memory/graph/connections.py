@@ -71,7 +71,7 @@ class Connections:
             driver = await self._driver(endpoint, endpoint.writer if writes else endpoint.reader)
             async with (
                 driver.session(database=endpoint.database, default_access_mode=access, fetch_size=FETCH) as session,
-                await _begun(session, endpoint.uri, seconds) as transaction,
+                await _opened(session, endpoint.uri, seconds) as transaction,
             ):
                 yield transaction
         finally:
@@ -92,6 +92,23 @@ class Connections:
         if login not in self._drivers:
             self._drivers[login] = _driver(endpoint, login)
         return self._drivers[login]
+
+
+async def _opened(session: "AsyncSession", uri: str, seconds: float) -> "AsyncTransaction":
+    """Begin a transaction; once more where the time to connect was over and nobody had been waited for.
+
+    Then it was this process that stood still (no processor, a slow disk), and the store is not to blame.
+    """
+    from neo4j.exceptions import DriverError
+
+    now = asyncio.get_running_loop().time
+    began = now()
+    try:
+        return await _begun(session, uri, seconds)
+    except DriverError as error:
+        if refusals.is_silence(error) or now() - began < CONNECT_SECONDS:
+            raise
+    return await _begun(session, uri, seconds)
 
 
 async def _begun(session: "AsyncSession", uri: str, seconds: float) -> "AsyncTransaction":

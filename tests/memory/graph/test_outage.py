@@ -4,14 +4,17 @@ import asyncio
 import os
 import resource
 import signal
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memory.errors import GraphRefused, GraphUnavailable, TooLarge
+from memory.graph.connections import CONNECT_SECONDS, Connections
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import UNANSWERED, Graph
 from memory.graph.results import Limits
@@ -167,6 +170,44 @@ async def test_a_server_that_says_nothing_is_given_up(tmp_path: Path) -> None:
         await graph.close()
         for writer in hold:
             writer.close()
+
+
+async def test_standing_still_itself_is_not_blamed_on_the_store(tmp_path: Path) -> None:
+    greeted: list[asyncio.Task[None]] = []
+
+    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Carry a connection to the store; the first one's greeting comes just before nobody has the processor."""
+        task = asyncio.current_task()
+        assert task is not None
+        greeted.append(task)
+        to_reader, to_writer = await asyncio.open_connection("127.0.0.1", port)
+
+        async def answers() -> None:
+            while heard := await to_reader.read(65536):
+                writer.write(heard)
+                if len(greeted) == 1:
+                    threading.Event().wait(CONNECT_SECONDS)  # the loop's own thread, as on a machine without time
+            writer.close()
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(answers())
+            while asked := await reader.read(65536):
+                to_writer.write(asked)
+            to_writer.close()
+
+    async with (
+        EmbeddedStore(tmp_path) as store,
+        await asyncio.start_server(pass_on, "127.0.0.1", 0) as between,
+    ):
+        endpoint = await store.endpoint()
+        port = int(endpoint.uri.rpartition(":")[2])
+        connections = Connections()
+        at = replace(endpoint, uri=f"bolt://127.0.0.1:{between.sockets[0].getsockname()[1]}")
+        async with connections.transaction(at, writes=False, seconds=5.0) as transaction:
+            assert await (await transaction.run("RETURN 7")).value() == [7]
+        await connections.close()
+        await asyncio.gather(*greeted)
+    assert len(greeted) == 2
 
 
 async def test_a_server_of_another_kind_is_told() -> None:

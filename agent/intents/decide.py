@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
 from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
-from agent.intents.follow_up import follow_up, in_full, sum_on
+from agent.intents.follow_up import asked_back, follow_up, in_full, said_yes_to, sum_on
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, is_statement
@@ -26,7 +26,8 @@ from agent.intents.subjects import (
 )
 from agent.intents.subjects.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.sums import answer_sum
-from agent.intents.wording import without_fillers
+from agent.intents.wishes import apart, wishes
+from agent.intents.wording import bare, without_fillers
 from agent.tools.tool import unmarked
 
 Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
@@ -94,12 +95,20 @@ _FOR_GOOD: Final = frozenset(
 
 def decide(state: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer; the last of them ends the event as soon as there is something to say."""
+    parts = wishes(state, understand, said_yes_to(state, understand)) if state.turn.block.is_human else [state.words]
+    state, is_last = apart(state, parts) if len(parts) > 1 else (state, True)
     if state.turn.ends_in_words:
         return _complete(state, "replied") or _say(state, phrase("fine", state.language), "replied")
     if not state.turn.block.is_human:
         return _without_person(state)
     if state.turn.block.situation.get("Confirmed") and state.turn.results:
         return _say(state, _confirmed(state), "confirmed")
+    actions = _decided(state, understand)
+    return actions if is_last else [action for action in actions if action.tool != "complete_event"]
+
+
+def _decided(state: DialogState, understand: Understand) -> list[Action]:
+    """Return the calls of the next answer to one wish of a person."""
     state = in_full(state, understand)
     intent = _meant(state, understand)
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
@@ -191,7 +200,7 @@ def _without_person(state: DialogState) -> list[Action]:
 def _meant(state: DialogState, understand: Understand) -> Intent:
     """Return what the words mean after what was said before: a yes means what was asked back."""
     intent = _with_time(state, understand)
-    asked, is_sure = _asked_back(state)
+    asked, is_sure = asked_back(state)
     if asked and intent.name == "yes":
         wanted = understand(asked)
         wanted = Intent("unknown", {WORDS: asked}) if wanted.name in _NOT_HERE else wanted
@@ -214,34 +223,17 @@ def _with_time(state: DialogState, understand: Understand) -> Intent:
     asked = {phrase("ask_when", language) for language in ("en", "zh")}
     if before is None or intent.name in _SKILLS or not asked & set(before.replies):
         return intent
-    wanted, when = _bare(before.words), _bare(state.words)
+    wanted, when = bare(before.words), bare(state.words)
     sentences = [f"{wanted} {joined}{when}" for joined in ("", "at ", "in ")] + [f"{when}{wanted}"]
     return next((each for each in map(understand, sentences) if each.name in TIMED), intent)
 
 
 def _unsure_at_home(state: DialogState, asked: str) -> Intent:
     """Ask back what only the house may understand, unless the same was heard twice."""
-    words = _bare(state.words)
+    words = bare(state.words)
     if not words or not state.has(HOME_SAY):
         return Intent("not_caught")
-    return UNKNOWN if words.casefold() == _bare(asked).casefold() else Intent("doubtful")
-
-
-def _asked_back(state: DialogState) -> tuple[str, bool]:
-    """Return the words of the person that were asked back just before ("": something else), and whether twice."""
-    people = [turn for turn in state.earlier if turn.block.is_human][-2:]
-    if not people or not state.follows(people[-1]):
-        return "", False
-    for name, turn in (("did_you_say", people[-1]), ("to_be_sure", people[0])):
-        words = turn.words
-        questions = {phrase(name, language, words=_bare(words)) for language in ("en", "zh")}
-        if questions & set(people[-1].replies):
-            return words, name == "to_be_sure"
-    return "", False
-
-
-def _bare(words: str) -> str:
-    return words.strip().rstrip(".?!,。？！， ")
+    return UNKNOWN if words.casefold() == bare(asked).casefold() else Intent("doubtful")
 
 
 def _unknown(state: DialogState, _: Intent) -> str:
@@ -295,7 +287,7 @@ def _stop(state: DialogState, intent: Intent) -> list[Action] | str:
 
 
 def _not_caught(state: DialogState, _: Intent) -> str:
-    words = _bare(state.words)
+    words = bare(state.words)
     return phrase("not_caught" if words else "not_heard", state.language, words=words)
 
 
@@ -385,7 +377,7 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "yes": _saying("fine"),
     "no": _saying("left_alone"),
     "declined": _saying("left_alone"),
-    "doubtful": lambda state, _: phrase("did_you_say", state.language, words=_bare(state.words)),
-    "unsure_yes": lambda state, _: phrase("to_be_sure", state.language, words=_bare(_asked_back(state)[0])),
+    "doubtful": lambda state, _: phrase("did_you_say", state.language, words=bare(state.words)),
+    "unsure_yes": lambda state, _: phrase("to_be_sure", state.language, words=bare(asked_back(state)[0])),
     "not_caught": _not_caught,
 }

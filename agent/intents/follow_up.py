@@ -12,7 +12,7 @@ from agent.intents.questions import is_question, is_statement
 from agent.intents.subjects.days import names_day
 from agent.intents.subjects.lists import spoken_of
 from agent.intents.subjects.sums import continued
-from agent.intents.wording import LONGEST, anywhere, beginning, ending, mended, without_fillers
+from agent.intents.wording import anywhere, bare, beginning, ending, is_story, mended, without_fillers
 
 _TIMERS: Final = frozenset({"set_timer", "set_alarm", "list_timers", "cancel_timer"})
 """Tools by which a turn was about what rings."""
@@ -74,7 +74,7 @@ _PAUSE: Final = " ,，、"
 def in_full(state: DialogState, understand: Understand) -> DialogState:
     """Return the state with the words as they would be alone: 护照呢 after 户口本在哪儿 asks where the passport is."""
     before = next(iter(state.last_said()), None)
-    if before is None or len(state.words) > LONGEST:
+    if before is None or is_story(state.words, state.language):
         return state
     turn, full = state.turn, _in_full(state.words, before, state.language, understand)
     return replace(state, turn=replace(turn, block=replace(turn.block, words=full))) if full else state
@@ -107,10 +107,29 @@ def sum_on(state: DialogState) -> str:
     return continued(value, without_fillers(state.words, state.language), state.language) if value else ""
 
 
+def asked_back(state: DialogState) -> tuple[str, bool]:
+    """Return the words of the person that were asked back just before ("": something else), and whether twice."""
+    people = [turn for turn in state.earlier if turn.block.is_human][-2:]
+    if not people or not state.follows(people[-1]):
+        return "", False
+    for name, turn in (("did_you_say", people[-1]), ("to_be_sure", people[0])):
+        words = turn.words
+        questions = {phrase(name, language, words=bare(words)) for language in ("en", "zh")}
+        if questions & set(people[-1].replies):
+            return words, name == "to_be_sure"
+    return "", False
+
+
+def said_yes_to(state: DialogState, understand: Understand) -> str:
+    """Return the words that were asked back, where the present ones are the yes to it; else ""."""
+    asked, _ = asked_back(state)
+    return asked if asked and understand(state.words).name == "yes" else ""
+
+
 def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Intent:
     """Return what the words mean after those before them; the intent that they have alone where that is all."""
     before = next(iter(state.last_said()), None)
-    if before is None or intent.name not in _OPEN or len(state.words) > LONGEST:
+    if before is None or intent.name not in _OPEN or is_story(state.words, state.language):
         return intent
     words, language = mended(state.words, state.language), state.language
     if _TIMERS & {result.tool for turn in state.last_said(2) for result in turn.results}:

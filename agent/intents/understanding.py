@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
+from functools import lru_cache
 from typing import Any, Final
 
 import home_assistant_intents
@@ -18,6 +19,7 @@ from agent.intents.wording import (
     anywhere,
     beginning,
     first_of,
+    is_story,
     mended,
     plainer,
     request_in,
@@ -25,9 +27,6 @@ from agent.intents.wording import (
     without_fillers,
 )
 from memory.chinese import simplified
-
-LONGEST: Final = 500
-"""Characters of what may be a command; what is longer is a story, and matching it would take long."""
 
 _OF_HOME_ASSISTANT: Final[Mapping[str, str]] = {
     "HassGetCurrentTime": "time",
@@ -68,6 +67,10 @@ _OF_SENTENCES: Final = frozenset({"remember", "say_in", "list_add", "forget_othe
 """What takes a whole sentence as free text, also one behind a comma."""
 
 
+_KNOWN: Final = 64
+"""Sentences whose meaning is kept: a turn looks at the same ones at each of its steps."""
+
+
 class Understanding:
     """The sentences of both languages, parsed. Making one takes some 50 ms; the import of this module 0.3 s."""
 
@@ -78,14 +81,19 @@ class Understanding:
             language: Intents.from_dict(each | {"intents": each["times"], "skip_words": []})
             for language, each in described.items()
         }
+        self._known = lru_cache(_KNOWN)(self._understood)
 
     def __call__(self, words: str) -> Intent:
+        """Return what the words mean in their language."""
+        return self._known(words)
+
+    def _understood(self, words: str) -> Intent:
         """Return what the words mean in their language; the reading that takes the least as free text wins.
 
         Where no sentence fits, also without what people say around it, its beginning may without what is only told
         behind it; and then it may ask to be rung for, in whatever order.
         """
-        if len(words) > LONGEST:
+        if is_story(words, language_of(words)):
             return UNKNOWN
         plain = simplified(words.replace("’", "'"))
         language = language_of(plain)

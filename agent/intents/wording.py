@@ -11,8 +11,8 @@ from agent.intents.intent import Language
 _APART: Final = r"[\s,.!?;:—–\-，。！？；：、…]"
 """What stands between words and says nothing."""
 
-LONGEST: Final = 500
-"""Characters of what is looked through for them; what is longer is a story, and that would take long."""
+_LONGEST: Final[Mapping[Language, int]] = {"en": 500, "zh": 160}
+"""Characters of what may be a command, half a minute of speech; what is longer is a story, and matching takes long."""
 
 LEAST: Final = 5
 """Characters before a comma that may be an order by themselves; "right" and "no" are not."""
@@ -64,15 +64,25 @@ def anywhere(language: Language, *names: str) -> re.Pattern[str]:
     return re.compile(f"{_EDGE[language][:2]}(?:{each}){_EDGE[language]}", re.IGNORECASE)
 
 
+def bare(words: str) -> str:
+    """Return words without the marks at their end."""
+    return words.strip().rstrip(".?!,。？！， ")
+
+
 def without(words: str, opening: str, closing: str, language: Language) -> str:
     """Return the words without the wordings of these two names at their beginning and their end."""
     opened = beginning(opening, language).match(words)
     return ending(closing, language).sub("", words[opened.end() if opened else 0 :]).strip(" \t\n,.!?;:，。！？；：、")
 
 
+def is_story(words: str, language: Language) -> bool:
+    """Say whether words are too long to be looked through for what they ask."""
+    return len(words) > _LONGEST[language]
+
+
 def without_fillers(words: str, language: Language) -> str:
     """Return a sentence without what people say around what they mean; as it was where nothing else would be left."""
-    if len(words) > LONGEST:
+    if is_story(words, language):
         return words
     return without(words, "opening", "closing", language) or words
 

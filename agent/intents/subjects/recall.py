@@ -11,7 +11,7 @@ from agent.intents.phrases import phrase
 from agent.intents.questions import Question, is_question, read_question, spellings
 from agent.intents.spoken import to_second_person
 from agent.intents.subjects.facts import ENOUGH, Fact
-from agent.intents.wording import beginning, without_fillers
+from agent.intents.wording import beginning, is_story, without_fillers
 from memory.chinese import simplified
 from memory.json_value import Json, fields, listed
 
@@ -19,9 +19,6 @@ TOOL: Final = "recall"
 
 LOOKED_AT: Final = 50
 """Utterances of the journal that are looked at in one search."""
-
-LONGEST: Final = 500
-"""Characters of what may be a question; what is longer is a story, and looking for words in it would take long."""
 
 MOST_LISTED: Final = 7
 """Of what is known that is said in one answer; who wants to know it all asks about one thing."""
@@ -50,7 +47,7 @@ def remember(state: DialogState, intent: Intent) -> list[Action] | str:
 
 def may_be_known(state: DialogState) -> bool:
     """Say whether words that no command fits ask for something that somebody may have told."""
-    if len(state.words) > LONGEST or not is_question(without_fillers(state.words, state.language)):
+    if is_story(state.words, state.language) or not is_question(without_fillers(state.words, state.language)):
         return False
     question = _asked(state)
     return bool(question.words) or question.kind == "all"

@@ -25,7 +25,7 @@ from agent.intents.spoken import (
 )
 from agent.intents.subjects.days import names_day, next_moment
 from agent.intents.subjects.which_timer import BY_LIST, Timer, due_of, label_of, meant
-from agent.intents.wording import LONGEST, without_fillers
+from agent.intents.wording import is_story, without_fillers
 from memory.json_value import Json, fields, objects
 
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
@@ -206,7 +206,7 @@ def status(state: DialogState, intent: Intent) -> list[Action] | str:
 
 def due(state: DialogState) -> list[Action] | str:
     """Say when the thing that is asked for will ring; "" where no time is asked for, or nothing is called so."""
-    if len(state.words) > LONGEST:
+    if is_story(state.words, state.language):
         return ""
     question, listed = read_question(without_fillers(state.words, state.language)), _listed(state)
     words = " ".join(word for word, weight in question.words if weight == 1.0)

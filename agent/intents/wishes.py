@@ -1,0 +1,135 @@
+"""Several wishes in one breath: turn the volume down, set an alarm for seven, and another for half past."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from agent.intents.dialog_state import DialogState, ToolResult, Turn
+from agent.intents.follow_up import follow_up
+from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand
+from agent.intents.questions import is_question
+from agent.intents.subjects.sums import answer_sum
+from agent.intents.wording import anywhere, beginning, ending, mended, without_fillers
+
+MOST_JOINTS: Final = 3
+"""Places in a sentence, and in what is left of it, at which it is tried whether it is two."""
+
+_LONGEST: Final[Mapping[Language, int]] = {"en": 200, "zh": 80}
+"""Characters of a sentence that is looked through: each part is understood by itself, and that takes time."""
+
+MOST: Final = 4
+"""Wishes in one sentence; what is more stays with the last of them."""
+
+_TOLD: Final = frozenset(
+    {"timer_status", "time", "time_there", "date", "days_until", "weeks_until", "time_until", "week"}
+)
+_DONE: Final = frozenset(
+    {"timer_cancel", "timer_cancel_all", "timer_change", "volume_set", "volume_up", "volume_down", "volume_change"}
+)
+_LISTED: Final = frozenset({"list_add", "list_remove", "list_tell", "list_clear"})
+_ASKED: Final = frozenset({"timer_status", "agenda", "agenda_next", "weather", "tasks", "volume_told", "coin", "draw"})
+_SUM: Final = "sum"
+_WISHES: Final = {_SUM} | TIMED | _TOLD | _DONE | _LISTED | _ASKED
+"""What may stand beside another wish: what is plain by itself, and takes no whole sentence as its own free text."""
+
+_FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest"})
+"""Slots of free text."""
+
+_TOOLS: Final[Mapping[str, str]] = {"timer_start": "set_timer", "alarm": "set_alarm"}
+"""What will have been called for a wish when the next one is looked at."""
+
+
+def wishes(state: DialogState, understand: Understand, said: str = "") -> list[str]:
+    """Return the words of each wish in what the person said, in order; the words whole where they are one.
+
+    `said` is what they said before, where their words are the yes to it.
+
+    They are several where each part is a wish after those before it, and the whole is not one that needs them all: "an
+    hour and a half" is one length, and what somebody is to be reminded of may have an "and" in it.
+    """
+    words = mended(said or state.words, state.language)
+    if len(words) > _LONGEST[state.language] or state.is_doubtful:
+        return [state.words]
+    return _parted(state, words, understand) or [state.words]
+
+
+def _parted(state: DialogState, words: str, understand: Understand, most: int = MOST) -> list[str]:
+    joints = list(anywhere(state.language, "joint").finditer(words))[:MOST_JOINTS]
+    whole = _meant(state, words, understand) if joints else UNKNOWN
+    for joint in joints:
+        left, right = words[: joint.start()].strip(), words[joint.end() :].strip()
+        first = _meant(state, left, understand) if left and right else UNKNOWN
+        if first.name not in _WISHES or _takes_back(left, right, state.language):
+            continue
+        after = _after(state, left, first)
+        rest = (_parted(after, right, understand, most - 1) if most > 2 else []) or [right]
+        second = _meant(after, rest[0], understand)
+        if second.name in _WISHES and not _is_one(whole, first, second, left, right):
+            return [left, *rest]
+    return []
+
+
+def _meant(state: DialogState, words: str, understand: Understand) -> Intent:
+    """Return what words mean after those before them, where that rings; else what they mean alone."""
+    alone = understand(words)
+    if alone.name not in _WISHES and answer_sum(without_fillers(words, state.language)):
+        return Intent(_SUM)
+    said = replace(state, turn=Turn(replace(state.turn.block, words=words)))
+    after = follow_up(said, alone, understand)
+    return after if after.name in TIMED else alone
+
+
+def _takes_back(left: str, right: str, language: Language) -> bool:
+    """Say whether what stands at a joint takes back what was said before it: at seven, no, at eight."""
+    return bool(ending("objecting", language).search(left) or beginning("objecting", language).match(right))
+
+
+def _after(state: DialogState, words: str, intent: Intent) -> DialogState:
+    """Return the state as it will be when a wish was fulfilled."""
+    called = (ToolResult(_TOOLS[intent.name], ""),) if intent.name in _TOOLS else ()
+    return replace(state, earlier=(*state.earlier, Turn(replace(state.turn.block, words=words), called)))
+
+
+def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str) -> bool:
+    """Say whether a sentence that could be two wishes is rather one."""
+    if first == second:
+        return True  # said twice
+    if first.name in TIMED and _ends_in_text(first, left) and second.name not in TIMED and not is_question(right):
+        return True  # to be reminded of it
+    texts = [text for slot in _FREE if (text := whole.text(slot))]
+    is_crossed = any(text not in left and text not in right for text in texts)
+    if whole.name not in _WISHES or is_crossed or (is_question(right) and any(text in right for text in texts)):
+        return False
+    return (whole.name, _bound(whole)) not in {(each.name, _bound(each)) for each in (first, second)}
+
+
+def _ends_in_text(intent: Intent, words: str) -> bool:
+    return any(text and words.endswith(text) for text in (intent.text(slot) for slot in _FREE))
+
+
+def _bound(intent: Intent) -> tuple[tuple[str, Slot], ...]:
+    """Return what an intent wants but for its free text and whether it wakes, comparable."""
+    return tuple(sorted((name, value) for name, value in intent.slots.items() if name not in _FREE | {"wakes"}))
+
+
+def apart(state: DialogState, parts: Sequence[str]) -> tuple[DialogState, bool]:
+    """Return the state as the present one of several wishes sees it, and whether it is the last.
+
+    Each ends with its own reply; what was called after the last reply is of the present one.
+    """
+    heads: list[Turn] = []
+    results = list(state.turn.results)
+    replies = list(state.turn.replies)
+    for words in parts[:-1]:
+        end = next((number for number, each in enumerate(results) if _ends(each)), None)
+        if end is None:
+            break
+        said = sum(each.tool == "reply" for each in results[: end + 1])
+        heads.append(Turn(replace(state.turn.block, words=words), tuple(results[: end + 1]), tuple(replies[:said])))
+        results, replies = results[end + 1 :], replies[said:]
+    turn = Turn(replace(state.turn.block, words=parts[len(heads)]), tuple(results), tuple(replies))
+    return replace(state, turn=turn, earlier=(*state.earlier, *heads)), len(heads) == len(parts) - 1
+
+
+def _ends(result: ToolResult) -> bool:
+    return result.tool == "reply" and result.result == "delivered"

@@ -1,0 +1,148 @@
+"""Several wishes in one sentence: each is done and told, in order, and what is one is left one."""
+
+import pytest
+
+from agent.context.history import turns
+from agent.intents.dialog_state import read_dialog
+from agent.intents.understanding import Understanding
+from agent.intents.wishes import wishes
+from agent.model.messages import Message
+from tests.agent.offline_talk import OFFLINE, TOOLS, Talk, a_timer, at
+
+UNDERSTANDING = Understanding()
+
+TWO = [
+    "set a timer for ten minutes | and add milk to the shopping list",
+    "what time is it | and set a timer for ten minutes",
+    "turn the volume down | and set an alarm for seven",
+    "set an alarm for seven | and another for half past seven",
+    "set a timer for five minutes | and one for ten minutes",
+    "set an alarm for seven | and eight",
+    "remind me at six to call mum | and set an alarm for seven",
+    "remind me to take the bins out at eight | and to feed the cat at nine",
+    "set a pasta timer for ten minutes | and an egg timer for six",
+    "wake me up at seven | and remind me at eight to take my pills",
+    "cancel the pasta timer | and set a new one for twelve minutes",
+    "cancel all timers | and wake me at seven",
+    "what's the date | and what time is it",
+    "how much time is left on the pasta timer | and what's 12 times 14",
+    "turn it up | then set a ten minute timer",
+    "Set an alarm for seven | What time is it?",
+    "set a timer for ten minutes | set another for twenty minutes | and what time is it",
+    "定一个十分钟的计时器 | 然后告诉我现在几点",
+    "把音量调小 | 再定一个七点的闹钟",
+    "提醒我六点给妈妈打电话 | 再设一个七点的闹钟",
+    "把牛奶加到购物清单 | 再设一个十分钟的计时器",
+    "取消面条的计时器 | 重新设一个十二分钟的",
+    "现在几点 | 今天几号",
+    "明天早上七点叫我起床 | 再八点提醒我吃药",
+    "十分钟后提醒我关火 | 再过五分钟提醒我关灯",
+]
+
+ONE = [
+    "set a timer for ten minutes and five seconds",
+    "set a timer for an hour and a half",
+    "remind me at six to call mum and feed the cat",
+    "remind me at six to call mum and turn the volume down",
+    "remind me to buy milk and eggs at six",
+    "wake me at seven, I have a flight at nine",
+    "wake me at seven, no, half past seven",
+    "wake me at seven, sorry, set an alarm for eight",
+    "add bread, milk and butter to my shopping list",
+    "set a timer for two hours and twenty minutes for the roast and the potatoes",
+    "how many minutes are in three hours and forty minutes",
+    "good night, wake me at seven",
+    "what's twelve times seven and then minus four",
+    "remember that the alarm rings at seven and that Anna asks what time it is",
+    "tell Anna dinner is ready and set a timer for ten minutes",
+    "tell me a joke and set an alarm for seven",
+    "提醒我六点给妈妈打电话，别忘了带伞",
+    "七点叫我，不，八点叫我",
+    "设一个一小时三十分钟的计时器",
+    "把牛奶、鸡蛋加到购物清单",
+    "晚安，七点叫我起床",
+    "今天几号，星期几啊",
+]
+
+
+def parted(words: str) -> list[str]:
+    state = read_dialog([Message("system", "You are nakari."), Message("user", words)], TOOLS.specs, "en")
+    return wishes(state, UNDERSTANDING)
+
+
+def separators(words: str) -> str:
+    """A sentence as it is said, of one with a bar between its wishes."""
+    chinese = any("一" <= character <= "鿿" for character in words)
+    for before, after in ((" | and", " and"), (" | ", "，" if chinese else ", ")):
+        words = words.replace(before, after)
+    return words
+
+
+@pytest.mark.parametrize("words", TWO)
+def test_wishes_are_found(words: str) -> None:
+    assert parted(separators(words)) == words.split(" | ")
+
+
+@pytest.mark.parametrize("words", ONE)
+def test_what_is_one_wish_stays_one(words: str) -> None:
+    assert parted(words) == [words]
+
+
+@pytest.mark.shows("V30")
+async def test_each_is_done_and_told_before_the_next(talk: Talk) -> None:
+    talk.hear("Set a timer for ten minutes, and another for fifteen, and what time is it?", at=at(8))
+    assert await talk.calls(a_timer("10 minutes", "10 minutes")) == [
+        ("set_timer", {"seconds": 600, "label": "10 minutes"})
+    ]
+    assert await talk.calls("delivered") == [("reply", {"text": "Your timer is set for ten minutes."})]
+    assert await talk.calls(a_timer("15 minutes", "15 minutes", id="t2")) == [
+        ("set_timer", {"seconds": 900, "label": "15 minutes"})
+    ]
+    assert await talk.calls("delivered") == [("reply", {"text": "Your timer is set for 15 minutes."})]
+    assert await talk.says() == "It is nine o'clock in the morning."
+
+
+async def test_what_was_not_done_is_told_and_the_next_is_done_all_the_same(talk: Talk) -> None:
+    talk.hear("Cancel the pasta timer and set a new one for twelve minutes.")
+    assert await talk.calls("error: no timer is set") == [("cancel_timer", {"which": "pasta"})]
+    [(tool, said)] = await talk.calls("delivered")
+    assert tool == "reply"
+    assert "no timer" in said["text"].casefold()
+    assert await talk.calls(a_timer("12 minutes", "12 minutes")) == [
+        ("set_timer", {"seconds": 720, "label": "12 minutes"})
+    ]
+    assert await talk.says() == "Your timer is set for twelve minutes."
+
+
+async def test_a_reply_that_did_not_come_out_is_said_again_before_the_next(talk: Talk) -> None:
+    talk.hear("What's the date and what time is it?", at=at(8))
+    first = "Today is Saturday, the 21st of November 2026."
+    assert await talk.calls("error: the loudspeaker is gone") == [("reply", {"text": first})]
+    assert await talk.calls("delivered") == [("reply", {"text": first})]
+    assert await talk.says() == "It is nine o'clock in the morning."
+
+
+async def test_what_was_hard_to_hear_is_asked_back_whole_and_done_whole(talk: Talk) -> None:
+    words = "set a timer for ten minutes and set an alarm for seven"
+    talk.hear(words, confidence="low")
+    assert await talk.says() == f"Did you say: {words}?"
+    talk.hear("yes")
+    assert await talk.calls(a_timer("10 minutes", "10 minutes")) == [
+        ("set_timer", {"seconds": 600, "label": "10 minutes"})
+    ]
+    await talk.calls("delivered")
+    [(tool, _)] = await talk.calls(a_timer("alarm", "20 hours"))
+    assert tool == "set_alarm"
+
+
+async def test_the_next_sentence_follows_the_last_of_them(talk: Talk) -> None:
+    talk.hear("What time is it and set a timer for ten minutes.", at=at(8))
+    await talk.calls("delivered")
+    await talk.calls(a_timer("10 minutes", "10 minutes"))
+    await talk.says()
+    talk.hear("And another for twenty.", at=at(8, 1))
+    assert await talk.calls(a_timer("20 minutes", "20 minutes")) == [
+        ("set_timer", {"seconds": 1200, "label": "20 minutes"})
+    ]
+    assert len(list(turns(talk.messages))) == 2
+    assert OFFLINE.sends_to == ()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from appliance.config.agent.calendar import CalendarSource, wrong_calendar
 from appliance.config.agent.mcp import MOST_CHARACTERS, McpServer, wrong_server
@@ -23,11 +23,16 @@ from appliance.config.sound.voices import wrong_voices
 from appliance.config.values import listed, shown, toml_value, wrong_meaning
 from appliance.errors import ConfigError
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer, "calendar": CalendarSource}
 """The sections whose tables people name themselves, as [models.NAME], and what one of the tables is."""
 
 SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Settings).items() if name not in CATALOGS}
 """Section name to its dataclass, in the file's order; the catalogs are none of them."""
+
+_ADAPTERS: dict[type, "TypeAdapter[Any]"] = {}
 
 _HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
@@ -173,12 +178,12 @@ class SettingsText:
                 raise self._error(section, key, _unknown_key(section, key, kind))
 
     def _checked(self, document: Mapping[str, Any], kind: type[Checked], within: str = "") -> Checked:
-        from pydantic import TypeAdapter, ValidationError
+        from pydantic import ValidationError
 
         try:
             # Strict JSON makes objects of tables but texts of nothing; a list of lists, which no setting is, stands for
             # what JSON has no type for.
-            return TypeAdapter(kind).validate_json(
+            checked: Checked = _adapter(kind).validate_json(
                 json.dumps(document, default=lambda value: [[str(value)]]), strict=True
             )
         except ValidationError as error:
@@ -189,11 +194,21 @@ class SettingsText:
             wanted = first["msg"].replace("Input should be", "should be")
             given = shown(document[key] if within else document[section][key])
             raise self._error(section, key, f"[{section}] {key} {wanted}; it is {given}") from error
+        return checked
 
     def _error(self, section: str, key: str, sentence: str) -> WrongSetting:
         line = line_of(self.text, section, key)
         place = f"{self.name}, line {line}" if line else self.name
         return WrongSetting(f"{place}: {' '.join(sentence.split())}", section, key)
+
+
+def _adapter(kind: type) -> "TypeAdapter[Any]":
+    """Return what checks a class of settings; making it takes longer than all the rest of reading a file."""
+    from pydantic import TypeAdapter
+
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def _wrong_table(table: object) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from agent.intents.subjects import (
 )
 from agent.intents.subjects.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.sums import answer_sum
-from agent.intents.wishes import apart, wishes
+from agent.intents.wishes import begun, one_by_one, wishes
 from agent.intents.wording import bare, without_fillers
 from agent.tools.tool import unmarked
 
@@ -95,20 +95,24 @@ _FOR_GOOD: Final = frozenset(
 
 def decide(state: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer; the last of them ends the event as soon as there is something to say."""
-    parts = wishes(state, understand, said_yes_to(state, understand)) if state.turn.block.is_human else [state.words]
-    state, is_last = apart(state, parts) if len(parts) > 1 else (state, True)
-    if state.turn.ends_in_words:
-        return _complete(state, "replied") or _say(state, phrase("fine", state.language), "replied")
     if not state.turn.block.is_human:
-        return _without_person(state)
+        return _ended(state) or _without_person(state)
     if state.turn.block.situation.get("Confirmed") and state.turn.results:
-        return _say(state, _confirmed(state), "confirmed")
-    actions = _decided(state, understand)
-    return actions if is_last else [action for action in actions if action.tool != "complete_event"]
+        return _ended(state) or _say(state, _confirmed(state), "confirmed")
+    parts = wishes(state, understand, said_yes_to(state, understand))
+    told, state = begun(state, parts)
+    return _ended(state) or one_by_one(state, parts[told:], lambda each: _of_one(each, understand))
 
 
-def _decided(state: DialogState, understand: Understand) -> list[Action]:
-    """Return the calls of the next answer to one wish of a person."""
+def _ended(state: DialogState) -> list[Action]:
+    """Return the end of an event that was answered, [] while it was not."""
+    if not state.turn.ends_in_words:
+        return []
+    return _complete(state, "replied") or _say(state, phrase("fine", state.language), "replied")
+
+
+def _of_one(state: DialogState, understand: Understand) -> list[Action]:
+    """Return the calls of the next answer to one wish."""
     state = in_full(state, understand)
     intent = _meant(state, understand)
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):

@@ -162,13 +162,14 @@ def _of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -
     asked = beginning("asking_after", language).match(words)
     if asked and len(words.split()) <= MOST_WORDS:
         yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
+    yield from _another_of_minutes(words, language, last, understand)
     if intent.name in TIMED or is_question(without_fillers(words, language)):
         return
     yield from _corrected(words, language, understand)
     if intent.name == "outside" and (ended := beginning("end_it", language).match(words)):
         yield Intent("timer_cancel", {"label": without_fillers(re.split(",", words[ended.end() :])[0], language)})
     if intent.name != "outside":
-        yield from _another(words, language, last, understand)
+        yield from _another(words, language, understand)
         yield from _another_within(words, language, understand)
 
 
@@ -192,15 +193,21 @@ def _corrected(words: str, language: Language, understand: Understand) -> Iterat
             yield Intent("timer_change", {**slots, "newest": 1})
 
 
-def _another(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
+def _another_of_minutes(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
+    """Yield one more timer where a number follows one: "another for twelve" is no alarm at noon then."""
+    opened = beginning("another", language).match(words)
+    if not opened or not any(each.tool == "set_timer" for each in last.results):
+        return
+    if number := _number(without_fillers(words[opened.end() :], language), language, understand):
+        yield Intent("timer_start", {"minutes": number})
+
+
+def _another(words: str, language: Language, understand: Understand) -> Iterator[Intent]:
     """Yield one more timer or alarm, as the words may ask for it: and another for ten; and the garlic bread, eight."""
     opened = beginning("another", language).match(words)
     if opened is None:
         return
     when = without_fillers(words[opened.end() :], language)
-    number = _number(when, language, understand)
-    if number and any(each.tool == "set_timer" for each in last.results):
-        yield Intent("timer_start", {"minutes": number})
     is_asked = beginning("time_first", language).match(when) or anywhere(language, "one_more").search(opened.group())
     for each in _timed(when, language, understand) if is_asked or not is_statement(when) else ():
         if is_asked or len(each.text("label")) <= LONGEST_NAME:

@@ -77,7 +77,7 @@ def _decided(
 
 def _as_stream(messages: Sequence[Message], actions: Sequence[Action], tools: AbstractSet[str]) -> Iterator[StreamItem]:
     """Yield the actions as an answer; where there is no reply tool, the words are bare text."""
-    bare = "".join(
+    bare = " ".join(
         str(action.arguments["text"]) for action in actions if action.tool == "reply" and "reply" not in tools
     )
     if bare:

@@ -1,12 +1,12 @@
 """Several wishes in one breath: turn the volume down, set an alarm for seven, and another for half past."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from agent.intents.dialog_state import DialogState, ToolResult, Turn
+from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.follow_up import follow_up
-from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand
+from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand
 from agent.intents.questions import is_question
 from agent.intents.subjects.sums import answer_sum
 from agent.intents.wording import anywhere, beginning, ending, mended, without_fillers
@@ -96,40 +96,49 @@ def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str)
         return True  # said twice
     if first.name in TIMED and _ends_in_text(first, left) and second.name not in TIMED and not is_question(right):
         return True  # to be reminded of it
-    texts = [text for slot in _FREE if (text := whole.text(slot))]
-    is_crossed = any(text not in left and text not in right for text in texts)
-    if whole.name not in _WISHES or is_crossed or (is_question(right) and any(text in right for text in texts)):
-        return False
-    return (whole.name, _bound(whole)) not in {(each.name, _bound(each)) for each in (first, second)}
+    parts, all_ = [_values(first), _values(second)], _values(whole)
+    return whole.name in _WISHES and all_ not in parts and {*parts[0], *parts[1]} <= {*all_}
 
 
 def _ends_in_text(intent: Intent, words: str) -> bool:
     return any(text and words.endswith(text) for text in (intent.text(slot) for slot in _FREE))
 
 
-def _bound(intent: Intent) -> tuple[tuple[str, Slot], ...]:
-    """Return what an intent wants but for its free text and whether it wakes, comparable."""
-    return tuple(sorted((name, value) for name, value in intent.slots.items() if name not in _FREE | {"wakes"}))
+def _values(intent: Intent) -> list[str]:
+    """Return what an intent wants in figures and names of days, without its free text and whether it wakes."""
+    return sorted(str(value) for name, value in intent.slots.items() if name not in _FREE | {"wakes"})
 
 
-def apart(state: DialogState, parts: Sequence[str]) -> tuple[DialogState, bool]:
-    """Return the state as the present one of several wishes sees it, and whether it is the last.
+def begun(state: DialogState, parts: Sequence[str]) -> tuple[int, DialogState]:
+    """Return how many of the wishes were told already, and the state as the present one sees it: those are earlier.
 
-    Each ends with its own reply; what was called after the last reply is of the present one.
+    Each ends with its own reply, whatever became of that; the last one stays present.
     """
-    heads: list[Turn] = []
-    results = list(state.turn.results)
-    replies = list(state.turn.replies)
-    for words in parts[:-1]:
-        end = next((number for number, each in enumerate(results) if _ends(each)), None)
-        if end is None:
+    if len(parts) == 1:
+        return 0, state
+    told: list[Turn] = []
+    results, replies = list(state.turn.results), list(state.turn.replies)
+    while len(told) < len(parts) - 1:
+        end = next((number for number, each in enumerate(results, 1) if each.tool == "reply"), 0)
+        if not end:
             break
-        said = sum(each.tool == "reply" for each in results[: end + 1])
-        heads.append(Turn(replace(state.turn.block, words=words), tuple(results[: end + 1]), tuple(replies[:said])))
-        results, replies = results[end + 1 :], replies[said:]
-    turn = Turn(replace(state.turn.block, words=parts[len(heads)]), tuple(results), tuple(replies))
-    return replace(state, turn=turn, earlier=(*state.earlier, *heads)), len(heads) == len(parts) - 1
+        block = replace(state.turn.block, words=parts[len(told)])
+        told.append(Turn(block, tuple(results[:end]), tuple(replies[:1])))
+        results, replies = results[end:], replies[1:]
+    present = Turn(replace(state.turn.block, words=parts[len(told)]), tuple(results), tuple(replies))
+    return len(told), replace(state, earlier=(*state.earlier, *told), turn=present)
 
 
-def _ends(result: ToolResult) -> bool:
-    return result.tool == "reply" and result.result == "delivered"
+def one_by_one(state: DialogState, parts: Sequence[str], answer: Callable[[DialogState], list[Action]]) -> list[Action]:
+    """Return the calls of the next answer to the first of the wishes, and of the next ones as far as it is told.
+
+    What is said of one wish goes with the first calls of the next: an answer that only replies ends an event.
+    """
+    actions = answer(state)
+    said = next((action for action in actions if action.tool == "reply"), None)
+    if len(parts) == 1 or said is None:
+        return actions
+    before = replace(state.turn, replies=(str(said.arguments["text"]),))
+    present = Turn(replace(state.turn.block, words=parts[1]))
+    after = replace(state, earlier=(*state.earlier, before), turn=present)
+    return [said, *one_by_one(after, parts[1:], answer)]

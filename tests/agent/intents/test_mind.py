@@ -102,6 +102,15 @@ async def test_a_status_report_counts_what_waits_and_the_timers(tmp_path: Path) 
         assert "/help lists the commands" in await hear(house, "help")
 
 
+@pytest.mark.shows("V30")
+async def test_each_of_several_wishes_is_done_and_told(tmp_path: Path) -> None:
+    async with a_house(tmp_path) as house:
+        told = await hear(house, "Set a timer for ten minutes, and another for twelve, and set an alarm for seven.")
+        assert told.split(". ")[:2] == ["Your timer is set for ten minutes", "Your timer is set for twelve minutes"]
+        assert "The alarm is set for seven" in told
+        assert (await hear(house, "Status report.")).endswith("Timers: 3.")
+
+
 @pytest.mark.shows("V23", "V30")
 async def test_a_timer_is_set_and_rings(tmp_path: Path) -> None:
     async with a_house(tmp_path, now=YESTERYEAR) as house:

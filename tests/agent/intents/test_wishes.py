@@ -2,12 +2,11 @@
 
 import pytest
 
-from agent.context.history import turns
 from agent.intents.dialog_state import read_dialog
 from agent.intents.understanding import Understanding
-from agent.intents.wishes import wishes
+from agent.intents.wishes import MOST, wishes
 from agent.model.messages import Message
-from tests.agent.offline_talk import OFFLINE, TOOLS, Talk, a_timer, at
+from tests.agent.offline_talk import TOOLS, Talk, a_timer, at
 
 UNDERSTANDING = Understanding()
 
@@ -89,37 +88,37 @@ def test_what_is_one_wish_stays_one(words: str) -> None:
 
 
 @pytest.mark.shows("V30")
-async def test_each_is_done_and_told_before_the_next(talk: Talk) -> None:
+async def test_each_is_done_and_told_with_the_first_calls_of_the_next(talk: Talk) -> None:
     talk.hear("Set a timer for ten minutes, and another for fifteen, and what time is it?", at=at(8))
-    assert await talk.calls(a_timer("10 minutes", "10 minutes")) == [
-        ("set_timer", {"seconds": 600, "label": "10 minutes"})
+    ten, fifteen = ({"seconds": 60 * length, "label": f"{length} minutes"} for length in (10, 15))
+    assert await talk.calls(a_timer("10 minutes", "10 minutes")) == [("set_timer", ten)]
+    assert await talk.calls("delivered", a_timer("15 minutes", "15 minutes", id="t2")) == [
+        ("reply", {"text": "Your timer is set for ten minutes."}),
+        ("set_timer", fifteen),
     ]
-    assert await talk.calls("delivered") == [("reply", {"text": "Your timer is set for ten minutes."})]
-    assert await talk.calls(a_timer("15 minutes", "15 minutes", id="t2")) == [
-        ("set_timer", {"seconds": 900, "label": "15 minutes"})
+    assert await talk.calls("delivered", "delivered", "completed") == [
+        ("reply", {"text": "Your timer is set for 15 minutes."}),
+        ("reply", {"text": "It is nine o'clock in the morning."}),
+        ("complete_event", {"summary": "offline: time"}),
     ]
-    assert await talk.calls("delivered") == [("reply", {"text": "Your timer is set for 15 minutes."})]
-    assert await talk.says() == "It is nine o'clock in the morning."
 
 
 async def test_what_was_not_done_is_told_and_the_next_is_done_all_the_same(talk: Talk) -> None:
     talk.hear("Cancel the pasta timer and set a new one for twelve minutes.")
     assert await talk.calls("error: no timer is set") == [("cancel_timer", {"which": "pasta"})]
-    [(tool, said)] = await talk.calls("delivered")
-    assert tool == "reply"
+    (reply, said), (tool, timer) = await talk.calls("delivered", a_timer("12 minutes", "12 minutes"))
+    assert reply == "reply"
     assert "no timer" in said["text"].casefold()
-    assert await talk.calls(a_timer("12 minutes", "12 minutes")) == [
-        ("set_timer", {"seconds": 720, "label": "12 minutes"})
-    ]
+    assert (tool, timer) == ("set_timer", {"seconds": 720, "label": "12 minutes"})
     assert await talk.says() == "Your timer is set for twelve minutes."
 
 
-async def test_a_reply_that_did_not_come_out_is_said_again_before_the_next(talk: Talk) -> None:
+async def test_what_came_out_is_not_said_again_where_the_last_did_not(talk: Talk) -> None:
     talk.hear("What's the date and what time is it?", at=at(8))
-    first = "Today is Saturday, the 21st of November 2026."
-    assert await talk.calls("error: the loudspeaker is gone") == [("reply", {"text": first})]
-    assert await talk.calls("delivered") == [("reply", {"text": first})]
-    assert await talk.says() == "It is nine o'clock in the morning."
+    date, time = "Today is Saturday, the 21st of November 2026.", "It is nine o'clock in the morning."
+    told = await talk.calls("delivered", "error: the loudspeaker is gone", "refused: it did not reach its end")
+    assert [call[1].get("text") for call in told] == [date, time, None]
+    assert await talk.says() == time
 
 
 async def test_what_was_hard_to_hear_is_asked_back_whole_and_done_whole(talk: Talk) -> None:
@@ -130,19 +129,19 @@ async def test_what_was_hard_to_hear_is_asked_back_whole_and_done_whole(talk: Ta
     assert await talk.calls(a_timer("10 minutes", "10 minutes")) == [
         ("set_timer", {"seconds": 600, "label": "10 minutes"})
     ]
-    await talk.calls("delivered")
-    [(tool, _)] = await talk.calls(a_timer("alarm", "20 hours"))
-    assert tool == "set_alarm"
+    assert [tool for tool, _ in await talk.calls("delivered", a_timer("alarm", "20 hours"))] == ["reply", "set_alarm"]
 
 
 async def test_the_next_sentence_follows_the_last_of_them(talk: Talk) -> None:
     talk.hear("What time is it and set a timer for ten minutes.", at=at(8))
-    await talk.calls("delivered")
-    await talk.calls(a_timer("10 minutes", "10 minutes"))
+    await talk.calls("delivered", a_timer("10 minutes", "10 minutes"))
     await talk.says()
     talk.hear("And another for twenty.", at=at(8, 1))
     assert await talk.calls(a_timer("20 minutes", "20 minutes")) == [
         ("set_timer", {"seconds": 1200, "label": "20 minutes"})
     ]
-    assert len(list(turns(talk.messages))) == 2
-    assert OFFLINE.sends_to == ()
+
+
+async def test_a_sentence_that_never_ends_is_not_taken_apart_for_ever(talk: Talk) -> None:
+    assert len(parted("what time is it and what day is it, " * 5)) <= MOST
+    assert len(parted("what time is it and what day is it, " * 50)) == 1

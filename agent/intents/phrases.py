@@ -177,8 +177,9 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "你的话我留着，问起来我能找到。要想一想就需要模型了。",
     ),
     "forget_other": (
-        "Without a model I can only erase what was said last: say forget that, right after it.",
-        "没有模型的时候，我只能删掉刚才说的话：说完马上说“忘掉刚才说的”。",
+        "By voice I can only erase what was said last: say forget that, right after it. The command nakari forget, "
+        "with about and a word of it, erases what was said before.",
+        "我听吩咐只能删掉刚才说的话：说完马上说“忘掉刚才说的”。以前说的，用命令nakari forget --about加上其中的词来删。",
     ),
     # voices
     "voice_learnt": ("I know {who} by voice now.", "现在我听得出{who}的声音了。"),

@@ -47,8 +47,8 @@ class ActedOn(Protocol):
     async def forget(self, last: int, minutes: float | None, these: Collection[str]) -> str:
         """Forget so many turns, or all of so many minutes, or these events; return the sentence that tells of it."""
 
-    async def would_forget(self, last: int, minutes: float | None) -> list[Event]:
-        """Return what `forget` would erase, the oldest first."""
+    async def would_forget(self, last: int, minutes: float | None, about: str) -> list[Event]:
+        """Return what `forget` would erase, or what was said with all of some words; the oldest first."""
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""
@@ -220,7 +220,7 @@ class Household:
 
     async def would_forget(self, request: PreviewForget) -> list[Json]:
         """Return id and words of each thing that would be erased, the oldest first."""
-        events = await self.senses.would_forget(request.last, request.minutes)
+        events = await self.senses.would_forget(request.last, request.minutes, request.about)
         return [{"id": event.id, "words": event.content, "at": event.created_at.isoformat()} for event in events]
 
     async def calibrate(self) -> str:

@@ -20,8 +20,9 @@ from appliance.reflexes.record import ROOM
 from appliance.reflexes.words import Forgot, beginnings
 from appliance.rooms.rooms import SATELLITE
 from appliance.wiring.state import State
-from memory.errors import MemoryFailure
+from memory.errors import MemoryFailure, StateUnusable
 from memory.json_value import Json
+from memory.recall import Recall
 from memory.state.journal import ERASED, Stored
 
 log = structlog.get_logger()
@@ -64,6 +65,8 @@ class Forgetting:
     """`Loop.interrupt`: ends the run of this event, if it is the one in hand."""
     erase_event: Callable[[str], Awaitable[int]]
     """Removes from the graph what was written because of an event; returns how many statements."""
+    recall: Recall | None
+    """None where nothing is found by its words."""
     sound: Sequence[HoldsWords] = ()
     """Places on disk where sound is kept outside the database; may block."""
     now: Callable[[], datetime] = utc_now
@@ -90,10 +93,18 @@ class Forgetting:
     async def these(self, event_ids: Collection[str], minutes: float | None = None) -> Forgot:
         """Forget these turns, spoken or typed, as `would_go` named them, and what was held back in those minutes."""
         start = None if minutes is None else self.now() - timedelta(minutes=minutes)
-        return await self._forget([event for event in await self._told(typed=True) if event.id in event_ids], start)
+        return await self._forget(await self._named(event_ids), start)
 
-    async def would_go(self, count: int = 1, minutes: float | None = None) -> list[Event]:
-        """Return what `last`, or with minutes `since`, would forget now, typed things too; the oldest first."""
+    async def would_go(self, count: int = 1, minutes: float | None = None, about: str = "") -> list[Event]:
+        """Return what `last`, or with minutes `since`, would forget now, typed things too; the oldest first.
+
+        With words, those things in which all of them were said, also where it only said them itself, however long ago.
+        Raises `StateUnusable`, also where there is no mind, which finds by words.
+        """
+        if about:
+            if self.recall is None:
+                raise StateUnusable("what was said is found by its words only where the mind is: ask there")
+            return await self._named(await self.recall.all_with(about, HOUSEHOLD))
         told = await self._told(typed=True)
         if minutes is None:
             return told[-count:]
@@ -109,6 +120,12 @@ class Forgetting:
         waiting = [event for kind in PERSON_TYPES for event in await mailbox.waiting(kind, HOUSEHOLD)]
         told = {event.id: event for event in (*filed, *waiting) if event.content and event.source in sources}
         return sorted(told.values(), key=lambda event: event.created_at)
+
+    async def _named(self, event_ids: Collection[str]) -> list[Event]:
+        """Return the household's events of these ids that are a person's and still have their words, oldest first."""
+        filed = [found.event for name in event_ids if (found := await self.state.mailbox.find(name))]
+        told = [event for event in filed if event.content and event.is_from_person and event.owner_key == HOUSEHOLD]
+        return sorted(told, key=lambda event: event.created_at)
 
     async def drop(self) -> None:
         """Drop what is kept outside the database, in memory and on disk."""
@@ -246,7 +263,7 @@ class Forgetting:
 
 def mindless(state: State) -> Forgetting:
     """Return what forgets where there is neither mind nor graph: of the journal alone."""
-    return Forgetting(state, None, no_mind, no_graph)
+    return Forgetting(state, None, no_mind, no_graph, None)
 
 
 def _tells_of(message: Stored, events: Collection[Event]) -> bool:

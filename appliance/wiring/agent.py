@@ -141,6 +141,7 @@ class Sessions:
     tokens: TokenCounter
     contexts: Contexts
     recent: Recent
+    recall: Recall
     recalled: Recalled
     run_state: RunState
     attention: Attention
@@ -175,7 +176,7 @@ def open_sessions(world: World, output: Output, memory: MemorySide) -> Sessions:
     system_replies = SystemReplies(replies, run_state, _earcon(world, output), sign_after, world.environment.clock)
     names = listed(world.config.ears.names)
     attention = Attention(state.mailbox, state.journal, system_replies, output.stop_speaking, names)
-    return Sessions(tokens, contexts, recent, recalled, run_state, attention, windows)
+    return Sessions(tokens, contexts, recent, memory.recall, recalled, run_state, attention, windows)
 
 
 @asynccontextmanager

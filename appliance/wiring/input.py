@@ -110,9 +110,9 @@ class Input:
             forgot = await forgetting.since(minutes, typed=True)
         return forgotten(forgot, self.acting.voice.language)
 
-    async def would_forget(self, last: int = 1, minutes: float | None = None) -> list[Event]:
-        """Return what `forget` would erase, the oldest first."""
-        return await self.acting.forgetting.would_go(last, minutes)
+    async def would_forget(self, last: int = 1, minutes: float | None = None, about: str = "") -> list[Event]:
+        """Return what `forget` would erase, or what was said with all of some words; the oldest first."""
+        return await self.acting.forgetting.would_go(last, minutes, about)
 
     def describe(self) -> dict[str, Part]:
         """Return what each part says of itself in the status."""

@@ -73,7 +73,9 @@ def open_acting(
     recordings = recordings_in(config.state_folder, config.recorder, config.state)
     if not config.recorder.turns:
         recordings.tidy()  # what was kept while it was on
-    forgetting = Forgetting(world.state, sessions.contexts, interrupt, erase_event, [phrases, recordings])
+    forgetting = Forgetting(
+        world.state, sessions.contexts, interrupt, erase_event, sessions.recall, [phrases, recordings]
+    )
     insight = Insight(world.state.journal, world.state.mailbox, recordings)
     mute = TimedMute(switches, config.reflexes.mute_minutes)
     if mute.is_on:

@@ -21,6 +21,12 @@ log = structlog.get_logger()
 CATCHES_UP: Final = 3
 """Pages of the journal taken over before a search, so that what was just said or noted is found; more is idle work."""
 
+PAGE: Final = 50
+"""Hits of one search when all are wanted."""
+
+MOST_LOOKED_AT: Final = 2_000
+"""Hits that are looked at when all are wanted: the best come first, those with all the words among them."""
+
 AGAIN_SECONDS: Final = 600.0
 """Between two tries while no model makes vectors."""
 
@@ -47,6 +53,20 @@ class Recall:
             if near:
                 ranking = await self._reader.look(partial(both, question=question, owner_key=owner_key))
         return await self._reader.look(partial(page, ranking=ranking, question=question))
+
+    async def all_with(self, words: str, owner_key: str) -> set[str]:
+        """Return the ids of the events in which either side said, or the agent noted, all of these words in one breath.
+
+        A word counts within a longer one, whatever its capitals. Raises `StateUnusable`.
+        """
+        wanted, ids, skip = words.casefold().split(), set[str](), 0
+        while wanted:
+            found = await self.find(Question(words, limit=PAGE, skip=skip), owner_key)
+            ids |= {hit.id for hit in found.hits if all(word in hit.words.casefold() for word in wanted)}
+            skip += PAGE
+            if not found.more or skip >= MOST_LOOKED_AT:
+                break
+        return ids
 
     async def brought_back(self, words: str, owner_key: str) -> tuple[Hit, ...]:
         """Return what was said or noted with the rare ones of these words, the best first; at once, without meaning.

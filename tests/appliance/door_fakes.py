@@ -118,6 +118,8 @@ class ScriptedHandler:
         return f"Done: {request.what}."
 
     async def would_forget(self, request: PreviewForget) -> list[Json]:
+        if request.about and request.about not in "the dentist is on Friday":
+            return []
         return [{"id": "e1", "words": "the dentist is on Friday", "at": "2026-11-22T04:00:00+00:00"}]
 
     async def forget(self, request: Forget) -> str:

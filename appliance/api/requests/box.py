@@ -105,6 +105,8 @@ class PreviewForget(Asked):
     do: Literal["forget.preview"] = "forget.preview"
     last: Annotated[int, Field(ge=1, le=1000)] = 1
     minutes: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    about: Annotated[str, Field(max_length=200)] = ""
+    """Or all that was said with these words, however long ago, instead."""
 
 
 class Calibrate(Asked):

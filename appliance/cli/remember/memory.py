@@ -3,7 +3,7 @@
 import sys
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -250,9 +250,18 @@ def _object(text: str) -> "dict[str, Json]":
     return read
 
 
+class Which(TypedDict):
+    """What goes: one of these, or the last thing."""
+
+    last: int | None
+    minutes: float | None
+    about: str | None
+
+
 @nakari.command()
 @click.option("--last", type=click.IntRange(1, 1000), metavar="N", help="The last N things; 1 if not given.")
 @click.option("--minutes", type=_MINUTES, metavar="M", help="Everything of M minutes.")
+@click.option("--about", type=WORDS, metavar="WORDS", help="All that was said with these words, however long ago.")
 @click.option(
     "--owner", type=WORDS, metavar="KEY|NAME", help="Everything that a visitor, or a member, has ever said here."
 )
@@ -261,19 +270,15 @@ def _object(text: str) -> "dict[str, Json]":
 @click.option("--yes", is_flag=True, help="Do not ask whether that is meant.")
 @click.pass_obj
 def forget(
-    invocation: Invocation,
-    last: int | None,
-    minutes: float | None,
-    owner: str | None,
-    key_file: Path | None,
-    *,
-    yes: bool,
+    invocation: Invocation, owner: str | None, key_file: Path | None, *, yes: bool, **which: Unpack[Which]
 ) -> Exit:
-    """Erase what it was told last, or everything of an owner.
+    """Erase what it was told last, or of one thing, or everything of an owner.
 
     What the household told it last is meant, aloud in the room or in writing, with what came of it: words, sounds,
     context, and what it wrote into the graph because of it. "Forget what you just heard", said aloud, means the room
     alone. What other owners said stays.
+
+    With --about "spare key" all that the household said with those words goes, and what it was answered with them.
 
     With --owner, or --everything, an owner's words, events, timers, settings, membership and graph go, and what they
     had it write into the household's graph. This works without the service too.
@@ -283,29 +288,35 @@ def forget(
     It is for good. That something was said, and its digest, stay. Backups of before are not reached, nor is what
     somebody else said of it.
     """
-    if last is not None and minutes is not None:
-        raise click.UsageError("either --last or --minutes")
+    given: dict[str, Json] = {"last": which["last"], "minutes": which["minutes"], "about": which["about"]}
+    chosen: dict[str, Json] = {name: value for name, value in given.items() if value is not None}
+    if len(chosen) > 1:
+        raise click.UsageError("one of --last, --minutes and --about")
     if owner is None:
         if key_file is not None:
             raise click.UsageError("--as is for --everything")
-        return _turns(configured(invocation), last, minutes, is_sure=yes)
+        chosen = chosen or {"last": 1}
+        return _turns(configured(invocation), chosen, is_sure=yes)
     if (owner == MINE) is (key_file is None):
         raise click.UsageError("--everything goes with --as KEYFILE, and --owner KEY|NAME without")
-    if last is not None or minutes is not None:
-        raise click.UsageError("either a number, or minutes, or everything of an owner")
+    if chosen:
+        raise click.UsageError("either a number, or minutes, or words, or everything of an owner")
     return _everything(configured(invocation), owner, key_file, is_sure=yes)
 
 
-def _turns(config: "Config", last: int | None, minutes: float | None, *, is_sure: bool) -> Exit:
-    which: dict[str, Json] = {"last": last or 1} if minutes is None else {"minutes": minutes}
+def _turns(config: "Config", which: "dict[str, Json]", *, is_sure: bool) -> Exit:
     events = asked(config, {"do": "forget.preview", **which})["events"]
     assert isinstance(events, list)
     things = [thing for thing in events if isinstance(thing, dict)]
+    if not things and (about := which.pop("about", "")):
+        show(f"nothing was said here with all the words of {about!r}; a word less may find it")
+        return Exit.OK
     if things and not is_sure:
         _confirm_words([str(thing["words"]) for thing in things])
     these: list[Json] = [thing["id"] for thing in things]
     with progress("forgetting"):
-        done = asked(config, {"do": "forget", **which, "these": these}, patience=PATIENCE)["done"]
+        given = {name: value for name, value in which.items() if name != "about"}
+        done = asked(config, {"do": "forget", **given, "these": these}, patience=PATIENCE)["done"]
     show(str(done))
     return Exit.OK
 

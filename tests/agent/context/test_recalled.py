@@ -115,7 +115,7 @@ async def test_what_is_forgotten_is_gone_from_where_it_came_back_in_another_sess
         images = Images(tmp_path / FOLDER, mind.journal.database)
         state = State(mind.journal, mind.mailbox, mind.mind.bus, images)
         told = [each.event_id for each in await mind.journal.entries(topic="runs.new", session_id="kitchen")]
-        forgetting = Forgetting(state, mind.mind.contexts, lambda _: False, no_graph)
+        forgetting = Forgetting(state, mind.mind.contexts, lambda _: False, no_graph, None)
         await forgetting.these(told)
         await mind.handle(spoken("Good night"))
         kept = json.dumps([dict(each.body) for each in await mind.journal.entries()])

@@ -151,9 +151,11 @@ async def test_an_order_is_no_statement(talk: Talk, words: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["Forget the gate code.", "Delete what I said about Karl.", "忘掉我的自行车"])
-async def test_forgetting_by_words_is_told_to_need_a_model(talk: Talk, words: str) -> None:
+async def test_forgetting_by_words_is_told_to_need_the_command(talk: Talk, words: str) -> None:
     talk.hear(words)
-    assert (await talk.says()).startswith(("Without a model I can only erase", "没有模型的时候，我只能删掉"))
+    said = await talk.says()
+    assert said.startswith(("By voice I can only erase what was said last", "我听吩咐只能删掉刚才说的话"))
+    assert "nakari forget" in said
 
 
 async def test_a_search_that_failed_is_told(talk: Talk) -> None:

@@ -246,7 +246,7 @@ async def test_what_is_forgotten_is_not_found_again_nor_left_for_a_model(tmp_pat
             await house.handle_next()
         interrupt, images = house.loop.interrupt, Images(tmp_path / FOLDER, house.journal.database)
         state = State(house.journal, house.mailbox, house.mind.bus, images)
-        forgetting = Forgetting(state, house.mind.contexts, interrupt, no_graph)
+        forgetting = Forgetting(state, house.mind.contexts, interrupt, no_graph, None)
         assert (await forgetting.last()).did == "forgotten"
         assert (await hear(house, "Where is the xylophone?")).startswith("I find nothing about that")
         assert await hear(house, "Where is the spare key?") == "You told me: the spare key is under the mat."

@@ -44,7 +44,7 @@ async def test_a_name_told_and_forgotten_is_found_nowhere(tmp_path: Path) -> Non
         (phrases / "one.json").write_text(f'{{"text": "Hello {NAME}."}}')
         places = {file.relative_to(box.state).parts[0] for file in found_in(box.state, NAME)}
         assert places >= {"audit", "snapshots", "phrases", "graph"}
-        forgetting = Forgetting(state, None, no_mind, admin.erase_event, [TtsCache(phrases)])
+        forgetting = Forgetting(state, None, no_mind, admin.erase_event, None, [TtsCache(phrases)])
         assert (await forgetting.last()).did == "forgotten"
         assert await admin.writer.audit.verify() > 0
         assert await state.journal.search(NAME, "household") == []

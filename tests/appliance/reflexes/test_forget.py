@@ -5,7 +5,7 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,12 +16,14 @@ from agent.event import ASR_TRANSCRIPT, REFLECTION, Event, utc_now
 from agent.model.messages import Message
 from agent.record import step
 from appliance.input.suppressed import EARS_SUPPRESSED
-from appliance.reflexes.forget import FORGOTTEN, Forgetting, no_graph
+from appliance.reflexes.forget import FORGOTTEN, Forgetting, mindless, no_graph
 from appliance.reflexes.words import Forgot, beginnings, forgotten
 from appliance.wiring.state import State
 from memory.errors import StateUnusable
+from memory.recall import Recall
 from memory.state.images import FOLDER, Images
 from memory.state.journal import ERASED
+from memory.vectors.embedding import NoEmbedder
 from tests.agent.mind import TestMind, a_mind
 from tests.fakes import ScriptedModel, calls
 
@@ -51,7 +53,8 @@ def forgetting(
 ) -> Forgetting:
     database = mind.journal.database
     state = State(mind.journal, mind.mailbox, mind.mind.bus, Images(database.path.parent / FOLDER, database))
-    return Forgetting(state, mind.mind.contexts, mind.loop.interrupt, erase_event, sound)
+    recall = Recall(mind.journal, NoEmbedder())
+    return Forgetting(state, mind.mind.contexts, mind.loop.interrupt, erase_event, recall, sound)
 
 
 def on_disk(folder: Path, words: str) -> bool:
@@ -313,6 +316,55 @@ async def test_what_was_shown_goes_and_nothing_that_was_said_since(tmp_path: Pat
         forgot = await forget.these([event.id for event in shown])
         assert (forgot.did, forgot.words) == ("forgotten", "“my dentist is on Friday”")
         assert [event.content for event in await forget.would_go(5)] == ["my keys are in the drawer"]
+
+
+async def test_all_that_was_said_of_one_thing_goes_and_nothing_else(tmp_path: Path) -> None:
+    """Also what only the answer had the words of, and however much was said since."""
+    told = [
+        "the spare key is under the blue pot",
+        "my bicycle is in the cellar",
+        "where did I put it?",
+        "备用钥匙在花盆下面",
+        "the KEYS that are spare hang by the door",
+        "the keyboard is new",
+    ]
+    async with a_mind(tmp_path, [replies(len(told))]) as mind:
+        for number, words in enumerate(told):
+            event = said(words, 10 - number)
+            await mind.handle(event)
+            if words == "where did I put it?":
+                spoken = step("speech.sentence_started", event, "r", words="Your spare key is under the pot.")
+                await mind.mind.bus.publish(spoken)
+        forget = forgetting(mind)
+        shown = await forget.would_go(about="Spare key")
+        assert [event.content for event in shown] == [
+            "the spare key is under the blue pot",
+            "where did I put it?",
+            "the KEYS that are spare hang by the door",
+        ]
+        assert [event.content for event in await forget.would_go(about="备用钥匙")] == ["备用钥匙在花盆下面"]
+        assert await forget.would_go(about="the moon") == []
+        assert await forget.would_go(about="  ") == []
+        assert (await forget.these([event.id for event in shown])).did == "forgotten"
+        assert await forget.would_go(about="spare key") == []
+        assert len(await forget.would_go(9)) == 3
+        assert not on_disk(tmp_path, "blue pot")
+        assert not on_disk(tmp_path, "under the pot")
+
+
+async def test_words_of_others_are_not_found_nor_forgotten(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(1)]) as mind:
+        theirs = replace(said("my spare key is at home", 2), owner_key="visitor")
+        await mind.handle(theirs)
+        forget = forgetting(mind)
+        assert await forget.would_go(about="spare key") == []
+        assert (await forget.these([theirs.id])).did == "nothing to forget"
+
+
+async def test_where_no_mind_is_nothing_is_found_by_words(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, []) as mind:
+        with pytest.raises(StateUnusable, match="only where the mind is"):
+            await mindless(forgetting(mind).state).would_go(about="spare key")
 
 
 async def test_what_saying_it_kept_is_dropped_again(tmp_path: Path) -> None:

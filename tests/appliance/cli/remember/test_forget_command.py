@@ -49,6 +49,7 @@ async def test_on_a_terminal_the_words_are_shown_and_it_asks(tmp_path: Path, typ
         (("--yes",), "forget 1 None ['e1']"),
         (("--last", "3", "--yes"), "forget 3 None ['e1']"),
         (("--minutes", "5", "--yes"), "forget 1 5.0 ['e1']"),
+        (("--about", "dentist", "--yes"), "forget 1 None ['e1']"),
     ],
 )
 async def test_a_script_says_yes(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
@@ -64,3 +65,18 @@ async def test_a_script_that_does_not_is_refused(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (Exit.USAGE, "")
     assert "say --yes where nobody can be asked" in done.stderr
     assert handler.told == []
+
+
+async def test_of_what_nobody_said_nothing_goes(tmp_path: Path) -> None:
+    handler = ScriptedHandler()
+    command = ("--config", "box.toml", "forget", "--about", "my moon", "--yes")
+    done = await at_the_door(tmp_path, handler, lambda: nakari(tmp_path, *command))
+    told = "nothing was said here with all the words of 'my moon'; a word less may find it\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, told, "")
+    assert handler.told == []
+
+
+def test_one_way_is_chosen(tmp_path: Path) -> None:
+    done = nakari(tmp_path, "forget", "--about", "my moon", "--last", "2")
+    assert done.returncode == 2
+    assert "one of --last, --minutes and --about" in done.stderr

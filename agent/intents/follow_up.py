@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
-from agent.intents.intent import TIMED, Intent, Language, Understand, language_of
+from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, is_statement
 from agent.intents.subjects.days import names_day
@@ -129,7 +129,10 @@ def said_yes_to(state: DialogState, understand: Understand) -> str:
 def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Intent:
     """Return what the words mean after those before them; the intent that they have alone where that is all."""
     before = next(iter(state.last_said()), None)
-    if before is None or intent.name not in _OPEN or is_story(state.words, state.language):
+    # "Make that half past seven" calls no timer "half past".
+    is_change = intent.name == "timer_change" and beginning("changing", state.language).match(state.words)
+    is_open = bool(is_change) or intent.name in _OPEN
+    if before is None or not is_open or is_story(state.words, state.language):
         return intent
     words, language = mended(state.words, state.language), state.language
     if _TIMERS & {result.tool for turn in state.last_said(2) for result in turn.results}:
@@ -257,7 +260,8 @@ def _minute(words: str, language: Language, understand: Understand) -> int | Non
 def _number(words: str, language: Language, understand: Understand) -> int:
     """Return a number that stands alone, 0 where none does."""
     is_short = 0 < len(words.split()) < 3 if language == "en" else re.fullmatch(_COUNT_ZH, words) is not None
-    return understand(_COUNTED[language].format(words)).number("minutes") if is_short else 0
+    counted = understand(_COUNTED[language].format(words)) if is_short else UNKNOWN
+    return counted.number("minutes") if counted.slots.keys() == {"minutes"} else 0  # "eight thirty" is none
 
 
 def _value(reply: str, language: Language) -> str:

@@ -110,6 +110,7 @@ NOT_TYPED: Mapping[str, str] = {
     "nakari mailbox --retry ID": WAITS,
     "nakari forget": "asks on a terminal: tests/service/test_forget_command.py",
     "nakari forget --minutes 10": "asks on a terminal: tests/service/test_forget_command.py",
+    'nakari forget --about "spare key"': "asks on a terminal: tests/service/test_forget_command.py",
     "nakari forget --everything --as ada.key": "asks on a terminal: tests/service/test_forget_command.py",
 }
 """Lines that cannot be typed here, without their remarks, and why."""

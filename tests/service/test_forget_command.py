@@ -75,7 +75,7 @@ def test_on_a_terminal_it_asks(tmp_path: Path, answer: bytes, code: Exit) -> Non
         (("--everything",), "--everything goes with --as KEYFILE"),
         (("--owner", "Ada", "--as", "ada.key"), "--owner KEY|NAME without"),
         (("--as", "ada.key"), "--as is for --everything"),
-        (("--owner", "Ada", "--last", "3"), "either a number, or minutes, or everything of an owner"),
+        (("--owner", "Ada", "--last", "3"), "either a number, or minutes, or words, or everything of an owner"),
     ],
 )
 def test_what_does_not_go_together_is_one_sentence(
@@ -102,4 +102,18 @@ async def test_whoever_has_a_key_is_forgotten_at_their_own_word(tmp_path: Path) 
         told, _ = await process.communicate()
     assert process.returncode == Exit.OK
     assert told.decode().startswith(f"Everything of {key} is erased: ")
+    assert found_in(home.state, NAME) == []
+
+
+async def test_one_thing_is_forgotten_by_its_words(tmp_path: Path) -> None:
+    home = Household(tmp_path, {"memory": {"enabled": True, "embeddings": "off"}})
+    async with living(home) as box:
+        await box.ready()
+        await box.keeps(f"{NAME} likes plums")
+        await box.keeps("the bike is red")
+        done = await asyncio.to_thread(home.run, "forget", "--about", f"PLUMS {NAME.lower()}", "--yes")
+        assert done.stdout.startswith("Forgotten: "), done.stderr
+        assert await box.knows() == ["the bike is red"]
+        again = await asyncio.to_thread(home.run, "forget", "--about", NAME, "--yes")
+        assert again.stdout.startswith("nothing was said here with all the words")
     assert found_in(home.state, NAME) == []

@@ -142,6 +142,22 @@ async def test_the_next_sentence_follows_the_last_of_them(talk: Talk) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "clock"),
+    [("make that half past seven", "07:30"), ("change it to eight thirty", "08:30"), ("make it 9:45", "09:45")],
+)
+async def test_the_last_of_them_is_set_to_a_time_of_the_clock(talk: Talk, words: str, clock: str) -> None:
+    alarm = a_timer("", "22 hours", due="2026-11-22 07:00:00 CET", id="a1")
+    talk.hear("Set a timer for ten minutes and wake me at seven tomorrow.", at=at(8))
+    await talk.calls(a_timer("10 minutes", "10 minutes"))
+    await talk.calls("delivered", alarm)
+    await talk.says()
+    talk.hear(words, at=at(8, 1))
+    await talk.calls([a_timer("10 minutes", "9 minutes"), alarm])
+    [(tool, given)] = await talk.calls(alarm)
+    assert (tool, given["at"]) == ("set_alarm", f"2026-11-22T{clock}")
+
+
 async def test_a_sentence_that_never_ends_is_not_taken_apart_for_ever(talk: Talk) -> None:
     assert len(parted("what time is it and what day is it, " * 5)) <= MOST
     assert len(parted("what time is it and what day is it, " * 50)) == 1

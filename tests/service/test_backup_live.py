@@ -17,6 +17,7 @@ from appliance.exits import Exit
 from appliance.timers.due import RANG
 from memory.history.audit_anchor import anchors_in
 from memory.identity import new_key
+from tests.room.virtual_time import passed
 from tests.service.living import KEEP, Living, living
 from tests.service.process import Household
 
@@ -113,7 +114,7 @@ async def test_a_backup_of_it_while_it_lives_is_it_on_another_box(tmp_path: Path
     async with living(other, RunOptions(output=other.folder / "heard.wav")) as box:
         async with asyncio.timeout(30):
             while not await asyncio.to_thread(other.rows, "SELECT 1 FROM journal WHERE topic = ?", RANG):
-                await box.seconds_for_a_chat()
+                await passed(0.1)
         await box.ready()
         assert kept <= set(await box.knows()) <= told
         assert "the last" not in await box.knows()

@@ -17,6 +17,7 @@ from memory.history.restore import empty
 from memory.identity import new_key
 from memory.json_value import Json
 from tests.memory.history.test_erasure import found_in
+from tests.room.virtual_time import passed
 from tests.service.living import KEEP, KNOWN, Living, living
 from tests.service.process import Household
 from tests.service.test_forget_owner import ADAS, BENS, OURS
@@ -202,7 +203,7 @@ async def test_a_server_that_was_emptied_is_filled_again_and_one_that_lacks_a_pa
         assert await box.knows() == ["fact 0", "fact 2", "fact 3"], "it is its own no less"
         async with asyncio.timeout(30):
             while "reason" not in box.box.graph.describe():
-                await box.seconds_for_a_chat()
+                await passed(0.1)
         assert "holds 3 nodes and 0 relationships of 4 and 0" in str(box.box.graph.describe()["reason"])
         file = tmp_path / "as-it-was"
         assert (await done(box, {"do": "memory.replay", "file": str(file)}))["nodes"] == 4

@@ -13,6 +13,7 @@ from benchmarks.machines.takeovers import figure_of, takeovers
 from tests.agent.openai_server import OpenAiServer, reply
 from tests.benchmarks.shape import is_a_figure
 from tests.engine_servers import Server, nats_program, nats_server, redis_server
+from tests.room.virtual_time import passed
 from tests.service.process import Household, Running
 
 COUNTED = "Number one is spoken first. Number two comes after it. Number three is the last of them."
@@ -73,7 +74,7 @@ async def completed(home: Household) -> None:
     """Return when the state of a machine has every event completed."""
     async with asyncio.timeout(60):
         while set(home.states()) != {"completed"}:
-            await asyncio.to_thread(lambda: None)
+            await passed(0.1)
 
 
 async def test_the_second_goes_on_with_the_reply_of_the_first(tmp_path: Path, redis: Server) -> None:

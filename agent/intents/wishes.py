@@ -27,10 +27,13 @@ _DONE: Final = frozenset(
     {"timer_cancel", "timer_cancel_all", "timer_change", "volume_set", "volume_up", "volume_down", "volume_change"}
 )
 _LISTED: Final = frozenset({"list_add", "list_remove", "list_tell", "list_clear"})
-_ASKED: Final = frozenset({"timer_status", "agenda", "agenda_next", "weather", "tasks", "volume_told", "coin", "draw"})
+_ASKED: Final = frozenset({"agenda", "agenda_next", "weather", "tasks", "volume_told", "coin", "draw"})
 _SUM: Final = "sum"
 _WISHES: Final = {_SUM} | TIMED | _TOLD | _DONE | _LISTED | _ASKED
 """What may stand beside another wish: what is plain by itself, and takes no whole sentence as its own free text."""
+
+_KEPT: Final = "remember"
+"""What takes all that follows as a fact, but not what is to ring: an alarm must not end in one."""
 
 _FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest"})
 """Slots of free text."""
@@ -59,12 +62,13 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int = 
     for joint in joints:
         left, right = words[: joint.start()].strip(), words[joint.end() :].strip()
         first = _meant(state, left, understand) if left and right else UNKNOWN
-        if first.name not in _WISHES or _takes_back(left, right, state.language):
+        if first.name not in {*_WISHES, _KEPT} or _takes_back(left, right, state.language):
             continue
         after = _after(state, left, first)
         rest = (_parted(after, right, understand, most - 1) if most > 2 else []) or [right]
         second = _meant(after, rest[0], understand)
-        if second.name in _WISHES and not _is_one(whole, first, second, left, right):
+        fitting = TIMED if first.name == _KEPT else _WISHES
+        if second.name in fitting and not _is_one(whole, first, second, left, right):
             return [left, *rest]
     return []
 

@@ -272,7 +272,7 @@ class Which(TypedDict):
 def forget(
     invocation: Invocation, owner: str | None, key_file: Path | None, *, yes: bool, **which: Unpack[Which]
 ) -> Exit:
-    """Erase what it was told last, or of one thing, or everything of an owner.
+    """Erase what it was told last, or all of one thing or owner.
 
     What the household told it last is meant, aloud in the room or in writing, with what came of it: words, sounds,
     context, and what it wrote into the graph because of it. "Forget what you just heard", said aloud, means the room

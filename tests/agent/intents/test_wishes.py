@@ -24,6 +24,8 @@ TWO = [
     "cancel the pasta timer | and set a new one for twelve minutes",
     "cancel all timers | and wake me at seven",
     "what's the date | and what time is it",
+    "remember that the key is under the pot | and wake me at seven",
+    "记住钥匙在花盆下面 | 再设一个七点的闹钟",
     "how much time is left on the pasta timer | and what's 12 times 14",
     "turn it up | then set a ten minute timer",
     "Set an alarm for seven | What time is it?",

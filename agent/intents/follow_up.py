@@ -9,12 +9,15 @@ from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, is_statement
+from agent.intents.spoken import is_length
 from agent.intents.subjects.days import names_day
 from agent.intents.subjects.lists import spoken_of
 from agent.intents.subjects.sums import continued
 from agent.intents.wording import anywhere, bare, beginning, ending, is_story, mended, without_fillers
+from memory.json_value import fields
 
-_TIMERS: Final = frozenset({"set_timer", "set_alarm", "list_timers", "cancel_timer"})
+_RINGING: Final = frozenset({"set_timer", "set_alarm"})
+_TIMERS: Final = _RINGING | {"list_timers", "cancel_timer"}
 """Tools by which a turn was about what rings."""
 
 _LONGEST_THING: Final = 10
@@ -172,7 +175,7 @@ def _of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -
     if intent.name == "outside" and (ended := beginning("end_it", language).match(words)):
         yield Intent("timer_cancel", {"label": without_fillers(re.split(",", words[ended.end() :])[0], language)})
     if intent.name != "outside":
-        yield from _another(words, language, understand)
+        yield from _another(words, language, last, understand)
         yield from _another_within(words, language, understand)
 
 
@@ -205,7 +208,7 @@ def _another_of_minutes(words: str, language: Language, last: Turn, understand: 
         yield Intent("timer_start", {"minutes": number})
 
 
-def _another(words: str, language: Language, understand: Understand) -> Iterator[Intent]:
+def _another(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield one more timer or alarm, as the words may ask for it: and another for ten; and the garlic bread, eight."""
     opened = beginning("another", language).match(words)
     if opened is None:
@@ -213,8 +216,18 @@ def _another(words: str, language: Language, understand: Understand) -> Iterator
     when = without_fillers(words[opened.end() :], language)
     is_asked = beginning("time_first", language).match(when) or anywhere(language, "one_more").search(opened.group())
     for each in _timed(when, language, understand) if is_asked or not is_statement(when) else ():
-        if is_asked or len(each.text("label")) <= LONGEST_NAME:
+        if not each.text("label") and (label := _reminded_of(last, language)):
+            yield Intent(each.name, {**each.slots, "label": label})
+        elif is_asked or len(each.text("label")) <= LONGEST_NAME:
             yield each
+
+
+def _reminded_of(last: Turn, language: Language) -> str:
+    """Return what a turn was to remind of, "" where it rings for nothing: "and again at eight" is for the same."""
+    if anywhere(language, "remind").search(last.words) is None:
+        return ""
+    labels = (str(fields(each.value).get("label", "")) for each in last.results if each.tool in _RINGING)
+    return next((label for label in labels if not is_length(label)), "")
 
 
 def _another_within(words: str, language: Language, understand: Understand) -> Iterator[Intent]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.follow_up import follow_up
-from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand
+from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.questions import is_question
 from agent.intents.subjects.sums import answer_sum
 from agent.intents.wording import anywhere, beginning, ending, mended, without_fillers
@@ -28,12 +28,18 @@ _DONE: Final = frozenset(
 )
 _LISTED: Final = frozenset({"list_add", "list_remove", "list_tell", "list_clear"})
 _ASKED: Final = frozenset({"agenda", "agenda_next", "weather", "tasks", "volume_told", "coin", "draw"})
+_ALIKE: Final = _TOLD | _ASKED
+"""What is told once where it is asked in two ways."""
+
 _SUM: Final = "sum"
 _WISHES: Final = {_SUM} | TIMED | _TOLD | _DONE | _LISTED | _ASKED
 """What may stand beside another wish: what is plain by itself, and takes no whole sentence as its own free text."""
 
-_KEPT: Final = "remember"
-"""What takes all that follows as a fact, but not what is to ring: an alarm must not end in one."""
+_BEFORE: Final = frozenset({"remember", "forget_other", "outside"})
+"""What takes all that follows as its free text, and must not swallow a wish: an alarm must not end in a fact."""
+
+_SOUGHT: Final = frozenset({"recall", "unknown"})
+"""What a question is that nobody knows yet whether it can be answered."""
 
 _FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest"})
 """Slots of free text."""
@@ -62,22 +68,39 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int = 
     for joint in joints:
         left, right = words[: joint.start()].strip(), words[joint.end() :].strip()
         first = _meant(state, left, understand) if left and right else UNKNOWN
-        if first.name not in {*_WISHES, _KEPT} or _takes_back(left, right, state.language):
+        if not _may_begin(first, left) or _takes_back(left, right, state.language):
             continue
         after = _after(state, left, first)
         rest = (_parted(after, right, understand, most - 1) if most > 2 else []) or [right]
         second = _meant(after, rest[0], understand)
-        fitting = TIMED if first.name == _KEPT else _WISHES
-        if second.name in fitting and not _is_one(whole, first, second, left, right):
+        if _may_follow(first, second, rest[0]) and not _is_one(whole, first, second, left, right):
             return [left, *rest]
     return []
+
+
+def _may_begin(first: Intent, words: str) -> bool:
+    return first.name in _WISHES | _BEFORE or (first.name in _SOUGHT and _asks(words))
+
+
+def _may_follow(first: Intent, second: Intent, words: str) -> bool:
+    """Say whether the second of two is a wish of its own after the first; two questions, where one may be known."""
+    if first.name in _BEFORE:
+        return second.name in _WISHES and not beginning("that", language_of(words)).match(words)
+    is_known = first.name not in _SOUGHT or "recall" in {first.name, second.name}
+    return second.name in _WISHES or (second.name in _SOUGHT and is_known and _asks(words))
+
+
+def _asks(words: str) -> bool:
+    """Say whether words ask outright, as no clause within a sentence does."""
+    language = language_of(words)
+    return is_question(without_fillers(words, language)) and bool(beginning("asking_outright", language).match(words))
 
 
 def _meant(state: DialogState, words: str, understand: Understand) -> Intent:
     """Return what words mean after those before them, where that rings; else what they mean alone."""
     alone = understand(words)
     if alone.name not in _WISHES and answer_sum(without_fillers(words, state.language)):
-        return Intent(_SUM)
+        return Intent(_SUM, {"fact": words})
     said = replace(state, turn=Turn(replace(state.turn.block, words=words)))
     after = follow_up(said, alone, understand)
     return after if after.name in TIMED else alone
@@ -96,9 +119,12 @@ def _after(state: DialogState, words: str, intent: Intent) -> DialogState:
 
 def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str) -> bool:
     """Say whether a sentence that could be two wishes is rather one."""
-    if first == second:
+    if whole.name == _SUM:
+        return True  # two and a half times four
+    if first == second or (first.name == second.name and first.name in _ALIKE and _values(first) == _values(second)):
         return True  # said twice
-    if first.name in TIMED and _ends_in_text(first, left) and second.name not in TIMED and not is_question(right):
+    is_plain = second.name in TIMED or second.text("list") or is_question(without_fillers(right, language_of(right)))
+    if first.name in TIMED and _ends_in_text(first, left) and not is_plain:
         return True  # to be reminded of it
     parts, all_ = [_values(first), _values(second)], _values(whole)
     return whole.name in _WISHES and all_ not in parts and {*parts[0], *parts[1]} <= {*all_}

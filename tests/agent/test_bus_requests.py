@@ -148,7 +148,10 @@ async def test_a_message_may_be_sent_without_waiting_for_an_answer(pair: Pair) -
 
 @pytest.mark.shows("E11")
 async def test_a_handler_with_too_much_to_do_says_so(pair: Pair) -> None:
-    """So many connections at once may take a busy machine longer than one of them is given: then another is asked."""
+    """So many connections at once may take a busy machine longer than one of them is given: then another is asked.
+
+    So it is where the handler's own connection broke meanwhile: a request that finds none comes back unchanged.
+    """
     async with serving(pair.there, ("*", never)), asyncio.TaskGroup() as group:
 
         def asked() -> asyncio.Task[Event]:
@@ -157,7 +160,7 @@ async def test_a_handler_with_too_much_to_do_says_so(pair: Pair) -> None:
         waiting = {asked() for _ in range(INBOX_CAPACITY + 2)}
         errors: list[str] = []
         while not any("too much to do" in error for error in errors):
-            assert all("cannot be reached" in error for error in errors), errors
+            assert all(not error or "cannot be reached" in error for error in errors), errors
             done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             errors = [each.result().error for each in done]
             waiting |= {asked() for _ in done}

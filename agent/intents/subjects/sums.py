@@ -168,7 +168,7 @@ def continued(value: str, words: str, language: Language) -> str:
 
 def answer_sum(words: str) -> str:
     """Return the sentence that answers a sum or a conversion, "" when the words are neither."""
-    if len(words) > LONGEST:
+    if len(words) > LONGEST or len(re.findall("等于|是多少", words)) > 1:  # two sums are none
         return ""
     language = language_of(words)
     text = _in_digits(words, language)

@@ -24,6 +24,17 @@ TWO = [
     "cancel the pasta timer | and set a new one for twelve minutes",
     "cancel all timers | and wake me at seven",
     "what's the date | and what time is it",
+    "what's seven plus eight | and what's nine times six",
+    "set the oven timer for thirty five minutes | and what's one eighty celsius in fahrenheit",
+    "what's the wifi password | and what's grandma's number",
+    "turn the lights off | and set a ten minute timer",
+    "forget the wifi password | and put batteries on the shopping list",
+    "remember my rabbit's name is Snowy | and tell me what six times seven is",
+    "remind me to take my pills at noon | and again at eight tonight",
+    "清单清空 | 十点叫我出门买菜",
+    "八加七等于几 | 九九等于几呀",
+    "音量调到五 | 定个五分钟 | 顺便告诉我今天几号",
+    "九点半提醒我喂奶换尿布 | 再把奶粉加到购物清单",
     "remember that the key is under the pot | and wake me at seven",
     "记住钥匙在花盆下面 | 再设一个七点的闹钟",
     "how much time is left on the pasta timer | and what's 12 times 14",
@@ -63,6 +74,10 @@ ONE = [
     "把牛奶、鸡蛋加到购物清单",
     "晚安，七点叫我起床",
     "今天几号，星期几啊",
+    "who won the football between Leeds and Norwich last night",
+    "what do Ada and Tom like",
+    "remind me at six to ask Tom what he wants and where he is",
+    "今天外面冷不冷，要不要穿羽绒服",
 ]
 
 

@@ -72,7 +72,8 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int = 
             continue
         after = _after(state, left, first)
         rest = (_parted(after, right, understand, most - 1) if most > 2 else []) or [right]
-        second = _meant(after, rest[0], understand)
+        # Only what rings is gone on with: "fish and chips nine" is a password, and no second alarm.
+        second = _meant(after, rest[0], understand) if first.name in TIMED else _alone(rest[0], understand)
         if _may_follow(first, second, rest[0]) and not _is_one(whole, first, second, left, right):
             return [left, *rest]
     return []
@@ -98,12 +99,17 @@ def _asks(words: str) -> bool:
 
 def _meant(state: DialogState, words: str, understand: Understand) -> Intent:
     """Return what words mean after those before them, where that rings; else what they mean alone."""
-    alone = understand(words)
-    if alone.name not in _WISHES and answer_sum(without_fillers(words, state.language)):
-        return Intent(_SUM, {"fact": words})
+    alone = _alone(words, understand)
     said = replace(state, turn=Turn(replace(state.turn.block, words=words)))
     after = follow_up(said, alone, understand)
     return after if after.name in TIMED else alone
+
+
+def _alone(words: str, understand: Understand) -> Intent:
+    alone = understand(words)
+    if alone.name not in _WISHES and answer_sum(without_fillers(words, language_of(words))):
+        return Intent(_SUM, {"fact": words})
+    return alone
 
 
 def _takes_back(left: str, right: str, language: Language) -> bool:

@@ -15,7 +15,8 @@ LONGEST: Final = 120
 
 _LEAD: Final = re.compile(
     r"^(?:(?:please|can you|could you|tell me|and|so|ok|okay|hey|nakari) )*"
-    r"(?:what is|what are|what's|whats|how much is|how much are|calculate|compute|work out|convert|change|add up)? *"
+    r"(?:what is|what are|what's|whats|what|how much is|how much are|how much|calculate|compute|work out|convert|change"
+    r"|add up)? *"
 )
 _OPERATORS: Final = (
     (r"([\d.]+) plus ([\d.]+) (?:percent|per cent)", r"\1*(1+\2/100)"),
@@ -210,7 +211,7 @@ def _in_digits(words: str, language: Language) -> str:
     text = re.sub(
         r"\b(\d+) (?:foot|feet) (\d+)(?: inch(?:es)?)?\b", lambda two: f"{12 * int(two[1]) + int(two[2])} inches", text
     )
-    return re.sub(r"\b(?:equals?|make[s]?|altogether|in total)$", "", text).strip()
+    return re.sub(r"\b(?:equals?|make[s]?|altogether|in total)$|(?<=\d) (?:is|are)$", "", text).strip()
 
 
 def _in_digits_chinese(text: str) -> str:

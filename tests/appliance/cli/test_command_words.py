@@ -47,7 +47,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         (("forget", "--minutes", "nan"), "'--minutes': nan is no number of minutes"),
         (("forget", "--minutes", "inf"), "'--minutes': inf is not in the range 0<x<=100000"),
         (("forget", "--minutes", "1e300"), "'--minutes': 1e+300 is not in the range 0<x<=100000"),
-        (("forget", "--minutes", "5", "--last", "2"), "either --last or --minutes"),
+        (("forget", "--minutes", "5", "--last", "2"), "one of --last, --minutes and --about"),
         (("forget", "--owner", ""), NO_WORDS),
         (("model", "use", ""), NO_WORDS),
         (("model", "use", BYTES), NO_TEXT),

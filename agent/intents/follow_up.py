@@ -10,7 +10,7 @@ from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, l
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, is_statement
 from agent.intents.spoken import is_length
-from agent.intents.subjects.days import names_day
+from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import spoken_of
 from agent.intents.subjects.sums import continued
 from agent.intents.wording import anywhere, bare, beginning, ending, is_story, mended, without_fillers
@@ -215,7 +215,13 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
         return
     when = without_fillers(words[opened.end() :], language)
     is_asked = beginning("time_first", language).match(when) or anywhere(language, "one_more").search(opened.group())
-    for each in _timed(when, language, understand) if is_asked or not is_statement(when) else ():
+    before = understand(last.words)
+    # Seven tomorrow, and half past: of the same day, and to wake as well.
+    same = day_of(before) | {name: value for name, value in before.slots.items() if name == "wakes"}
+    readings = _timed(when, language, understand) if is_asked or not is_statement(when) else ()
+    for found in sorted(readings, key=lambda each: each.name != before.name):
+        is_alarm = found.name == before.name == "alarm" and not names_day(found)
+        each = Intent(found.name, {**same, **found.slots}) if is_alarm else found
         if not each.text("label") and (label := _reminded_of(last, language)):
             yield Intent(each.name, {**each.slots, "label": label})
         elif is_asked or len(each.text("label")) <= LONGEST_NAME:

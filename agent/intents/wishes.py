@@ -8,6 +8,7 @@ from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.follow_up import follow_up
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.questions import is_question
+from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.sums import answer_sum
 from agent.intents.wording import anywhere, beginning, ending, mended, without_fillers
 
@@ -16,6 +17,9 @@ MOST_JOINTS: Final = 3
 
 _LONGEST: Final[Mapping[Language, int]] = {"en": 200, "zh": 80}
 """Characters of a sentence that is looked through: each part is understood by itself, and that takes time."""
+
+LONGEST_DAY: Final = 3
+"""Words that name a day: on Monday morning."""
 
 MOST: Final = 4
 """Wishes in one sentence; what is more stays with the last of them."""
@@ -75,8 +79,24 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int = 
         # Only what rings is gone on with: "fish and chips nine" is a password, and no second alarm.
         second = _meant(after, rest[0], understand) if first.name in TIMED else _alone(rest[0], understand)
         if _may_follow(first, second, rest[0]) and not _is_one(whole, first, second, left, right):
-            return [left, *rest]
+            return [_on_its_day(left, first, rest[0], understand), *rest]
     return []
+
+
+def _on_its_day(left: str, first: Intent, right: str, understand: Understand) -> str:
+    """Return the words of a wish with the day that is said behind the next one: at seven and half past seven tomorrow.
+
+    It is meant for both where the next one is no wish alone.
+    """
+    if first.name != "alarm" or names_day(first) or understand(right).name in _WISHES:
+        return left
+    words = right.split()
+    for number in range(1, min(LONGEST_DAY, len(words) - 1) + 1):
+        both = f"{left} {' '.join(words[-number:])}"
+        found = understand(both)
+        if names_day(found) and found.slots == {**first.slots, **day_of(found)}:
+            return both
+    return left
 
 
 def _may_begin(first: Intent, words: str) -> bool:

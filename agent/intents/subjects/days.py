@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from agent.intents.intent import Intent
+from agent.intents.intent import Intent, Slot
 
 YEARS: Final = 9
 """Within which every date comes: the 29th of February is eight years away around 2100 at most."""
@@ -31,6 +31,11 @@ _IN_PERIOD: Final[Mapping[str, Callable[[int], int]]] = {
 def names_day(intent: Intent) -> bool:
     """Whether the words name a day at all."""
     return not (_NAMING | _IN_MONTH.keys()).isdisjoint(intent.slots)
+
+
+def day_of(intent: Intent) -> dict[str, Slot]:
+    """Return the slots of an intent that name its day."""
+    return {name: value for name, value in intent.slots.items() if name in {*_NAMING, *_IN_MONTH, "month"}}
 
 
 def days_ahead(intent: Intent, today: date) -> list[int]:

@@ -164,6 +164,25 @@ async def test_the_next_sentence_follows_the_last_of_them(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "moments"),
+    [
+        ("Wake me at seven and half past seven tomorrow.", ["2026-11-22T07:00", "2026-11-22T07:30"]),
+        ("Wake me tomorrow at seven and half past seven.", ["2026-11-22T07:00", "2026-11-22T07:30"]),
+        ("Set an alarm for nine on Monday and another for ten.", ["2026-11-23T09:00", "2026-11-23T10:00"]),
+        ("Wake me at seven tomorrow and set an alarm for six.", ["2026-11-22T07:00", "2026-11-21T18:00"]),
+        ("Wake me at seven and remind me tomorrow at eight to call mum.", ["2026-11-22T07:00", "2026-11-22T08:00"]),
+    ],
+)
+async def test_a_day_is_meant_for_both_where_the_second_is_no_wish_alone(
+    talk: Talk, words: str, moments: list[str]
+) -> None:
+    talk.hear(words, at=at(8))
+    first = await talk.calls(a_timer("", "22 hours", due="2026-11-22 07:00:00 CET"))
+    second = await talk.calls("delivered", a_timer("", "22 hours", id="t2"))
+    assert [given["at"] for tool, given in (*first, *second) if tool == "set_alarm"] == moments
+
+
+@pytest.mark.parametrize(
     ("words", "clock"),
     [("make that half past seven", "07:30"), ("change it to eight thirty", "08:30"), ("make it 9:45", "09:45")],
 )

@@ -37,7 +37,7 @@ def time_of_day() -> Callable[[], datetime]:
 def fault(kind: str, words: str, chance: Random) -> Scripted:
     """Return an answer with this fault; `words` are what it would have said. `429:3` asks for three seconds."""
     kind, _, seconds = kind.partition(":")
-    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=7), usegmt=True)
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=float(seconds or 7)), usegmt=True)
     made: dict[str, Callable[[], Scripted]] = {
         "400": lambda: error(400, "this request is refused"),
         "429": lambda: error(429, "slow down", {"Retry-After": seconds or str(chance.choice((1, 3, 30)))}),

@@ -66,11 +66,12 @@ def test_a_fault_that_passes_is_asked_again_before_anybody_is_told(tmp_path: Pat
 async def test_retry_after_is_kept_to(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=1) as house:
         server = house.servers[0]
-        server.script = ["429:9", "429 date"]
+        server.script = ["429:4", "429 date:13"]
         await house.answered("Tell me number 1.")
         first, second, third = server.asked_at
-        assert 9.0 <= second - first < 10.0
-        assert 6.0 <= third - second < 12.0, "a date is kept to as well"
+        assert 4.0 <= second - first < 5.0
+        # What the machine takes between the writing of a date and its reading is missing from the wait.
+        assert 6.0 < third - second < 14.0, "a date is kept to as well"
 
 
 @pytest.mark.shows("B8")

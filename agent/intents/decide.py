@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Final, TypeAlias
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
@@ -99,6 +100,7 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
         return _ended(state) or _without_person(state)
     if state.turn.block.situation.get("Confirmed") and state.turn.results:
         return _ended(state) or _say(state, _confirmed(state), "confirmed")
+    understand = cache(understand)  # for this decision alone: words that are forgotten stay nowhere
     parts = wishes(state, understand, said_yes_to(state, understand))
     told, state = begun(state, parts)
     return _ended(state) or one_by_one(state, parts[told:], lambda each: _of_one(each, understand))

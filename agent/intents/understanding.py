@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from functools import lru_cache
 from typing import Any, Final
 
 import home_assistant_intents
@@ -67,10 +66,6 @@ _OF_SENTENCES: Final = frozenset({"remember", "say_in", "list_add", "forget_othe
 """What takes a whole sentence as free text, also one behind a comma."""
 
 
-_KNOWN: Final = 64
-"""Sentences whose meaning is kept: a turn looks at the same ones at each of its steps."""
-
-
 class Understanding:
     """The sentences of both languages, parsed. Making one takes some 50 ms; the import of this module 0.3 s."""
 
@@ -81,13 +76,8 @@ class Understanding:
             language: Intents.from_dict(each | {"intents": each["times"], "skip_words": []})
             for language, each in described.items()
         }
-        self._known = lru_cache(_KNOWN)(self._understood)
 
     def __call__(self, words: str) -> Intent:
-        """Return what the words mean in their language."""
-        return self._known(words)
-
-    def _understood(self, words: str) -> Intent:
         """Return what the words mean in their language; the reading that takes the least as free text wins.
 
         Where no sentence fits, also without what people say around it, its beginning may without what is only told

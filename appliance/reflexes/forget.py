@@ -99,7 +99,7 @@ class Forgetting:
         """Return what `last`, or with minutes `since`, would forget now, typed things too; the oldest first.
 
         With words, those things in which all of them were said, also where it only said them itself, however long ago.
-        Raises `StateUnusable`, also where there is no mind, which finds by words.
+        Raises `StateUnusable`; with words also on a machine without a mind, where nothing is found by them.
         """
         if about:
             if self.recall is None:

@@ -1,6 +1,7 @@
 """Recall over the journal: filled by itself, asked by one question."""
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -59,13 +60,15 @@ class Recall:
 
         A word counts within a longer one, whatever its capitals. Raises `StateUnusable`.
         """
-        wanted, ids, skip = words.casefold().split(), set[str](), 0
-        while wanted:
-            found = await self.find(Question(words, limit=PAGE, skip=skip), owner_key)
+        wanted, ids = words.casefold().split(), set[str]()
+        if not wanted:
+            return ids
+        await self._index.fill(CATCHES_UP)
+        asked = Question(words, limit=PAGE)
+        ranking = await self._reader.look(partial(rank, question=asked, owner_key=owner_key))
+        for skip in range(0, min(len(ranking.rows), MOST_LOOKED_AT), PAGE):
+            found = await self._reader.look(partial(page, ranking=ranking, question=replace(asked, skip=skip)))
             ids |= {hit.id for hit in found.hits if all(word in hit.words.casefold() for word in wanted)}
-            skip += PAGE
-            if not found.more or skip >= MOST_LOOKED_AT:
-                break
         return ids
 
     async def brought_back(self, words: str, owner_key: str) -> tuple[Hit, ...]:

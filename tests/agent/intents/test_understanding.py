@@ -1,14 +1,19 @@
 """What the offline model understands, through the real hassil: sentence by sentence, in English and Chinese."""
 
+import gc
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from agent.intents.decide import decide
+from agent.intents.dialog_state import read_dialog
 from agent.intents.intent import Intent, Slot
 from agent.intents.understanding import Understanding
+from agent.model.messages import Message
 from memory.chinese import traditional
+from tests.agent.offline_talk import TOOLS
 
 FREE = frozenset({"recall", "ask_when"})
 """Meanings whose slots are not told here: recalling reads the whole sentence, and asking back reads none."""
@@ -471,6 +476,15 @@ def test_a_number_keeps_its_sign_whatever_was_said_before(down: str, up: str, to
 def test_a_story_is_no_command(understand: Understanding) -> None:
     assert understand("set a timer for five minutes " + "and then " * 500).name == "unknown"
     assert understand("remember that " + "x" * 480).name == "remember"
+
+
+@pytest.mark.shows("V29")
+def test_what_was_said_is_kept_nowhere(understand: Understanding) -> None:
+    words = " ".join(["what time is it and set a timer for", "seven", "minutes"])
+    decide(read_dialog([Message("system", "You are nakari."), Message("user", words)], TOOLS.specs, "en"), understand)
+    understand(words)
+    gc.collect()
+    assert [type(each).__name__ for each in gc.get_referrers(words)] == []
 
 
 HOUSEHOLD = Path(__file__).parents[2] / "data" / "whisper-household" / "sentences.txt"

@@ -63,6 +63,7 @@ _NEEDS: Final[Mapping[str, str]] = {
     "go_on": "device",
     "snooze": "device",
     "forget_last": "device",
+    "forget_other": "device",
 }
 """The tool without which there is no use in trying."""
 
@@ -153,6 +154,8 @@ def _confirmed(state: DialogState) -> str:
     result = state.turn.results[-1]
     if result.has_failed:
         return phrase("failed", state.language, reason=result.reason)
+    if result.tool == "device" and not result.is_uncertain:  # it answers with a sentence
+        return result.result
     answer = result.value.get("answer") if isinstance(result.value, dict) else None
     if isinstance(answer, str) and answer:  # of whoever was told to do it, as a house that speaks
         return unmarked(answer)
@@ -361,7 +364,7 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "snooze": device.acting("snooze"),
     "mute_microphone": device.acting("mute"),
     "forget_last": device.acting("forget"),
-    "forget_other": _saying("forget_other"),
+    "forget_other": device.forget_about,
     "repeat": _again,
     "say_in": _say_in,
     "status": status.told,

@@ -176,11 +176,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "I keep your words; ask me, and I will find them again. To think about them I need a model.",
         "你的话我留着，问起来我能找到。要想一想就需要模型了。",
     ),
-    "forget_other": (
-        "By voice I can only erase what was said last: say forget that, right after it. The command nakari forget, "
-        "with about and a word of it, erases what was said before.",
-        "我听吩咐只能删掉刚才说的话：说完马上说“忘掉刚才说的”。以前说的，用命令nakari forget --about加上其中的词来删。",
-    ),
+    "nothing_about": ("Nothing that was said here has that in it: {fact}.", "这里说过的话里没有这个：{fact}。"),
     # voices
     "voice_learnt": ("I know {who} by voice now.", "现在我听得出{who}的声音了。"),
     "voice_is": ("By your voice you are {who}.", "听声音你是{who}。"),

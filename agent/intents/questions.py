@@ -190,6 +190,19 @@ def read_question(words: str) -> Question:
     return Question(kind, asked, tuple(weights.items()), tuple(said), words, "en")
 
 
+def content_words(words: str) -> str:
+    """Return the words that say what it is about, as far as other forms of them begin alike: "the keys" is "key".
+
+    All of them where they say nothing.
+    """
+    if language_of(words) == "zh":
+        return " ".join(run for run, _ in read_question(words).words) or words
+    wanted = [word.removesuffix("'s").strip("'") for word in _WORD.findall(_plain(words))]
+    empty = word_classes()["empty"] | {SELF, "not"}
+    told = [(word, stem(word)) for word in wanted if stem(word) not in empty]
+    return " ".join(root if word.startswith(root) else word for word, root in told) or words
+
+
 def tokens(text: str) -> list[Token]:
     """Return the words of an English sentence, with contractions taken apart."""
     found = []

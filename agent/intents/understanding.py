@@ -123,7 +123,18 @@ class Understanding:
 def _readings(plain: str, intents: Mapping[Language, Intents], said: str = "") -> Iterator[Reading]:
     language = language_of(plain)
     for result in recognize_all(plain, intents[language], language=_CODES[language]):
-        yield _reading(result, said or plain)
+        if language == "zh" or _has_whole_words(result, plain):
+            yield _reading(result, said or plain)
+
+
+def _has_whole_words(result: RecognizeResult, plain: str) -> bool:
+    """Say whether free text ends where words do: hassil reads "the xyloph one" in "the xylophone"."""
+    words = set(_words(plain))
+    return all(set(_words(each.text)) <= words for each in result.entities_list if each.is_wildcard)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
 def _unbroken(plain: str) -> str:
@@ -133,6 +144,9 @@ def _unbroken(plain: str) -> str:
 
 def _is_meant(intent: Intent) -> bool:
     """Say whether a reading's free text can be what it is taken for: a name, or what a timer is called."""
+    topic = intent.text("topic")
+    if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):
+        return False
     is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
     return names_somebody(intent) and names_timer(intent) and not is_told
 

@@ -1,6 +1,8 @@
 """The device it lives in, as tools: how loud it speaks, and what a spoken word makes it do at once."""
 
-from typing import Annotated, Literal, Protocol, TypeAlias
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Final, Literal, Protocol, TypeAlias
 
 from pydantic import Field
 
@@ -8,10 +10,14 @@ from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD, Event
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
+from memory.chinese import has_chinese
 from memory.json_value import Json
 
 DeviceVerb: TypeAlias = Literal["stop", "wait", "go on", "repeat", "mute", "snooze", "forget"]
 """What `device` does. Not unmute: what a person switched off, no model switches on."""
+
+FORGET: Final = {False: "forget {words}", True: "忘掉{words}"}
+"""What is asked first, as words after "to"; True is Chinese."""
 
 
 class DeviceVerbs(Protocol):
@@ -22,6 +28,15 @@ class DeviceVerbs(Protocol):
 
     async def act(self, verb: DeviceVerb, minutes: float | None = None) -> str:
         """Do it at once; return the sentence that says what came of it, "" when there was nothing to act upon."""
+
+    async def forget(self, event: Event, about: str = "", minutes: float | None = None) -> str:
+        """Forget, when the run of this event is over, it and the turn before it, or all with these words or since then.
+
+        Return the sentence that names what goes, "" when there is nothing.
+        """
+
+    async def would_forget(self, about: str, minutes: float | None) -> str:
+        """Return the beginnings of what was said with all of these words, or in the last minutes, in quotes."""
 
 
 def tools(context: ToolContext) -> list[Tool]:
@@ -44,15 +59,33 @@ def device_tools(verbs: DeviceVerbs) -> list[Tool]:
         return {"percent": await verbs.set_volume(percent, change)}
 
     async def device(
-        event: Event, do: DeviceVerb, minutes: Annotated[float | None, Field(gt=0, le=720)] = None
+        event: Event,
+        do: DeviceVerb,
+        minutes: Annotated[float | None, Field(gt=0, le=720)] = None,
+        about: Annotated[str, Field(description="Forget all said with these words; none: what was said last.")] = "",
     ) -> Json:
-        """Act on your device at once: stop or pause your voice, mute the microphone, snooze what rings, forget this."""
+        """Act on your device at once: stop or pause your voice, mute the microphone, snooze what rings, forget."""
         _household_only(event)
-        return await verbs.act(do, minutes) or "there was nothing to do"
+        told = await (verbs.forget(event, about, minutes) if do == "forget" else verbs.act(do, minutes))
+        return told or "there was nothing to do"
 
-    return [tool(set_volume, effect="reversible"), tool(device, effect="reversible")]
+    async def asks(arguments: Mapping[str, Json]) -> str:
+        about = str(arguments.get("about") or "")
+        minutes = arguments.get("minutes")
+        since = float(minutes) if isinstance(minutes, int | float) else None
+        if arguments.get("do") != "forget" or not (about.strip() or since):
+            return ""
+        words = await verbs.would_forget(about, since)
+        return FORGET[has_chinese(about)].format(words=words) if words else ""
+
+    acts = replace(tool(device, effect="reversible", asks_first=asks), is_for=_is_household)
+    return [tool(set_volume, effect="reversible"), acts]
+
+
+def _is_household(owner_key: str) -> bool:
+    return owner_key == HOUSEHOLD
 
 
 def _household_only(event: Event) -> None:
-    if event.owner_key != HOUSEHOLD:
+    if not _is_household(event.owner_key):
         raise ToolFailed("only the household may do that")

@@ -158,7 +158,7 @@ class Household:
                 return await self.command(text, caller, session)
             except Problem as problem:  # told where the answer is read
                 return problem.sentence
-        return await self.senses.reflexes.typed(text) if caller.is_household else ""
+        return await self.senses.reflexes.typed(text, session) if caller.is_household else ""
 
     async def stop(self, caller: Caller) -> None:
         """Stop the answer that is being given: for the household as its reflex word does, for others their own."""

@@ -1,6 +1,7 @@
 """Forgetting what was just heard: sound, words, context, and what was written because of them; digests stay."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from typing import Final, Protocol
 import structlog
 
 from agent.bus import Observer
+from agent.confirmation.confirmations import ASKED
+from agent.context.block import RESULT
 from agent.context.epochs import EPOCH, MESSAGE, Contexts
 from agent.context.recollection import RECALLED, RECENT
 from agent.context.remembered import REMEMBERED
@@ -32,6 +35,19 @@ FORGOTTEN: Final = "forgotten"
 
 RUN_ENDS_WITHIN: Final = 5.0
 """Seconds that an interrupted run may take to put its event away; then what is there so far is erased."""
+
+TELLS_WITHIN: Final = 30.0
+"""Seconds that a run may go on that was told to forget something, as to say so; then it is interrupted."""
+
+LONGEST_SOUGHT: Final = 60
+LEAST_SOUGHT: Final = 10
+"""Characters of its words by which something is found again where it is cited without its id; half in Chinese."""
+
+MOST_SOUGHT: Final = 200
+"""Texts that one look through the journal is for."""
+
+_UNESCAPED: Final = re.compile(r'[^"\\\x00-\x1f]+')
+"""What JSON writes as it is."""
 
 MOST_EVENTS: Final = 1000
 """Turns that one order may erase."""
@@ -76,12 +92,56 @@ class Forgetting:
         """Have more places in memory emptied with each forgetting; for good."""
         self._places += places
 
-    async def last(self, count: int = 1, *, typed: bool = False) -> Forgot:
+    async def last(self, count: int = 1, *, typed: bool = False, session: str = "") -> Forgot:
         """Forget the newest turns; return how that went.
 
-        Those of the room, or with `typed` what was written to it too, in whatever session.
+        Those of the room, or with `typed` what was written to it too, in whatever session; or those of one session.
         """
-        return await self._forget((await self._told(typed=typed))[-count:])
+        told = await self._told(typed=typed or bool(session))
+        return await self._forget([event for event in told if session in {"", event.session_id}][-count:])
+
+    async def asked(self, event: Event, about: str = "", minutes: float | None = None) -> list[Event]:
+        """Return what a wish to forget means: the turn before its event, or all with these words, or of these minutes.
+
+        With it go the event itself and the one in which a person was asked about it: they repeat the words. Empty
+        where there is nothing but those. Raises `StateUnusable`, as `would_go`.
+        """
+        if not about and minutes is None:
+            told = [each for each in await self._told(typed=True) if each.session_id == event.session_id]
+            meant = [each for each in told if each.id != event.id and each.created_at <= event.created_at][-1:]
+            return [*meant, event] if meant else []
+        meant = await self.would_go(minutes=minutes, about=about)
+        newest = await self.state.journal.entries(
+            topic=ASKED, session_id=event.session_id, owner_key=HOUSEHOLD, newest=True, limit=1
+        )
+        wish = await self._named([entry.event_id for entry in newest if about in str(entry.body.get("arguments"))])
+        found = {each.id: each for each in (*meant, *wish, event)}
+        return [*found.values()] if await self.news(meant) else []
+
+    async def news(self, events: Sequence[Event]) -> list[Event]:
+        """Return those that tell something: not one in hand, nor one that a person was asked about, as to forget."""
+        in_hand = {each.event.id for each in await self.state.mailbox.listed("in_hand", MOST_EVENTS, HOUSEHOLD)}
+        asked = self.state.journal.entries
+        return [
+            each
+            for each in events
+            if each.id not in in_hand and not await asked(topic=ASKED, event_id=each.id, limit=1)
+        ]
+
+    def after(self, event: Event, events: Collection[str]) -> Callable[[], Awaitable[Forgot]]:
+        """Return what forgets these when the run of an event, still in hand, is over; a long one is ended."""
+        steps = self.state.bus.observe("ui.events")
+
+        async def forget() -> Forgot:
+            try:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(TELLS_WITHIN):
+                        await _finished(steps, {event.id})
+            finally:
+                self.state.bus.forget(steps)
+            return await self.these(events)
+
+        return forget
 
     async def since(self, minutes: float, *, typed: bool = False) -> Forgot:
         """Forget what it was told within the last so many minutes."""
@@ -231,19 +291,34 @@ class Forgetting:
         tells = (f"<{RECENT}>", f"<{REMEMBERED}>")
         mine = [each for each in grown if each.session_id in sessions]
         epochs += [each for each in mine if any(part in str(each.body) for part in tells)]
-        epochs += [each for each in grown if _tells_of(each, events)]  # in whatever session it came back
+        epochs += await self._citing(events, first)  # in whatever session it came back
         held_back = await journal.entries(topic=EARS_SUPPRESSED, after=first - 1)
         early = await journal.entries(topic=EARS_SUPPRESSED, newest=True, limit=MOST_EVENTS)
         near = [*held_back, *(entry for entry in early if entry.at >= start)]
         return [entry for entry in (*own, *epochs, *near) if ERASED not in entry.body]
+
+    async def _citing(self, events: Collection[Event], first: int) -> list[Stored]:
+        """Return what was found again of the events while others were answered: blocks and results that hold them."""
+        held = tuple({*(event.id for event in events), *filter(None, (_core(event.content) for event in events))})
+        found: list[Stored] = []
+        for at in range(0, len(held), MOST_SOUGHT):
+            found += await self.state.journal.entries(
+                topic=(MESSAGE, RESULT, "ui.events"),
+                owner_key=HOUSEHOLD,
+                after=first - 1,
+                holding=held[at : at + MOST_SOUGHT],
+            )
+        return [entry for entry in found if entry.topic == RESULT or _is_result(entry) or _is_recalled(entry)]
 
     async def _erase(self, events: list[Event], entries: list[Stored]) -> None:
         if entries and self.contexts is not None:
             words = {event.content for event in events}
             others = {entry.session_id for entry in entries if entry.topic == MESSAGE}
             told = {name: Event(SYSTEM, owner_key=HOUSEHOLD, session_id=name) for name in others}
+            citing = [(entry.session_id, entry.event_id) for entry in entries if _is_result(entry)]
+            gone = {*((event.session_id, event.id) for event in events), *citing}
             for last in (told | {event.session_id: event for event in events}).values():
-                names = {event.id for event in events if event.session_id == last.session_id}
+                names = {name for session, name in gone if session == last.session_id}
                 await self.contexts.leave_out(last, names, words)
         for event in events:
             await self.state.mailbox.erase(event.id)
@@ -266,10 +341,24 @@ def mindless(state: State) -> Forgetting:
     return Forgetting(state, None, no_mind, no_graph, None)
 
 
-def _tells_of(message: Stored, events: Collection[Event]) -> bool:
-    """Whether a block tells what came back of one of the events."""
-    body = str(message.body)
-    return f"<{RECALLED}>" in body and any(f"(id {event.id})" in body for event in events)
+def _is_recalled(entry: Stored) -> bool:
+    """Whether an entry is a block with what came back by itself."""
+    return entry.topic == MESSAGE and f"<{RECALLED}>" in str(entry.body)
+
+
+def _is_result(entry: Stored) -> bool:
+    """Whether an entry tells what a tool answered, in a context or to whoever watches."""
+    message = entry.body.get("message")
+    if entry.topic == MESSAGE:
+        return isinstance(message, dict) and message.get("role") == "tool"
+    return entry.topic == "ui.events" and entry.body.get("event") == "tool_call_finished"
+
+
+def _core(words: str) -> str:
+    """Return what is found of words wherever they are cited in JSON, "" for words that anybody may say at any time."""
+    longest = max(_UNESCAPED.findall(words), key=len, default="")
+    least = LEAST_SOUGHT if longest.isascii() else LEAST_SOUGHT // 2
+    return longest[:LONGEST_SOUGHT] if len(longest) >= least else ""
 
 
 async def _finished(steps: Observer, events: Collection[str]) -> None:

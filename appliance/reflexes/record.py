@@ -1,7 +1,7 @@
 """What reflexes did, as the journal and the mind learn of it: an envelope each, and one line in the next block."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final, Literal, TypeAlias
@@ -48,6 +48,8 @@ class Acted:
     """Seconds on the clock of the one who acts."""
     forgot: Forgot | None = None
     """What was forgotten, for the answer alone."""
+    forget: Callable[[], Awaitable[Forgot]] | None = None
+    """Forgets what the agent was told to; None for what was heard last."""
 
 
 class ReflexRecord:
@@ -61,7 +63,7 @@ class ReflexRecord:
 
     async def add(self, acted: Acted) -> None:
         """Publish a reflex as an envelope that is completed already, and keep it for the next block."""
-        self._untold.append(replace(acted, words="", forgot=None))
+        self._untold.append(replace(acted, words="", forgot=None, forget=None))
         envelope = Event(
             type=REFLEX,
             content=acted.words,

@@ -9,7 +9,6 @@ from typing import Final, Protocol
 
 import structlog
 
-from agent.tools.device import DeviceVerb
 from appliance.reflexes.record import ASKED_BACK, MOST_TOLD, Acted, How, ReflexRecord
 from appliance.reflexes.verbs import Order, Verb, Verbs
 from appliance.reflexes.voice import Voice
@@ -105,9 +104,9 @@ class Reflexes(TurnObserver):
         record: ReflexRecord,
         wording: Wording,
         evidence: OrderEvidence,
-        forget: Callable[[], Awaitable[Forgot]],
+        forget: Callable[[str], Awaitable[Forgot]],
     ) -> None:
-        """`forget` removes what was just heard, and returns how that went."""
+        """`forget` removes what was told last in a session, or heard last for "", and returns how that went."""
         self._body = body
         self._voice = voice
         self._record = record
@@ -172,21 +171,23 @@ class Reflexes(TurnObserver):
         is_sure = order.verb not in TO_BE_SURE or self._is_sure(order, heard)
         return self._hear(order, words, "committed", _span(heard), is_sure=is_sure)
 
-    async def typed(self, words: str) -> str:
-        """Act on typed words; return the sentence that answers them, "" where the mind should."""
+    async def typed(self, words: str, session: str = "") -> str:
+        """Act on words typed in a session; return the sentence that answers them, "" where the mind should."""
         ringer = self._body.ringer
         if ringer is not None and await ringer.take(words):
             return self._sentence("silenced", words)
         order = self._asked(words)
         if order is None or order.verb == "repeat" or (order.verb == "stop" and not self._body.is_sounding):
             return ""
+        if order.verb == "forget":
+            return forgotten(await self._forget(session), self._voice.language, words)
         return await self.told(order, words, "typed")
 
     async def told(self, order: Order, words: str = "", how: How = "door") -> str:
         """Act for somebody who is no voice; return the sentence that says what came of it, durable where it lasts."""
         now = self._record.clock()
-        if order.verb == "forget" and how != "tool":  # which means the turn in hand: that goes when its run has ended
-            return forgotten(await self._forget(), self._voice.language, words)
+        if order.verb == "forget":
+            return forgotten(await self._forget(""), self._voice.language, words)
         if order.verb == "snooze":
             return await self._snooze(order.minutes, words)
         did = self._act(order, words, how, (now, now))
@@ -200,6 +201,11 @@ class Reflexes(TurnObserver):
         if ringer is None or not await ringer.snooze(length, words or "snooze"):
             return ""
         return sentence("snoozed", self._voice.language, words, minutes=f"{length:g}")
+
+    def forget_soon(self, forget: Callable[[], Awaitable[Forgot]]) -> None:
+        """Have something forgotten for the agent, whose run has to end before; told aloud only where it failed."""
+        now = self._record.clock()
+        self._follow_up(Acted("forget", "forgotten", "", "tool", (now, now), now, forget=forget))
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what does afterwards, in order, what an act brings along."""
@@ -230,7 +236,7 @@ class Reflexes(TurnObserver):
     async def _answer_all(self) -> None:
         while True:
             acted = await self._unanswered.get()
-            if acted.how == "tool" and acted.reflex not in {"repeat", "forget"}:
+            if acted.how == "tool" and acted.reflex != "repeat" and acted.did != "not forgotten":
                 continue  # the agent says so itself
             if acted.did == ASKED_BACK:
                 await self._voice.ask_back(self._sentence(f"{acted.reflex} {ASKED_BACK}", acted.words))
@@ -341,7 +347,7 @@ class Reflexes(TurnObserver):
             case "mute" | "unmute":
                 await self._body.mute.keep()
             case "forget":
-                forgot = await self._forget()
+                forgot = await (acted.forget() if acted.forget else self._forget(""))
                 acted = replace(acted, did=forgot.did, words="", forgot=forgot)
         await self._record.add(acted)
         log.info("reflex_kept", reflex=acted.reflex, did=acted.did)
@@ -354,23 +360,3 @@ class Reflexes(TurnObserver):
             return muted(self._body.mute.minutes, self._wording.wake_word, self._voice.language, words)
         volume = self._body.mouth.volume.percent
         return sentence(did, self._voice.language, words, percent=volume)
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """The verbs as the agent's tools reach them (`DeviceVerbs`): done as for a spoken word, kept and journaled."""
-
-    reflexes: Reflexes
-    verbs: Verbs
-
-    async def set_volume(self, percent: int | None, change: int | None) -> int:
-        """Set the volume, or change it; return the percent it is then."""
-        volume = self.verbs.mouth.volume
-        await self.reflexes.told(
-            Order("volume", volume.percent + (change or 0) if percent is None else percent), how="tool"
-        )
-        return volume.percent
-
-    async def act(self, verb: DeviceVerb, minutes: float | None = None) -> str:
-        """Do it; return the sentence that says what came of it."""
-        return await self.reflexes.told(Order(verb, minutes=minutes), how="tool")

@@ -26,6 +26,7 @@ _PHRASES: Final = {
     "resumed": ("Going on.", "继续了。"),
     "volume": ("The volume is {percent} percent.", "音量为{percent}%。"),
     "forgotten": ("Forgotten.", "已经忘掉了。"),
+    "forgetting": ("I am forgetting it: {words}.", "我这就忘掉：{words}。"),
     "forgotten these": ("Forgotten: {words}.", "已经忘掉了：{words}。"),
     "nothing to forget": ("There is nothing to forget.", "没有什么可以忘掉的。"),
     "not forgotten": ("I could not forget all of it.", "没能全部忘掉。"),

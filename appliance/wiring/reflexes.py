@@ -10,13 +10,15 @@ from appliance.config.values import listed
 from appliance.input.devices.echo import echo_in
 from appliance.insight.insight import Insight
 from appliance.recorder.store import recordings_in
+from appliance.reflexes.device import Device
 from appliance.reflexes.doubts import Doubts
 from appliance.reflexes.forget import Forgetting
 from appliance.reflexes.record import ReflexRecord
-from appliance.reflexes.reflexes import Device, Reflexes, Wording
+from appliance.reflexes.reflexes import Reflexes, Wording
 from appliance.reflexes.timed_mute import TimedMute
 from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
+from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import RingerHere
 from appliance.wiring.agent import Sessions
 from appliance.wiring.environment import World
@@ -52,7 +54,7 @@ class Acting:
     @property
     def device(self) -> Device:
         """The verbs for the agent's tools."""
-        return Device(self.reflexes, self.verbs)
+        return Device(self.reflexes, self.verbs, self.forgetting, self.voice.language)
 
 
 def open_acting(
@@ -93,7 +95,11 @@ def open_acting(
     wording = Wording(words, listed(ears.names), ears.wake_word.replace("_", " ") if source is not None else "")
     record = ReflexRecord(world.state.bus, clock)
     sounded_until = (lambda: output.player.busy_until) if guard is echo.guard else (lambda: float("-inf"))
-    forget = partial(world.forgets, forgetting.last) if world.forgets else forgetting.last
+
+    async def forget(session: str) -> Forgot:
+        last = partial(forgetting.last, session=session)
+        return await (world.forgets(last) if world.forgets else last())
+
     doubts = Doubts(verbs, addressing, guard.suspicion, sounded_until)
     reflexes = Reflexes(verbs, voice, record, wording, doubts, forget)
     return Acting(source, echo, guard, addressing, verbs, voice, record, reflexes, forgetting, insight)

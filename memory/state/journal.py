@@ -113,6 +113,8 @@ class Selection(TypedDict, total=False):
     owner_key: str
     besides: tuple[str, ...]
     """None of these topics; one that ends in `*` is all that begin so."""
+    holding: tuple[str, ...]
+    """Those in whose body, as JSON, any of these texts stands."""
     after: int
     """Only those with a greater `seq`."""
     limit: int
@@ -351,7 +353,12 @@ def _statement(which: Selection) -> tuple[str, dict[str, str | int]]:
     besides = {f"besides{place}": pattern for place, pattern in enumerate(which.get("besides", ()))}
     values |= besides
     unlike = (f"topic NOT GLOB :{name}" for name in besides)
-    common = " AND ".join(["seq > :after", *(f"{name} = :{name}" for name in given), *unlike])
+    texts = {f"holding{place}": text for place, text in enumerate(which.get("holding", ()))}
+    values |= texts
+    holds = [" OR ".join(f"instr(body, :{name})" for name in texts) or "FALSE"] if "holding" in which else []
+    common = " AND ".join(
+        ["seq > :after", *(f"{name} = :{name}" for name in given), *unlike, *(f"({each})" for each in holds)]
+    )
     wheres = [common]
     if "topic" in which:
         topics = (which["topic"],) if isinstance(which["topic"], str) else tuple(dict.fromkeys(which["topic"]))

@@ -54,6 +54,12 @@ class NoDevice:
     async def act(self, verb: DeviceVerb, minutes: float | None = None) -> str:
         raise NotImplementedError
 
+    async def forget(self, event: Event, about: str = "", minutes: float | None = None) -> str:
+        raise NotImplementedError
+
+    async def would_forget(self, about: str, minutes: float | None) -> str:
+        raise NotImplementedError
+
 
 class NoCalendars:
     """Stands where the calendars are: never called here."""

@@ -117,3 +117,23 @@ async def test_one_thing_is_forgotten_by_its_words(tmp_path: Path) -> None:
         again = await asyncio.to_thread(home.run, "forget", "--about", NAME, "--yes")
         assert again.stdout.startswith("nothing was said here with all the words")
     assert found_in(home.state, NAME) == []
+
+
+def test_one_thing_is_forgotten_by_a_wish_and_a_yes(tmp_path: Path) -> None:
+    home = Household(tmp_path)
+
+    def says(words: str) -> str:
+        return home.run("ask", words).stdout.strip()
+
+    with home.running("run") as box:
+        box.until("service_started")
+        says(f"{NAME}'s bike is in the cellar")
+        says("the piano is out of tune")
+        told = f"“{NAME}'s bike is in the cellar”; “where is {NAME}'s bike?”"
+        assert f"{NAME}'s bike is in the cellar" in says(f"where is {NAME}'s bike?")
+        assert says(f"forget what I said about {NAME}'s bike").startswith(f"I am about to forget {told}. Shall I?")
+        assert says("yes") == f"I am forgetting it: {told}."
+        box.until("reflex_kept")
+        assert found_in(home.state, NAME) == []
+        assert "out of tune" in says("what is out of tune?")
+        assert says("forget the xylophone").startswith("Nothing that was said here has that in it")

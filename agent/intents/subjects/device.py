@@ -1,11 +1,13 @@
 """The box itself without a model: how loud it is, and what its verbs do: wait, go on, snooze, mute, forget."""
 
+import re
 from collections.abc import Callable
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
+from agent.intents.questions import content_words
 from agent.tools.device import DeviceVerb
 
 VOLUME_STEP: Final = 15
@@ -59,3 +61,16 @@ def acting(verb: DeviceVerb) -> "Callable[[DialogState, Intent], list[Action] | 
         return phrase("nothing_to_do", state.language) if is_idle else result.result
 
     return act
+
+
+def forget_about(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Have forgotten what was said with some words, or in the last minutes; the runtime asks before."""
+    fact, result = re.split("[,，]", intent.text("fact"))[0], state.result("device")
+    if result is None and (minutes := intent.seconds() / 60):
+        return [state.action("device", do="forget", minutes=minutes)]
+    if result is None:
+        return [state.action("device", do="forget", about=content_words(fact))]
+    if result.has_failed:
+        return phrase("failed", state.language, reason=result.reason)
+    is_idle = result.is_uncertain or result.result.startswith("there was nothing")
+    return phrase("nothing_about", state.language, fact=fact) if is_idle else result.result

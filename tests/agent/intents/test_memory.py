@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.agent.offline_talk import NOTHING_SAID, OFFLINE, Talk, a_hit, a_timer, found, without
+from tests.agent.offline_talk import NOTHING_SAID, OFFLINE, TOOLS, Talk, a_hit, a_timer, found, without
 
 INTERRUPTED = "unknown: the machine stopped before this call had a result; look whether it took effect"
 
@@ -150,12 +150,40 @@ async def test_an_order_is_no_statement(talk: Talk, words: str) -> None:
     assert "find them again" not in await talk.says()
 
 
-@pytest.mark.parametrize("words", ["Forget the gate code.", "Delete what I said about Karl.", "忘掉我的自行车"])
-async def test_forgetting_by_words_is_told_to_need_the_command(talk: Talk, words: str) -> None:
+@pytest.mark.shows("V29")
+@pytest.mark.parametrize(
+    ("words", "about", "nothing"),
+    [
+        ("Forget the gate code.", "gate code", "Nothing that was said here has that in it: the gate code."),
+        (
+            "Delete what I said about Al's keys.",
+            "al key",
+            "Nothing that was said here has that in it: Al's keys.",
+        ),
+        ("忘掉我的自行车", "自行车", "这里说过的话里没有这个：我的自行车。"),
+        ("忘掉我的生日", "生日", "这里说过的话里没有这个：我的生日。"),
+    ],
+)
+async def test_one_thing_is_forgotten_by_the_words_that_name_it(words: str, about: str, nothing: str) -> None:
+    talk = Talk(OFFLINE, TOOLS.specs)
     talk.hear(words)
-    said = await talk.says()
-    assert said.startswith(("By voice I can only erase what was said last", "我听吩咐只能删掉刚才说的话"))
-    assert "nakari forget" in said
+    assert await talk.answer() == [("device", {"do": "forget", "about": about})]
+    talk.result("there was nothing to do")
+    assert await talk.says() == nothing
+
+
+@pytest.mark.parametrize(
+    ("words", "minutes"),
+    [
+        ("Oh, and forget what we've said these last couple of minutes.", 3),
+        ("Forget everything I said in the last ten minutes.", 10),
+        ("忘掉最近五分钟我说的话", 5),
+    ],
+)
+async def test_the_last_minutes_are_forgotten(words: str, minutes: int) -> None:
+    talk = Talk(OFFLINE, TOOLS.specs)
+    talk.hear(words)
+    assert await talk.answer() == [("device", {"do": "forget", "minutes": minutes})]
 
 
 async def test_a_search_that_failed_is_told(talk: Talk) -> None:

@@ -36,6 +36,7 @@ ENGLISH = [
     ("How much longer for the cake?", Intent("timer_status", {"label": "cake"})),
     ("What's left on the timer?", Intent("timer_status")),
     ("Forget the gate code.", Intent("forget_other", {"fact": "the gate code"})),
+    ("Forget the xylophone.", Intent("forget_other", {"fact": "the xylophone"})),
     ("What day is it today?", Intent("date")),
     ("What day of the week is it?", Intent("date")),
     ("What's today's date?", Intent("date")),

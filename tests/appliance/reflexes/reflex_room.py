@@ -10,6 +10,8 @@ import numpy as np
 
 from agent.event import Event
 from agent.mailbox import Lease
+from appliance.reflexes.device import Device
+from appliance.reflexes.forget import mindless
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.record import REFLEX, ReflexRecord
 from appliance.reflexes.reflexes import Reflexes, Wording
@@ -42,6 +44,7 @@ class ReflexRoom:
     doubt: str = ""
     """Why whatever is heard is nobody's order."""
     forgotten: list[str] = field(default_factory=list)
+    """The sessions in which it was, "it" for what was heard."""
     has_memory: bool = False
     """Whether there is anything to forget."""
     is_own_voice: bool = False
@@ -67,15 +70,20 @@ class ReflexRoom:
             self.forget,
         )
 
-    async def forget(self) -> Forgot:
+    async def forget(self, session: str) -> Forgot:
         """Stand for `Forgetting.last`."""
-        self.forgotten.append("it")
+        self.forgotten.append(session or "it")
         if not self.has_memory:
             return Forgot("nothing to forget")
         return Forgot("forgotten", "“the dentist is on Friday”", self._drop)
 
     async def _drop(self) -> None:
         self.forgotten.append("what saying it kept")
+
+    @property
+    def device(self) -> Device:
+        """The verbs as the tools reach them, where nothing but the journal is forgotten."""
+        return Device(self.reflexes, self.body, mindless(self.state), "en")
 
     @property
     def mouth(self) -> SpeechOutput:

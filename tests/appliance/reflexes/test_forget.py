@@ -13,16 +13,20 @@ import pytest
 
 from agent.context.carried import ContextLimits
 from agent.event import ASR_TRANSCRIPT, REFLECTION, Event, utc_now
+from agent.mailbox import Mailbox
 from agent.model.messages import Message
 from agent.record import step
+from agent.tools.journal import recall_tool
+from agent.tools.tool import Tool, tool
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.reflexes.forget import FORGOTTEN, Forgetting, mindless, no_graph
 from appliance.reflexes.words import Forgot, beginnings, forgotten
 from appliance.wiring.state import State
 from memory.errors import StateUnusable
+from memory.json_value import Json
 from memory.recall import Recall
 from memory.state.images import FOLDER, Images
-from memory.state.journal import ERASED
+from memory.state.journal import ERASED, Journal
 from memory.vectors.embedding import NoEmbedder
 from tests.agent.mind import TestMind, a_mind
 from tests.fakes import ScriptedModel, calls
@@ -350,6 +354,75 @@ async def test_all_that_was_said_of_one_thing_goes_and_nothing_else(tmp_path: Pa
         assert len(await forget.would_go(9)) == 3
         assert not on_disk(tmp_path, "blue pot")
         assert not on_disk(tmp_path, "under the pot")
+
+
+@pytest.mark.shows("V29")
+async def test_what_was_found_again_for_another_question_goes_too(tmp_path: Path) -> None:
+    searched = ScriptedModel(
+        *(calls(("reply", '{"text": "Noted."}'), prefix=f"c{n}") for n in range(2)),
+        calls(("recall", '{"words": "garden"}'), prefix="s"),
+        calls(("reply", '{"text": "Two things, as it seems."}'), prefix="a"),
+        calls(("reply", '{"text": "Yes?"}'), prefix="b"),
+    )
+    look: Callable[[Journal, Mailbox], Sequence[Tool]] = lambda journal, _: [recall_tool(Recall(journal, NoEmbedder()))]  # noqa: E731
+    async with a_mind(tmp_path, [searched], look) as mind:
+        await mind.handle(said('the garden\'s "gate" opens with 9471, says Anna', 9))
+        await mind.handle(said("the garden hose leaks", 6))
+        other = said("what do you know of the garden?", 3)
+        await mind.handle(other)
+        assert on_disk(tmp_path, "9471")
+        forget = forgetting(mind)
+        gone = await forget.would_go(about="opens garden")
+        assert (await forget.these([event.id for event in gone])).did == "forgotten"
+        assert not on_disk(tmp_path, "9471")
+        assert await mind.journal.search("hose", "household")
+        filed = await mind.mailbox.find(other.id)
+        assert filed is not None
+        assert filed.event.content == "what do you know of the garden?", "which nobody wanted to be forgotten"
+        await mind.handle(said("hello"))
+    sent = "".join(message.content for message in searched.requests[-1])
+    assert "9471" not in sent
+    assert "hose" in sent
+
+
+@pytest.mark.shows("V29")
+@pytest.mark.parametrize(("about", "gone"), [("", ["the cat is ill"]), ("bike red", ["my bike is red"])])
+async def test_an_agent_that_is_told_to_forget_does_so_when_it_has_answered(
+    tmp_path: Path, about: str, gone: list[str]
+) -> None:
+    minds: list[TestMind] = []
+    soon: list[Callable[[], Awaitable[Forgot]]] = []
+
+    async def lose(event: Event) -> list[Json]:
+        """Forget."""
+        forget = forgetting(minds[0])
+        meant = await forget.asked(event, about)
+        soon.append(forget.after(event, {each.id for each in meant}))
+        return [each.content for each in await forget.news(meant)]
+
+    noted = [calls(("reply", '{"text": "Noted."}'), prefix=f"c{n}") for n in range(4)]
+    model = ScriptedModel(*noted[:3], calls(("lose", "{}"), prefix="l"), noted[3])
+    async with a_mind(tmp_path, [model], [tool(lose)]) as mind:
+        minds.append(mind)
+        await mind.handle(said("my bike is red", 9))
+        await mind.handle(replace(said("the dog is well", 7), session_id="kitchen"))
+        await mind.handle(said("the cat is ill", 5))
+        await mind.handle(said("please lose that"))
+        assert json.dumps(gone) in model.requests[-1][-1].content
+        assert (await soon[0]()).did == "forgotten"
+        left = ["my bike is red", "the dog is well", "the cat is ill"]
+        told = await forgetting(mind).would_go(9)
+        assert [event.content for event in told] == [words for words in left if words not in gone]
+        assert not on_disk(tmp_path, gone[0])
+        assert not on_disk(tmp_path, "please lose that")
+
+
+async def test_nothing_is_forgotten_where_nothing_was_said_before(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(1)]) as mind:
+        wish = said("forget it")
+        await mind.handle(wish)
+        assert await forgetting(mind).asked(wish) == []
+        assert await forgetting(mind).asked(wish, "the moon") == []
 
 
 async def test_words_of_others_are_not_found_nor_forgotten(tmp_path: Path) -> None:

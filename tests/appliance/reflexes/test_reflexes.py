@@ -174,6 +174,14 @@ async def test_typed_words_are_answered_in_writing(tmp_path: Path, words: str, a
         assert await room.reflexes.typed(words) == answer
 
 
+@pytest.mark.shows("V29")
+async def test_what_is_typed_forgets_what_was_said_last_where_it_is_typed(tmp_path: Path) -> None:
+    async with reflex_room(tmp_path) as room:
+        room.has_memory = True
+        assert await room.reflexes.typed("forget that", "chat") == "Forgotten: “the dentist is on Friday”."
+        assert room.forgotten == ["chat"]
+
+
 @pytest.mark.shows("V16")
 async def test_the_mind_is_told_in_the_rooms_next_block_once_and_at_no_cost(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:

@@ -14,7 +14,6 @@ from agent.tools.tool import Call, run_tool
 from appliance.api.register import parse as parse_request
 from appliance.api.requests.box import Hush
 from appliance.reflexes.kept import KeptSwitches
-from appliance.reflexes.reflexes import Device
 from appliance.reflexes.verbs import Order
 from tests.agent.offline_talk import OFFLINE, TOOLS, Talk
 from tests.appliance.reflexes.reflex_room import ReflexRoom, heard, reflex_room
@@ -108,7 +107,7 @@ async def command(room: ReflexRoom, row: Row) -> None:
 
 
 async def call(room: ReflexRoom, name: str, arguments: dict[str, object], owner: str = "household") -> str:
-    [found] = [each for each in device_tools(Device(room.reflexes, room.body)) if each.name == name]
+    [found] = [each for each in device_tools(room.device) if each.name == name]
     event = Event(ASR_TRANSCRIPT, "", owner_key=owner)
     observation = await run_tool(found, json.dumps(arguments), Call("c1", event))
     assert not observation.startswith("error") or owner != "household", observation
@@ -151,17 +150,10 @@ async def test_a_tool_that_stops_its_voice_does_not_end_its_own_run(tmp_path: Pa
         await room.mouth.quiet()
 
 
-async def test_what_is_to_be_forgotten_by_tool_ends_the_run_and_goes_afterwards(tmp_path: Path) -> None:
-    async with reflex_room(tmp_path) as room:
-        await call(room, "device", {"do": "forget"})
-        assert room.interrupted == ["now"]
-        assert await room.journaled() == [("forget", "nothing to forget", "tool", None)]
-
-
 async def test_no_model_switches_the_microphone_on(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
         room.body.mute.is_on = True
-        [device] = [each for each in device_tools(Device(room.reflexes, room.body)) if each.name == "device"]
+        [device] = [each for each in device_tools(room.device) if each.name == "device"]
         observation = await run_tool(device, '{"do": "unmute"}', Call("c1", Event(ASR_TRANSCRIPT, "")))
         assert room.body.mute.is_on
         assert "do" in observation
@@ -179,6 +171,6 @@ async def test_another_owner_does_not_act_on_the_room(tmp_path: Path, name: str)
 
 async def test_a_volume_needs_one_number(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        [tool] = [each for each in device_tools(Device(room.reflexes, room.body)) if each.name == "set_volume"]
+        [tool] = [each for each in device_tools(room.device) if each.name == "set_volume"]
         with pytest.raises(ToolFailed):
             await tool.function(Event(ASR_TRANSCRIPT, ""), percent=None, change=None)

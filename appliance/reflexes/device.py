@@ -1,0 +1,58 @@
+"""The verbs of the device as the agent's tools reach them: done as for a spoken word, kept and journaled."""
+
+from dataclasses import dataclass
+
+from agent.errors import ToolFailed
+from agent.event import Event
+from agent.tools.device import DeviceVerb
+from appliance.reflexes.forget import Forgetting
+from appliance.reflexes.reflexes import Reflexes
+from appliance.reflexes.verbs import Order, Verbs
+from appliance.reflexes.words import beginnings, sentence
+from memory.errors import MemoryFailure
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What the tools act through (`agent.tools.device.DeviceVerbs`)."""
+
+    reflexes: Reflexes
+    verbs: Verbs
+    forgetting: Forgetting
+    language: str
+    """Of the house (ISO 639-1)."""
+
+    async def set_volume(self, percent: int | None, change: int | None) -> int:
+        """Set the volume, or change it; return the percent it is then."""
+        volume = self.verbs.mouth.volume
+        await self.reflexes.told(
+            Order("volume", volume.percent + (change or 0) if percent is None else percent), how="tool"
+        )
+        return volume.percent
+
+    async def act(self, verb: DeviceVerb, minutes: float | None = None) -> str:
+        """Do it; return the sentence that says what came of it."""
+        return await self.reflexes.told(Order(verb, minutes=minutes), how="tool")
+
+    async def forget(self, event: Event, about: str = "", minutes: float | None = None) -> str:
+        """Have it forgotten when the run is over; return the sentence that names it, "" where there is nothing.
+
+        Raises `ToolFailed` where it cannot be looked for.
+        """
+        try:
+            events = await self.forgetting.asked(event, about, minutes)
+            words = beginnings([each.content for each in await self.forgetting.news(events)])
+        except MemoryFailure as error:
+            raise ToolFailed(str(error)) from error
+        if not events:
+            return ""
+        self.reflexes.forget_soon(self.forgetting.after(event, {each.id for each in events}))
+        return sentence("forgetting", self.language, about or words, words=words)
+
+    async def would_forget(self, about: str, minutes: float | None) -> str:
+        """Return the beginnings of what was said with these words, or since then. Raises `ToolFailed`."""
+        try:
+            events = await self.forgetting.news(await self.forgetting.would_go(minutes=minutes, about=about))
+        except MemoryFailure as error:
+            raise ToolFailed(str(error)) from error
+        return beginnings([each.content for each in events])

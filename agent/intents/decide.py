@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
+from agent.intents import ringing
 from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
 from agent.intents.follow_up import asked_back, follow_up, in_full, said_yes_to, sum_on
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
@@ -27,7 +28,7 @@ from agent.intents.subjects import (
 )
 from agent.intents.subjects.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.sums import answer_sum
-from agent.intents.wishes import begun, one_by_one, wishes
+from agent.intents.wishes import begun, clause_of, one_by_one, wishes
 from agent.intents.wording import bare, without_fillers
 from agent.tools.tool import unmarked
 
@@ -117,7 +118,13 @@ def _ended(state: DialogState) -> list[Action]:
 def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer to one wish."""
     state = in_full(state, understand)
-    intent = _meant(state, understand)
+    intent = ringing.of_ringing(state, _meant(state, understand), understand)
+    if isinstance(intent, Action):
+        return [intent]
+    rest = ""
+    if intent.name in ringing.VAGUE and (clause := clause_of(state, understand)):
+        state, rest = clause.said_in(state), bare(clause.rest)
+        intent = clause.named(_meant(state, understand))
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
         intent = Intent("recall", {"agenda": 1})  # somebody may have told it, or it may ring
     if intent.name == weather.INTENT and not state.has(weather.TOOL):
@@ -126,7 +133,8 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
         intent = UNKNOWN
     outcome = _outcome(state, intent, understand)
     if isinstance(outcome, str):
-        return _say(state, outcome, intent.name)
+        left = f" {phrase('rest_unclear', state.language, rest=rest)}" if rest else ""
+        return _say(state, outcome + left, intent.name)
     if not all(state.has(action.tool) for action in outcome):
         return _say(state, phrase("cannot", state.language), intent.name)
     return outcome

@@ -9,7 +9,7 @@ from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, is_statement
-from agent.intents.spoken import is_length
+from agent.intents.spoken import is_length, moment_told
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import spoken_of
 from agent.intents.subjects.sums import continued
@@ -69,6 +69,13 @@ _ASKED_OF_DAY: Final[dict[str, str]] = {"date": "{}是星期几", "days_until": 
 
 _DATE: Final = re.compile(r"(?:\d{4}年)?([\d一二三四五六七八九十]{1,3}月[\d一二三四五六七八九十]{1,3})[日号]?")
 
+_DAY: Final = re.compile(
+    r"\b(?:on )?(?:(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|"
+    r"the \w+(?:-\w+)? of (?:jan|febr|march|april|may|june|july|august|sept|octo|novem|decem)\w*)\b",
+    re.IGNORECASE,
+)
+"""A day in what was told, which "that day" means then."""
+
 _COUNT_ZH: Final = r"[\d零一二两三四五六七八九十]+"
 
 _PAUSE: Final = " ,，、"
@@ -85,6 +92,9 @@ def in_full(state: DialogState, understand: Understand) -> DialogState:
 
 def _in_full(words: str, before: Turn, language: Language, understand: Understand) -> str:
     """Return the words with what those before them, or their answer, said already; "" where nothing was left out."""
+    if language == "en" and (that_day := anywhere(language, "that_day").search(words)):
+        told = _DAY.search(before.words)
+        return f"{words[: that_day.start()]}{told.group()}{words[that_day.end() :]}" if told else ""
     if that_day := anywhere(language, "that_day").search(words):
         told = _DATE.search("".join(before.replies)) or _DATE.search(before.words)
         return f"{words[: that_day.start()]}{told[1]}号{words[that_day.end() :]}" if told else ""
@@ -133,21 +143,35 @@ def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Int
     """Return what the words mean after those before them; the intent that they have alone where that is all."""
     before = next(iter(state.last_said()), None)
     # "Make that half past seven" calls no timer "half past".
-    is_change = intent.name == "timer_change" and beginning("changing", state.language).match(state.words)
+    opened = beginning("correcting", state.language).sub("", state.words, count=1)
+    is_change = intent.name == "timer_change" and beginning("changing", state.language).match(opened)
     is_open = bool(is_change) or intent.name in _OPEN
     if before is None or not is_open or is_story(state.words, state.language):
         return intent
     words, language = mended(state.words, state.language), state.language
-    if _TIMERS & {result.tool for turn in state.last_said(2) for result in turn.results}:
+    is_of_lists = bool(spoken_of(before.replies, language))
+    if any(_is_of_timers(turn) for turn in state.last_said(1 if is_of_lists else 2)):
         return next(_of_timers(words, intent, before, understand), intent)
-    if spoken_of(before.replies, language):
-        return next(_of_lists(words, language, intent), intent)
-    if intent.name == "unknown" and _goes_on_telling(words, language) and understand(before.words).name == "remember":
-        return Intent("remember", {"fact": without_fillers(words, language)})
+    meanings = _of_lists if is_of_lists else _of_others
+    return next(meanings(words, before, intent, understand), intent)
+
+
+def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
+    """Yield what the words may mean after a change of the volume, something to be kept, or the time of a place."""
+    language, before = language_of(words), understand(last.words)
+    if any(each.tool == "set_volume" for each in last.results) and beginning("more_of_it", language).match(words):
+        yield from [before] * (before.name in {"volume_up", "volume_down"})
+    if intent.name == "unknown" and _goes_on_telling(words, language) and before.name == "remember":
+        yield Intent("remember", {"fact": without_fillers(words, language)})
     asked = beginning("elsewhere", language).match(words)
-    if asked and understand(before.words).name in _PLACES:
-        return understand(_ASKED_THERE[language].format(without_fillers(words[asked.end() :], language)))
-    return intent
+    if asked and before.name in _PLACES:
+        yield understand(_ASKED_THERE[language].format(without_fillers(words[asked.end() :], language)))
+
+
+def _is_of_timers(turn: Turn) -> bool:
+    """Say whether a turn was about what rings: where it was looked for in all that was said, it was not."""
+    called = {result.tool for result in turn.results}
+    return bool(_TIMERS & (called - {"list_timers"} if "recall" in called else called))
 
 
 def _goes_on_telling(words: str, language: Language) -> bool:
@@ -171,6 +195,7 @@ def _of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -
     yield from _another_of_minutes(words, language, last, understand)
     if intent.name in TIMED or is_question(without_fillers(words, language)):
         return
+    yield from _same_on(words, language, last, understand)
     yield from _corrected(words, language, understand)
     if intent.name == "outside" and (ended := beginning("end_it", language).match(words)):
         yield Intent("timer_cancel", {"label": without_fillers(re.split(",", words[ended.end() :])[0], language)})
@@ -186,6 +211,8 @@ def _corrected(words: str, language: Language, understand: Understand) -> Iterat
     changing = beginning("changing", language).match(rest)
     if not changing and not (opened and anywhere(language, "objecting").search(opened.group())):
         return
+    if anywhere(language, "as_well").search(words):
+        return  # of another day, or for something else
     when = without_fillers(rest[changing.end() if changing else 0 :], language)
     if number := _number(when, language, understand):
         yield Intent("timer_change", {"count": number, "newest": 1})
@@ -197,6 +224,21 @@ def _corrected(words: str, language: Language, understand: Understand) -> Iterat
     for slots in (*(each.slots for each in _timed(when, language, understand)), of_day):
         if slots and not slots.get("label"):
             yield Intent("timer_change", {**slots, "newest": 1})
+
+
+def _same_on(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
+    """Yield an alarm at the time of the last one on another day, or in another part of it: and the same on Thursday."""
+    as_well = anywhere(language, "as_well").search(words)
+    set_ = next((fields(each.value) for each in reversed(last.results) if each.tool == "set_alarm"), {})
+    due = moment_told(str(set_.get("due", "")))
+    if as_well is None or due is None:
+        return
+    day = understand(
+        _AT_NOON[language].format(without_fillers(f"{words[: as_well.start()]}{words[as_well.end() :]}", language))
+    )
+    if day.name == "alarm" and names_day(day) and not day.text("label"):
+        label = {"label": str(set_["label"])} if set_.get("label") else {}
+        yield Intent("alarm", {**day_of(day), "exact_hour": due.hour, "minute": due.minute, **label})
 
 
 def _another_of_minutes(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
@@ -251,8 +293,12 @@ def _timed(when: str, language: Language, understand: Understand) -> Iterator[In
             yield found
 
 
-def _of_lists(words: str, language: Language, intent: Intent) -> Iterator[Intent]:
+def _of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
     """Yield what the words may mean where a list was just spoken of."""
+    language = language_of(words)
+    is_it = beginning("put_it_on", language).fullmatch(words.rstrip(".!?。！？"))
+    if is_it and (asked := understand(last.words).text("item")):
+        yield Intent("list_add", {"item": asked})
     bare = without_fillers(words, language)
     if off := beginning("take_off", language).match(bare):
         item = re.split(_OFF[language], bare[off.end() :], maxsplit=1)[0]

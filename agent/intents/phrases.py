@@ -176,6 +176,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "I keep your words; ask me, and I will find them again. To think about them I need a model.",
         "你的话我留着，问起来我能找到。要想一想就需要模型了。",
     ),
+    "rest_unclear": ("I did not understand the rest: {rest}.", "另外这句我没听懂：{rest}。"),
     "nothing_about": ("Nothing that was said here has that in it: {fact}.", "这里说过的话里没有这个：{fact}。"),
     # voices
     "voice_learnt": ("I know {who} by voice now.", "现在我听得出{who}的声音了。"),

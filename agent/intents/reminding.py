@@ -31,6 +31,8 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     if cue is None or len(words) > LONGEST or (not is_asked and tells(without_fillers(words, language))):
         return None
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
+    # A day and an hour between which another time stands do not belong together.
+    fitting = [each for each in fitting if not (rest := each[1].text("middle")) or _holds_none(times(rest))]
     found = min(fitting, key=lambda reading: reading[0], default=(0, None))[1]
     if found is None:
         return None
@@ -39,6 +41,10 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
         return Intent("timer_start" if found.name == "length" else "alarm", slots | {"wakes": 1})
     label = _label(found, language)
     return Intent("timer_start" if found.name == "length" else "alarm", slots | ({"label": label} if label else {}))
+
+
+def _holds_none(times: Iterable[Reading]) -> bool:
+    return all(each.number("bare") for _, each in times)
 
 
 def told_anew(words: str) -> Intent | None:

@@ -58,6 +58,9 @@ _AROUND: Final = " \t\n,.?!，。？！;；:：、…\"'“”‘’"
 """What is cut off both ends of free text."""
 
 
+_BYDAY: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+"""Days of the week as rules name them (RFC 5545), from Monday."""
+
 _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
 
@@ -158,6 +161,9 @@ def _reading(result: RecognizeResult, words: str) -> Reading:
     for name, entity in result.entities.items():
         slots[name] = _as_said(entity.text, words) if entity.is_wildcard else entity.value
         free += len(entity.text) if entity.is_wildcard else 0
+    days = sorted({int(slots.pop(name)) for name in [*slots] if name.startswith("each_")})
+    if days:
+        slots["repeat"] = "FREQ=WEEKLY;BYDAY=" + ",".join(_BYDAY[day] for day in days)
     return free, Intent(result.intent.name, slots)
 
 

@@ -1,7 +1,8 @@
 """Several wishes in one breath: turn the volume down, set an alarm for seven, and another for half past."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
@@ -10,7 +11,7 @@ from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, l
 from agent.intents.questions import is_question
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.sums import answer_sum
-from agent.intents.wording import anywhere, beginning, ending, mended, without_fillers
+from agent.intents.wording import anywhere, beginning, ending, mended, without, without_fillers
 
 MOST_JOINTS: Final = 3
 """Places in a sentence, and in what is left of it, at which it is tried whether it is two."""
@@ -20,6 +21,9 @@ _LONGEST: Final[Mapping[Language, int]] = {"en": 200, "zh": 80}
 
 LONGEST_DAY: Final = 3
 """Words that name a day: on Monday morning."""
+
+MOST_CLAUSES: Final = 4
+"""Of a sentence of which one is looked for that is a wish: each is understood by itself."""
 
 MOST: Final = 4
 """Wishes in one sentence; what is more stays with the last of them."""
@@ -38,6 +42,12 @@ _ALIKE: Final = _TOLD | _ASKED
 _SUM: Final = "sum"
 _WISHES: Final = {_SUM} | TIMED | _TOLD | _DONE | _LISTED | _ASKED
 """What may stand beside another wish: what is plain by itself, and takes no whole sentence as its own free text."""
+
+_AT_ONCE: Final = frozenset({"repeat", "stop", "wait", "go_on", "snooze", "what_can_you_do", "forget_last"})
+"""What is wanted of the box itself."""
+
+_CLAUSE: Final[Mapping[Language, str]] = {"en": r"[,;.?!]+\s+", "zh": r"[，。；？！,;?!]+"}
+"""Between the clauses of a sentence."""
 
 _BEFORE: Final = frozenset({"remember", "forget_other", "outside"})
 """What takes all that follows as its free text, and must not swallow a wish: an alarm must not end in a fact."""
@@ -66,8 +76,63 @@ def wishes(state: DialogState, understand: Understand, said: str = "") -> list[s
     return _parted(state, words, understand) or [state.words]
 
 
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """The part of a sentence that is a wish."""
+
+    words: str
+    rest: str
+    """What else wants something in it, and was not understood."""
+    told: str
+    """What was only told before it, and may be what it is for."""
+
+    def said_in(self, state: DialogState) -> DialogState:
+        """Return the state as if nothing else had been said."""
+        return replace(state, turn=replace(state.turn, block=replace(state.turn.block, words=self.words)))
+
+    def named(self, intent: Intent) -> Intent:
+        """Return what rings with what it is for."""
+        is_nameless = intent.name in TIMED and not intent.text("label")
+        return Intent(intent.name, {**intent.slots, "label": self.told}) if is_nameless and self.told else intent
+
+
+def clause_of(state: DialogState, understand: Understand) -> Clause | None:
+    """Return the one part of a sentence that is a wish where it means nothing as it is; None where there is none.
+
+    Take the eggs off, Tom's just come back with some.
+    """
+    language = state.language
+    if len(state.words) > _LONGEST[language]:
+        return None
+    words = mended(state.words, language)
+    clauses = [each.strip() for each in re.split(_CLAUSE[language], words) if each.strip()]
+    if not 1 < len(clauses) <= MOST_CLAUSES or anywhere(language, "reported").search(words):
+        return None
+    also = (_DONE | _LISTED) - (set() if language == "zh" else {"timer_change"})  # "it's a quarter past now" tells
+    wanted = [each for each in clauses if _is_plain(_meant(state, each, understand, *also), each)]
+    if not wanted or len({understand(each).name for each in wanted}) > 1:
+        return None
+    others = [each for each in clauses if each not in wanted]
+    rest = [each for each in others if _asks(each) or _orders(each, language)]
+    before = clauses[clauses.index(wanted[0]) - 1] if clauses.index(wanted[0]) and not rest else ""
+    return Clause(wanted[0], " ".join(rest), without(before, "before_label", "after_label", language))
+
+
+def _orders(words: str, language: Language) -> bool:
+    return bool(
+        beginning("ordering", language).match(without_fillers(words, language))
+        or anywhere(language, "wake", "timer", "remind").search(words)
+    )
+
+
+def _is_plain(intent: Intent, words: str) -> bool:
+    """Say whether a clause wants something by itself; a question may be one that was only told of."""
+    is_free = any(intent.text(slot) and intent.text(slot) == words for slot in _FREE)
+    return intent.name in _WISHES | _AT_ONCE and not is_free
+
+
 def _parted(state: DialogState, words: str, understand: Understand, most: int = MOST) -> list[str]:
-    joints = list(anywhere(state.language, "joint").finditer(words))[:MOST_JOINTS]
+    joints = sorted(anywhere(state.language, "joint").finditer(words), key=lambda each: not each.group())[:MOST_JOINTS]
     whole = _meant(state, words, understand) if joints else UNKNOWN
     for joint in joints:
         left, right = words[: joint.start()].strip(), words[joint.end() :].strip()
@@ -117,12 +182,12 @@ def _asks(words: str) -> bool:
     return is_question(without_fillers(words, language)) and bool(beginning("asking_outright", language).match(words))
 
 
-def _meant(state: DialogState, words: str, understand: Understand) -> Intent:
-    """Return what words mean after those before them, where that rings; else what they mean alone."""
+def _meant(state: DialogState, words: str, understand: Understand, *also: str) -> Intent:
+    """Return what words mean after those before them, where that rings or is one of `also`; else their own meaning."""
     alone = _alone(words, understand)
     said = replace(state, turn=Turn(replace(state.turn.block, words=words)))
     after = follow_up(said, alone, understand)
-    return after if after.name in TIMED else alone
+    return after if after.name in TIMED or after.name in also else alone
 
 
 def _alone(words: str, understand: Understand) -> Intent:

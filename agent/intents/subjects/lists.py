@@ -13,6 +13,7 @@ from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent, Language
 from agent.intents.phrases import phrase
 from agent.intents.questions import tokens
+from memory.chinese import has_chinese
 from memory.json_value import fields, listed
 
 TOOL: Final = "recall"
@@ -32,7 +33,7 @@ _ARTICLE: Final = re.compile(r"^(?:some|the|any|more|an? (?=few\b)|also|oh|一�
 _WHOM: Final = re.compile(r"^for [\w' ]+:\s*", re.IGNORECASE)
 """What a list is for, said before the things."""
 
-_LISTED: Final = re.compile(r"^(?:the|my|our|a|an|new|whole|entire|full)(?: |$)")
+_LISTED: Final = re.compile(r"^(?:the|my|our|a|an|new|whole|entire|full)(?: |$)|^(?:现在|那个?|这个?|我的?|我们的?)+")
 """What the name of a list is said with."""
 
 _CHANGES: Final = ("list_added", "list_removed", "list_cleared")
@@ -156,5 +157,7 @@ def _is_same(there: str, wanted: str) -> bool:
     """Say whether a thing on the list is what somebody calls by a part of its words."""
     if there.casefold() == wanted.casefold():
         return True
+    if has_chinese(wanted):
+        return wanted in there
     words, own = ({token.stem for token in tokens(each)} for each in (wanted, there))
     return (bool(words) and words <= own) or (not words and wanted in there)

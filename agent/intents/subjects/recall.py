@@ -11,7 +11,7 @@ from agent.intents.phrases import phrase
 from agent.intents.questions import Question, is_question, read_question, spellings
 from agent.intents.spoken import to_second_person
 from agent.intents.subjects.facts import ENOUGH, Fact
-from agent.intents.wording import beginning, is_story, without_fillers
+from agent.intents.wording import anywhere, beginning, is_story, without_fillers
 from memory.chinese import simplified
 from memory.json_value import Json, fields, listed
 
@@ -31,6 +31,10 @@ _KEEPING: Final = re.compile(
     r"\b(remember|forget|know|information|mind|memory|notes?|memori[sz]e|write|jot)\b|记|忘", re.IGNORECASE
 )
 """Without one of these nothing is an order to remember."""
+
+
+LEAST: Final = 1 / 3
+"""Share of a question's words that a statement must have to be told as all that is known."""
 
 
 def remember(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -68,12 +72,13 @@ def recall(state: DialogState, understand: Understand) -> list[Action] | str:
     if read and all(done.has_failed for done in read):
         return phrase("failed", state.language, reason=read[0].reason)
     facts = sorted(_facts(read, question, understand), key=lambda fact: fact.age, reverse=True)
+    near = [fact for fact in facts if fact.was_to_be_kept or fact.share_of(question) >= ENOUGH]
     match question.kind:
         case "all":
-            return _listed(facts, question, state.language)
+            return _listed(near, question, state.language)
         case "whether":
-            return _whether(facts, question, state.language)
-    return _which(facts, question, state.language)
+            return _whether(near, question, state.language)
+    return _which(near, question, state.language) or _nearest(facts, question, state.language)
 
 
 def _asked(state: DialogState) -> Question:
@@ -96,8 +101,16 @@ def _which(facts: Sequence[Fact], question: Question, language: Language) -> str
         return phrase("recalled", language, fact=_turned(best))
     if near and near[0][1].was_to_be_kept:
         return phrase("recalled_other", language, fact=_turned(near[0][1]))
-    is_known = question.is_personal or any(share >= 1 / 3 for share, fact in weighed if fact.was_to_be_kept)
+    is_known = question.is_personal or any(share >= LEAST for share, fact in weighed if fact.was_to_be_kept)
     return phrase("not_found", language) if is_known else ""
+
+
+def _nearest(facts: Sequence[Fact], question: Question, language: Language) -> str:
+    """Quote what has something of the question, as all that is known, where that must have been told once."""
+    weighed = [(fact.share_of(question), fact.age, fact) for fact in facts]
+    share, _, fact = max(weighed, key=lambda each: each[:2], default=(0.0, ("", 0), None))
+    is_asked = anywhere(language, "told_once").search(question.text) is not None
+    return phrase("recalled_other", language, fact=_turned(fact)) if fact and share >= LEAST and is_asked else ""
 
 
 def _is_so(fact: Fact, question: Question) -> bool:
@@ -107,14 +120,14 @@ def _is_so(fact: Fact, question: Question) -> bool:
 
 def _whether(facts: Sequence[Fact], question: Question, language: Language) -> str:
     """Say yes or no by the newest statement that does so plainly; quote one that has all the words."""
-    kept = [fact for fact in facts if fact.was_to_be_kept and fact.share_of(question) >= 1 / 3] or facts
+    kept = [fact for fact in facts if fact.was_to_be_kept and fact.share_of(question) >= LEAST] or facts
     for fact in kept:
         if verdict := fact.verdict(question):
             return phrase(f"recalled_{verdict}", language, fact=_turned(fact))
     whole = [fact for fact in kept if fact.share_of(question) > 1 - 1e-9]
     if whole:
         return phrase("recalled", language, fact=_turned(whole[0]))
-    is_known = any(fact.share_of(question) >= 1 / 3 for fact in kept)
+    is_known = any(fact.share_of(question) >= LEAST for fact in kept)
     return phrase("not_told", language) if is_known or question.is_personal else ""
 
 
@@ -167,7 +180,7 @@ def _fact(entry: Json, nearness: int, question: Question, understand: Understand
     told = beginning("opening", language).sub("", beginning("correcting", language).sub("", words, count=1), count=1)
     said = Fact((told or words).rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)
     is_order = _KEEPING.search(words) is not None
-    if not is_order and said.share_of(question) < ENOUGH:
+    if not is_order and said.share_of(question) < LEAST:
         return None
     intent = understand(words)
     if intent.name == "remember":

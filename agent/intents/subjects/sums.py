@@ -36,7 +36,7 @@ _OPERATORS: Final = (
     (r"cubed", "**3"),
     (r"multiplied by|times|x", "*"),
     (r"divided by|over", "/"),
-    (r"plus|added to|and", "+"),
+    (r"plus|added to|add|and", "+"),
     (r"minus|less|take away", "-"),
 )
 """How English says what a sum does, in the order in which it is read."""
@@ -105,7 +105,7 @@ _CONVERSIONS: Final = (
     ),
     re.compile(
         r"(?P<number>-?\d+(?:\.\d+)?)(?P<unit>[^\d.是等有]+?)"
-        r"(?:(?:是|等于|有|合|换成|换算成)(?:多少|几)?|多少|几)(?P<target>[^\d.]+)"
+        r"(?:(?:是|等于|有|合|换成|换算成)(?:多少|几)?|多少|几)(?P<target>[^\d.啊呀呢]+)[啊呀呢]?"
     ),
 )
 _UNITS: Final = {
@@ -117,6 +117,7 @@ _UNITS: Final = {
         "英里": "mile",
         "米": "m",
         "厘米": "cm",
+        "公分": "cm",
         "毫米": "mm",
         "英尺": "foot",
         "英寸": "inch",

@@ -95,7 +95,7 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
         return _cancelled(tried[-1], language)
     if listed is None and not any("no timer is set" in each.result for each in tried):
         return [state.action("list_timers")]
-    timers = _timers(listed) if listed is not None else []
+    timers = timers_in(listed) if listed is not None else []
     timer = meant(state, timers, intent) if len(tried) < 2 else None
     none = phrase("timer_not_that" if timers else "timer_none", language)
     return none if timer is None else [state.action("cancel_timer", which=timer["id"])]
@@ -118,9 +118,9 @@ def change(state: DialogState, intent: Intent) -> list[Action] | str:
     language, listed = state.language, _listed(state)
     if listed is None:
         return [state.action("list_timers")]
-    timer = meant(state, _timers(listed), intent)
+    timer = meant(state, timers_in(listed), intent)
     if timer is None:  # one that needs ten minutes more, or for the first time
-        none = phrase("timer_not_that" if _timers(listed) else "timer_none", language)
+        none = phrase("timer_not_that" if timers_in(listed) else "timer_none", language)
         return start(state, intent) if "begins" in intent.slots else none
     anew = next((each for each in state.turn.results if each.tool in {"set_timer", "set_alarm"}), None)
     if anew is None:
@@ -181,7 +181,7 @@ def cancel_all(state: DialogState, _: Intent) -> list[Action] | str:
     language, listed = state.language, _listed(state)
     if listed is None:
         return [state.action("list_timers")]
-    timers = _timers(listed)[:MOST_CANCELLED]
+    timers = timers_in(listed)[:MOST_CANCELLED]
     if not timers:
         return phrase("timer_none", language)
     if not (results := state.results("cancel_timer")):
@@ -200,7 +200,7 @@ def status(state: DialogState, intent: Intent) -> list[Action] | str:
         return [state.action("list_timers")]
     if "named" not in intent.slots or listed.has_failed:
         return _told(state, listed)
-    timer = meant(state, _timers(listed), intent)
+    timer = meant(state, timers_in(listed), intent)
     return _left(state, timer) if timer is not None else ""
 
 
@@ -214,7 +214,7 @@ def due(state: DialogState) -> list[Action] | str:
         return ""
     if listed is None:
         return [state.action("list_timers")]
-    timer = None if listed.has_failed else meant(state, _timers(listed), Intent("timer_status", {"label": words}))
+    timer = None if listed.has_failed else meant(state, timers_in(listed), Intent("timer_status", {"label": words}))
     return _left(state, timer) if timer is not None else ""
 
 
@@ -258,10 +258,11 @@ def _look(state: DialogState) -> list[Action] | str:
 def _told(state: DialogState, listed: ToolResult) -> str:
     if listed.has_failed:
         return phrase("failed", state.language, reason=listed.reason)
-    return " ".join(_left(state, timer) for timer in _timers(listed)) or phrase("timer_none", state.language)
+    return " ".join(_left(state, timer) for timer in timers_in(listed)) or phrase("timer_none", state.language)
 
 
-def _timers(listed: ToolResult) -> Sequence[Timer]:
+def timers_in(listed: ToolResult) -> Sequence[Timer]:
+    """Return the timers that the tool list_timers told of."""
     return [timer for timer in objects(listed.value) if "id" in timer]
 
 

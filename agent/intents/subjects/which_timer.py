@@ -15,7 +15,7 @@ from memory.json_value import Json, fields
 Timer = dict[str, Json]
 """As the tool list_timers tells of it."""
 
-BY_LIST: Final = frozenset({"ordinal", "weekday", "newest", "at_hour", "at_period", "on_day"})
+BY_LIST: Final = frozenset({"id", "ordinal", "weekday", "newest", "at_hour", "at_period", "on_day"})
 """Slots of which one needs the list to know the timer that is meant."""
 
 LONGEST_NAME: Final = 5
@@ -24,7 +24,7 @@ LONGEST_NAME: Final = 5
 NAMING: Final = frozenset({"timer_change", "timer_status", "timer_cancel"})
 """Intents of what is done to a timer that is named."""
 
-_EMPTY: Final = frozenset(("the", "a", "an", "my", "i", "our", "one", "timer", "alarm", "remind", "thing", "for"))
+EMPTY: Final = frozenset(("the", "a", "an", "my", "i", "our", "one", "timer", "alarm", "remind", "thing", "for"))
 """Stems in what somebody calls a timer that tell nothing."""
 
 _PERIODS: Final = {"morning": (0, 12), "noon": (11, 14), "evening": (12, 19), "night": (18, 24)}
@@ -48,9 +48,11 @@ def due_of(timer: Timer) -> datetime | None:
 def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | None:
     """Return the timer that is meant; without a name the one set last, or the next; None where none is like that.
 
-    Slots: ordinal (from 1, -1 is the last), label, weekday (0 is Monday), on_day (0 is today), at_hour with at_minute
-    and at_period, start_hours to start_seconds; `newest` for the one set last, whatever else is told of it.
+    Slots: id, ordinal (from 1, -1 is the last), label, weekday (0 is Monday), on_day (0 is today), at_hour with
+    at_minute and at_period, start_hours to start_seconds; `newest` for the one set last, whatever else is told of it.
     """
+    if name := intent.text("id"):
+        return next((each for each in timers if each.get("id") == name), None)
     wanted = "" if "newest" in intent.slots else intent.text("label") or intent.text("name")
     if place := intent.number("ordinal"):
         return timers[place - (place > 0)] if place <= len(timers) else None
@@ -60,8 +62,13 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
         return next((each for each in timers if (due := due_of(each)) and _rings_then(due, intent, state)), None)
     if seconds := intent.seconds("start_"):
         return next((each for each in timers if label_of(each) == length(seconds, state.language)), None)
+    return newest_set(state, timers) or (timers[0] if timers else None)
+
+
+def newest_set(state: DialogState, timers: Sequence[Timer]) -> Timer | None:
+    """Return the one of the timers that the conversation set last."""
     newest = _set_in_conversation(state)
-    return next((each for id_ in newest for each in timers if each.get("id") == id_), timers[0] if timers else None)
+    return next((each for id_ in newest for each in timers if each.get("id") == id_), None)
 
 
 def names_timer(intent: Intent) -> bool:
@@ -92,7 +99,7 @@ def _is_called(label: str, wanted: str) -> bool:
         return label.split()[0] == str(minutes)
     if has_chinese(wanted):
         return wanted in label or (bool(label) and label in wanted)
-    words = {token.stem for token in tokens(wanted)} - _EMPTY
+    words = {token.stem for token in tokens(wanted)} - EMPTY
     return bool(words) and words <= {token.stem for token in tokens(label)}
 
 

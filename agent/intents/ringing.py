@@ -1,0 +1,138 @@
+"""What words want of something that rings, however they put it: its name is among them, or it was just spoken of."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from agent.intents.dialog_state import Action, DialogState, ToolResult
+from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand, language_of
+from agent.intents.questions import is_question, tokens, word_classes
+from agent.intents.spoken import is_length
+from agent.intents.subjects.timers import timers_in
+from agent.intents.subjects.which_timer import EMPTY, Timer, label_of, newest_set
+from agent.intents.wording import anywhere, beginning, ending, is_story, mended, without_fillers
+
+LIST: Final = "list_timers"
+
+VAGUE: Final = frozenset({"unknown", "recall", "outside"})
+"""What words may be taken for, alone, that are said of something that rings."""
+
+_CUES: Final = ("later", "earlier", "not_needed", "how_long", "changes")
+
+_SET: Final = frozenset({"set_timer", "set_alarm"})
+"""Tools by which the turn before set what "it" means."""
+
+_WAKE: Final = "wake me {}"
+"""A whole sentence of which any English words with a time in them may be the rest."""
+
+_NUMBER_ZH: Final = r"[\d零一二两三四五六七八九十百半]"
+_TIMES_ZH: Final = (
+    (rf"(?:{_NUMBER_ZH}+个?半?(?:小时|钟头|分钟|分|秒钟?|刻钟))+", "设一个{}的计时器"),
+    (
+        rf"(?:(?:今天|明天|后天|凌晨|早上|上午|中午|下午|傍晚|晚上|夜里|(?:周|星期|礼拜)[一二三四五六日天])*)"
+        rf"{_NUMBER_ZH}+点(?:半|[一三]刻|零?{_NUMBER_ZH}+分?)?",
+        "{}提醒我",
+    ),
+)
+"""What a length and a time of day look like in Chinese, and a whole sentence that each may be a part of."""
+
+_MORE: Final = re.compile(
+    r"\b(?:another|an extra|add|plus)\s+(\w+(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?)\b"
+)
+"""Minutes of which only the number is said: give the soup another five."""
+
+_RELATIVE: Final = re.compile(r"\b(?:later|earlier|sooner|more|longer|extra|less)\b", re.IGNORECASE)
+"""What a length is counted from a time by, and does not belong to it."""
+
+_LEAST_ZH: Final = 2
+"""Characters in a row by which a Chinese name shows."""
+
+
+def of_ringing(state: DialogState, intent: Intent, understand: Understand) -> Intent | Action:
+    """Return what words want of something that rings; the call that lists what does, where that has to be looked up.
+
+    `intent` is what they mean by themselves, and what is returned where that is plain, or nothing that rings is meant.
+    """
+    is_vague = intent.name in VAGUE and state.has(LIST) and not is_story(state.words, state.language)
+    if not is_vague or anywhere(state.language, *_CUES).search(mended(state.words, state.language)) is None:
+        return intent
+    listed = state.result(LIST)
+    if listed is None:
+        return state.action(LIST)
+    return intent if listed.has_failed or listed.is_uncertain else _of_listed(state, listed, understand) or intent
+
+
+def _of_listed(state: DialogState, listed: ToolResult, understand: Understand) -> Intent | None:
+    words, timers = mended(state.words, state.language), timers_in(listed)
+    if (timer := _named(words, timers)) is not None:
+        return _wanted(words, timer, understand)
+    timer = (
+        newest_set(state, timers) if _is_spoken_of(state) and not ending("done", state.language).search(words) else None
+    )
+    is_it = beginning("of_it", state.language).match(words) is not None
+    return _moved(words, timer, understand) if timer is not None and is_it else None
+
+
+def _is_spoken_of(state: DialogState) -> bool:
+    return bool(_SET & {result.tool for turn in state.last_said() for result in turn.results})
+
+
+def _wanted(words: str, timer: Timer, understand: Understand) -> Intent | None:
+    """Return what is wanted of a timer: to know of it, less or more of its time, another time, or that it is off."""
+    language, of_it = language_of(words), {"id": str(timer.get("id", ""))}
+    asks = anywhere(language, "how_long").search(words) is not None
+    if asks and anywhere(language, "later", "earlier").search(words) is None:
+        return Intent("timer_status", {**of_it, "named": 1})
+    if anywhere(language, "not_needed").search(words) and not is_question(without_fillers(words, language)):
+        return Intent("timer_cancel", of_it)
+    return _moved(words, timer, understand) or (Intent("timer_status", {**of_it, "named": 1}) if asks else None)
+
+
+def _moved(words: str, timer: Timer, understand: Understand) -> Intent | None:
+    """Return the change of a timer that words ask for: so much more or less of its time, or another one."""
+    language, of_it, when = language_of(words), {"id": str(timer.get("id", ""))}, _when(words, understand)
+    sign = -1 if anywhere(language, "earlier").search(words) else 1 if anywhere(language, "later").search(words) else 0
+    if sign and anywhere(language, "beside").search(words):
+        return None  # one more is wanted
+    if sign and when is not None and when.name == "timer_start":
+        units = {name: sign * value for name, value in when.slots.items() if isinstance(value, int | float)}
+        return Intent("timer_change", {**of_it, **units, "adds": 1})
+    if when is not None and anywhere(language, "changes").search(words):
+        slots = {name: value for name, value in when.slots.items() if name not in {"wakes", "label"}}
+        return Intent("timer_change", {**of_it, **slots})
+    return None
+
+
+def _when(words: str, understand: Understand) -> Intent | None:
+    """Return the time that stands anywhere in the words, as a timer's length or the moment of an alarm."""
+    language = language_of(words)
+    if language == "en" and (number := _MORE.search(words.lower())):
+        found = understand(f"set a timer for {number[1]} minutes")
+        if found.name == "timer_start" and found.seconds() and "label" not in found.slots:
+            return found
+    if language == "zh":
+        told = ((re.search(pattern, words), frame) for pattern, frame in _TIMES_ZH)
+        found = next((understand(frame.format(time.group())) for time, frame in told if time), UNKNOWN)
+    else:
+        found = understand(_WAKE.format(without_fillers(_RELATIVE.sub("", words), language)))
+    return found if found.name in TIMED else None
+
+
+def _named(words: str, timers: Sequence[Timer]) -> Timer | None:
+    """Return the timer of whose name most is among the words; None where of none anything is that tells."""
+    shares = [(_share(label_of(timer), words), timer) for timer in timers]
+    best, timer = max(shares, key=lambda each: each[0], default=(0.0, None))
+    return timer if best else None
+
+
+def _share(label: str, words: str) -> float:
+    """Return how much of a label is among the words, 0 to 1."""
+    if not label or is_length(label):
+        return 0.0
+    if language_of(label) == "zh":
+        parts = (label[start:end] for start in range(len(label)) for end in range(start + 1, len(label) + 1))
+        longest = max((len(part) for part in parts if part in words), default=0)
+        return longest / len(label) if longest >= max(_LEAST_ZH, len(label) / 4) else 0.0
+    wanted = {token.stem for token in tokens(label)} - EMPTY - word_classes()["small"] - word_classes()["empty"]
+    said = {token.stem for token in tokens(words)}
+    return len(wanted & said) / len(wanted) if wanted else 0.0

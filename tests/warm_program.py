@@ -1,9 +1,12 @@
 """A process that has imported `nakari` and does nothing with it: each request makes a fork of it, which runs a command.
 
 Started by `tests.warm`, which has the other end of the socket that is its one argument. It takes no more into memory
-than modules: no thread, no connection, nothing that is read from an environment or a file of a household.
+than modules and the sentences of the offline model: no thread, no connection, nothing that is read from an environment
+or a file of a household.
 """
 
+import asyncio
+import atexit
 import gc
 import importlib
 import io
@@ -18,6 +21,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from agent.intents.model import OfflineModel
+
 MODULES: Final = (
     "appliance.cli.main",
     "appliance.service",
@@ -29,7 +34,7 @@ MODULES: Final = (
 )
 """With all that these import: what most commands need."""
 
-LIBRARIES: Final = ("fastapi", "uvicorn", "httpx", "tqdm.auto", "filelock", "yaml")
+LIBRARIES: Final = ("fastapi", "uvicorn", "httpx", "tqdm.auto", "filelock", "yaml", "snowballstemmer")
 """What others need, as far as it looks at nothing when it is imported."""
 
 NEVER: Final = ("sounddevice", "huggingface_hub", "litellm", "onnxruntime", "ctranslate2", "pocketsphinx", "livekit")
@@ -42,9 +47,10 @@ ROOT: Final = Path(__file__).parents[1]
 
 
 def load() -> None:
-    """Import what a command needs, and let the forks share its memory."""
+    """Import what a command needs, with the sentences of the offline model, and let the forks share its memory."""
     for name in (*MODULES, *LIBRARIES):
         importlib.import_module(name)
+    asyncio.run(OfflineModel().warm())
     found = [name for name in NEVER if name in sys.modules]
     assert not found, f"{', '.join(found)}: who imports it now does so before a command's own environment is there"
     gc.collect()
@@ -116,7 +122,33 @@ def _writer(number: int, errors: str, *, is_lined: bool = False) -> io.TextIOWra
     return io.TextIOWrapper(raw, "utf-8", errors, line_buffering=is_lined or os.isatty(number))
 
 
+def run() -> None:
+    """Run the command, to an end that does not take modules apart: they are shared memory, and each would be copied.
+
+    All that a program sees of its end comes before: threads are waited for, and what it registered is called.
+    """
+    try:
+        runpy.run_module("appliance", run_name="__main__", alter_sys=True)
+    except SystemExit as done:
+        if isinstance(done.code, int):
+            codes.append(done.code)
+        raise
+
+
+codes: Final[list[int]] = []
+"""The exit code, once a command has returned one."""
+
+
+def leave() -> None:
+    """End the process, where it has an exit code; anything else that it ends by is left to Python."""
+    if codes:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(codes[0])
+
+
 if __name__ == "__main__":
+    atexit.register(leave)  # the first to be registered is the last to be called
     load()
     serve(socket.socket(fileno=int(sys.argv[1])))
-    runpy.run_module("appliance", run_name="__main__", alter_sys=True)
+    run()

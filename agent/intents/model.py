@@ -64,9 +64,9 @@ class OfflineModel:
 
 
 def _load() -> "Understanding":
-    from agent.intents.understanding import Understanding
+    from agent.intents.understanding import load_understanding
 
-    return Understanding()
+    return load_understanding()
 
 
 def _decided(

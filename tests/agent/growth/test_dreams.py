@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from agent.growth.dreams import Dreams
-from agent.intents.understanding import Understanding
+from agent.intents.understanding import load_understanding
 from agent.tools.growth import dream_tool
 from memory.history.audit import AuditLog
 from tests.agent.intents.test_mind import a_house, hear
 
-UNDERSTAND = Understanding()
+UNDERSTAND = load_understanding()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.intents.intent import Intent
-from agent.intents.understanding import Understanding
+from agent.intents.understanding import Understanding, load_understanding
 from tests.agent.offline_talk import NOTHING_SAID, OFFLINE, Talk, a_timer, at, found
 
 ORDERS = [
@@ -258,7 +258,7 @@ SET = [EGGS, RIBS, WAKING, CALLING]
 
 @pytest.fixture(scope="module")
 def understand() -> Understanding:
-    return Understanding()
+    return load_understanding()
 
 
 @pytest.mark.shows("V30", "V23", "G13")

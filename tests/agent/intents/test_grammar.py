@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.intents.grammar import COMMAND, command_grammar
-from agent.intents.understanding import Understanding
+from agent.intents.understanding import Understanding, load_understanding
 
 TOKEN = re.compile(r"<[^>\s]+>|[()\[\]|]|[^\s()\[\]|<>]+")
 
@@ -64,7 +64,7 @@ class Speaker:
 
 @pytest.fixture(scope="module")
 def understand() -> Understanding:
-    return Understanding()
+    return load_understanding()
 
 
 def words_of(grammar: Mapping[str, list[str]]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import pytest
 from agent.intents.decide import decide
 from agent.intents.dialog_state import read_dialog
 from agent.intents.intent import Intent, Slot
-from agent.intents.understanding import Understanding
+from agent.intents.understanding import Understanding, load_understanding
 from agent.model.messages import Message
 from memory.chinese import traditional
 from tests.agent.offline_talk import TOOLS
@@ -406,7 +406,7 @@ CHINESE = [
 
 @pytest.fixture(scope="module")
 def understand() -> Understanding:
-    return Understanding()
+    return load_understanding()
 
 
 @pytest.mark.shows("V30")

@@ -3,12 +3,12 @@
 import pytest
 
 from agent.intents.dialog_state import read_dialog
-from agent.intents.understanding import Understanding
+from agent.intents.understanding import load_understanding
 from agent.intents.wishes import MOST, wishes
 from agent.model.messages import Message
 from tests.agent.offline_talk import TOOLS, Talk, a_timer, at
 
-UNDERSTANDING = Understanding()
+UNDERSTANDING = load_understanding()
 
 TWO = [
     "set a timer for ten minutes | and add milk to the shopping list",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import Event
-from agent.intents.understanding import Understanding
+from agent.intents.understanding import load_understanding
 from agent.tools.turns import slow_tool
 from tests.agent.intents.test_mind import a_house, hear
 from tests.agent.mind import a_mind, typed
@@ -13,7 +13,7 @@ from tests.fakes import ScriptedModel, calls
 
 pytestmark = pytest.mark.shows("V25")
 
-UNDERSTAND = Understanding()
+UNDERSTAND = load_understanding()
 HELLO = ("reply", '{"text": "Hello."}')
 
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from agent.intents.understanding import Understanding
+from agent.intents.understanding import load_understanding
 from memory.json_value import Json
 from tests.agent.offline_talk import OFFLINE, Talk, without
 
-UNDERSTAND = Understanding()
+UNDERSTAND = load_understanding()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.intents.subjects.weather import SKIES as IN_CHINESE
-from agent.intents.understanding import Understanding
+from agent.intents.understanding import load_understanding
 from agent.run.run_state import RunState
 from agent.tools.weather import weather_tool
 from agent.web.weather import SKIES, OpenMeteo, Place
@@ -16,7 +16,7 @@ from tests.agent.offline_talk import OFFLINE, Talk, without
 from tests.agent.web import open_meteo
 from tests.agent.web.web_server import WebServer
 
-UNDERSTAND = Understanding()
+UNDERSTAND = load_understanding()
 
 pytestmark = pytest.mark.shows("X11", "G8")
 

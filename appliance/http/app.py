@@ -1,7 +1,6 @@
 """The application: every router under one roof, failures as sentences, and the OpenAPI document."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -15,7 +14,7 @@ from appliance.api.register import Register, failure_of
 from appliance.exits import Exit
 from appliance.http import requests
 from appliance.http.answering import status_of
-from appliance.http.requests import failure
+from appliance.http.requests import Document, failure
 from appliance.version import version
 
 
@@ -23,7 +22,7 @@ def app_of(register: Register, routers: Sequence[APIRouter]) -> FastAPI:
     """Return the application; `routers` are what does not come of the register."""
     app = _App(register)
     for router in (requests.router(register), *routers):
-        app.include_router(router)
+        app.router.routes.extend(router.routes)  # `include_router` makes each anew, with what is its own of the router
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _refused)
     app.add_middleware(Sentences)
@@ -35,11 +34,11 @@ class _App(FastAPI):
         super().__init__(title="nakari", version=version(), docs_url=None, redoc_url=None, redirect_slashes=False)
         self._register = register
 
-    def openapi(self) -> dict[str, Any]:
+    def openapi(self) -> Document:
         """Return the OpenAPI document, made when it is first asked for."""
         if not self.openapi_schema:
             made = get_openapi(title=self.title, version=self.version, routes=self.routes)
-            made.setdefault("components", {}).setdefault("schemas", {}).update(requests.schemas_of(self._register))
+            requests.describe(self._register, made)
             self.openapi_schema = made
         return self.openapi_schema
 

@@ -1,12 +1,13 @@
 """Every request of the register as a route, and in the OpenAPI document."""
 
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, Final, TypeAlias, cast
 
 from fastapi import APIRouter
-from pydantic import ValidationError
-from pydantic.json_schema import models_json_schema
+from fastapi.utils import deep_dict_update
+from pydantic import TypeAdapter, ValidationError
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -19,19 +20,49 @@ from appliance.http.answering import Answering, Form
 from appliance.http.caller import Asks
 from memory.json_value import Json
 
+Document: TypeAlias = dict[str, Any]
+"""An OpenAPI document."""
+
 _REFS: Final = "#/components/schemas/{model}"
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
 
 
 def router(register: Register) -> APIRouter:
-    """Return a route for each request, and one more for each that has a place of its own."""
+    """Return a route for each request, and one more for each that has a place of its own; `describe` says the rest.
+
+    FastAPI would make a validator of every answer for every route, which takes most of the time until a door opens.
+    """
     routes = APIRouter()
+    for entry, method, path in _places(register):
+        _add(routes, register, entry, method, path)
+    return routes
+
+
+def _places(register: Register) -> Iterator[tuple[AnyEntry, str, str]]:
+    """Yield each request with the method and the path of each of its routes."""
     for entry in register:
-        _add(routes, register, entry, "POST", f"/requests/{entry.do}")
+        yield entry, "POST", f"/requests/{entry.do}"
         if entry.place:
             method, path = entry.place.split()
-            _add(routes, register, entry, method, path)
-    return routes
+            yield entry, method, path
+
+
+def describe(register: Register, document: Document) -> None:
+    """Write into an OpenAPI document what the requests ask, and what they are answered with."""
+    models = dict.fromkeys((Failure, *(entry.answer_model for entry in register)))
+    adapters: list[tuple[Hashable, JsonSchemaMode, TypeAdapter[object]]] = [
+        (model, "serialization", TypeAdapter(cast(type, model))) for model in models
+    ]
+    answers, top = TypeAdapter.json_schemas(adapters, ref_template=_REFS)
+    _, asked = models_json_schema([(entry.model, "validation") for entry in register], ref_template=_REFS)
+    for entry, method, path in _places(register):
+        operation = document["paths"][path][method.lower()]
+        for status, model in (("200", entry.answer_model), ("403", Failure), ("422", Failure)):
+            schema = answers[model, "serialization"]
+            operation["responses"][status]["content"] = {"application/json": {"schema": schema}}
+        deep_dict_update(operation, _described(entry.model, method, path))
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    schemas.update(top.get("$defs", {}), **asked.get("$defs", {}))
 
 
 def _add(routes: APIRouter, register: Register, entry: AnyEntry, method: str, path: str) -> None:
@@ -49,9 +80,8 @@ def _add(routes: APIRouter, register: Register, entry: AnyEntry, method: str, pa
         name=entry.do,
         operation_id=f"{method.lower()} {path}",
         summary=(entry.model.__doc__ or "").partition("\n")[0],
-        response_model=entry.answer_model,
-        responses={422: {"model": Failure}, 403: {"model": Failure}},
-        openapi_extra=_described(entry.model, method, path),
+        response_model=None,
+        responses={422: {}, 403: {}},
     )
 
 
@@ -105,10 +135,3 @@ def _described(model: type[Asked], method: str, path: str) -> dict[str, object]:
     }
     content = {"application/json": {"schema": body}}
     return {"parameters": parameters, "requestBody": {"content": content, "required": bool(body["required"])}}
-
-
-def schemas_of(register: Register) -> dict[str, object]:
-    """Return the schemas that the requests refer to, by name."""
-    _, top = models_json_schema([(entry.model, "validation") for entry in register], ref_template=_REFS)
-    found: dict[str, object] = top.get("$defs", {})
-    return found

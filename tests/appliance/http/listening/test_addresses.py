@@ -51,7 +51,7 @@ async def test_an_address_that_is_taken_is_told_once_and_had_when_it_is_free(tmp
         async with asyncio.TaskGroup() as group:
             running = group.create_task(doors.run())
             await tried.wait()
-            transport = httpx.AsyncHTTPTransport(uds=str(doors.path))
+            transport = httpx.AsyncHTTPTransport(uds=str(doors.path), verify=False)
             async with httpx.AsyncClient(transport=transport, base_url="http://nakari") as program:
                 assert (await program.get("/")).text == "here", "the Unix socket waits for no other address"
             async with httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(retries=5)) as program:

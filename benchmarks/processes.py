@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -38,17 +39,23 @@ def children_of(pid: int) -> list[int]:
 
 @contextmanager
 def speaking(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Iterator["subprocess.Popen[str]"]:
-    """Run a program of this folder's whose standard output is read; it is killed at the end of the block."""
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**clean_environment(), **(environment or {})},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        bufsize=1,
-    ) as process:
+    """Run a program of this folder's whose standard output is read; it is killed at the end of the block.
+
+    What it then leaves in its temporary folder goes with that.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="nakari-bench-") as own,
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**clean_environment(TMPDIR=own), **(environment or {})},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            bufsize=1,
+        ) as process,
+    ):
         try:
             yield process
         finally:

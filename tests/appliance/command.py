@@ -18,8 +18,9 @@ LONGEST = 300.0
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """Return the variables of a user whose home is empty."""
-    return {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", **more}
+    """Return the variables of a user whose home is empty; PulseAudio would make a folder in /tmp for each such home."""
+    own = {"HOME": str(home), "PULSE_RUNTIME_PATH": str(home / "pulse")}
+    return {**own, "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", **more}
 
 
 def nakari(home: Path, *arguments: str | Path, **more: str) -> subprocess.CompletedProcess[str]:

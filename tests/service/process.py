@@ -62,7 +62,7 @@ class Household:
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
-        variables = clean_environment(HOME=str(self.folder), **environment)
+        variables = {**self.variables(), **environment}
         if can_be_warm(variables):
             return run_warm(["--config", str(self.write()), *arguments], Path.cwd(), variables, SECONDS)
         return subprocess.run(
@@ -80,13 +80,17 @@ class Household:
         self, *arguments: str, environment: Mapping[str, str] | None = None, by: Sequence[str] = ()
     ) -> Iterator["Running"]:
         """Run a command in the background, `by` another one; it is killed at the end of the block if it still runs."""
-        given = {**clean_environment(HOME=str(self.folder)), **(environment or {})}
+        given = {**self.variables(), **(environment or {})}
         with self._started(["--config", str(self.write()), *arguments], given, by) as process:
             running = Running(process)
             try:
                 yield running
             finally:
                 running.kill()
+
+    def variables(self) -> dict[str, str]:
+        """Return its environment; for every home that is new to it PulseAudio makes a folder in /tmp, if not told."""
+        return clean_environment(HOME=str(self.folder), PULSE_RUNTIME_PATH=str(self.folder / "pulse"))
 
     def _started(
         self, arguments: Sequence[str], environment: Mapping[str, str], by: Sequence[str]

@@ -1,8 +1,7 @@
-"""A machine that is to give the lead away, and whose box does not close."""
+"""A machine that is to give the lead away, and whose box does not close, in the folder that is its one argument."""
 
 import asyncio
 import sys
-import tempfile
 from pathlib import Path
 
 from appliance.machines.standby.lease import Lease
@@ -29,5 +28,4 @@ async def _run(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as place:
-        sys.exit(asyncio.run(_run(Path(place))))
+    sys.exit(asyncio.run(_run(Path(sys.argv[1]))))

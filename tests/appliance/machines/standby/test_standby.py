@@ -168,9 +168,9 @@ def test_a_machine_that_is_empty_yet_leaves_the_lease_to_one_that_is_not(tmp_pat
     run_virtually(story())
 
 
-def test_a_box_that_does_not_close_costs_the_process_and_not_the_lead_for_ever() -> None:
+def test_a_box_that_does_not_close_costs_the_process_and_not_the_lead_for_ever(tmp_path: Path) -> None:
     """Else it would keep the lease for as long as it hangs, and nobody would answer."""
-    program = [sys.executable, "-m", "tests.appliance.machines.standby.hanging_program"]
+    program = [sys.executable, "-m", "tests.appliance.machines.standby.hanging_program", str(tmp_path)]
     done = subprocess.run(program, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == Exit.UNAVAILABLE, done.stderr
     assert "mind_asked_for" in done.stdout + done.stderr

@@ -16,7 +16,7 @@ from appliance.config.network.machines import role_of
 from appliance.config.options import RunOptions
 from appliance.exits import Exit
 from appliance.footprint import share_heaps
-from appliance.input.devices.source import choose_source, recording_from_now_on
+from appliance.input.devices.source import choose_source, once_recording, recording_from_now_on
 from appliance.notify import Notifier, Watchdog
 from appliance.version import commit, version
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from appliance.api.client import GivenFile
     from appliance.api.outcome import Outcome
+    from appliance.input.hearing.ahead import HearingAhead
     from appliance.wiring.box import Box
     from audio.interfaces import AudioSource
 
@@ -150,8 +151,8 @@ class _Over(Exception):
 def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Exit:
     """Serve until a signal of `_ending`, or with `once` until the conversation is over. Raises what `open_box` raises.
 
-    The microphone comes before everything else: importing and opening the rest is most of the start, and what is said
-    meanwhile waits in the microphone's buffer. `watch` runs beside once all is open.
+    The microphone comes before everything else, and the recognizer's model next: importing and opening the rest is most
+    of the start. What is said meanwhile waits in the microphone's buffer. `watch` runs beside once all is open.
     """
     share_heaps()
     source = None if takes_turns(config, options) else choose_source(config.ears, options)
@@ -175,13 +176,24 @@ async def _run(config: Config, options: RunOptions, source: "AudioSource | None"
 
         await take_turns(serving)
     else:
+        ahead = None if source is None else _loading(config, source)
         from appliance.wiring.box import open_box
         from appliance.wiring.environment import around
 
-        async with open_box(config, options, around(source)) as box:
+        async with open_box(config, options, around(source, ahead)) as box:
             await serving.serve(box)
     log.info("service_stopped")
     return serving.stop.is_set()
+
+
+def _loading(config: Config, source: "AudioSource") -> "HearingAhead":
+    """Return the recognizers, which load once the source records, beside all that is imported and opened after this."""
+    from appliance.input.hearing.ahead import HearingAhead
+    from appliance.input.hearing.settings import hearing_settings
+
+    ahead = HearingAhead(hearing_settings(config))
+    once_recording(source, ahead.load)
+    return ahead
 
 
 def takes_turns(config: Config, options: RunOptions) -> bool:

@@ -17,6 +17,7 @@ from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
 from appliance.footprint import give_back
 from appliance.input.devices.source import looked_for, open_source
+from appliance.input.hearing.ahead import HearingAhead
 from appliance.input.hearing.choose import Hearing, choose_recognizer
 from appliance.input.hearing.settings import HearingSettings
 from appliance.input.pending_turns import TakesEvents
@@ -108,6 +109,9 @@ class World:
 REAL: Final = Environment()
 
 
-def around(source: AudioSource | None) -> Environment:
-    """Return what is real for a process of its own, with a source that was chosen before."""
-    return replace(REAL, source=lambda ears, _: looked_for(ears.device, source), once_loaded=(give_back,))
+def around(source: AudioSource | None, ahead: HearingAhead | None) -> Environment:
+    """Return what is real for a process of its own, with a source and recognizers that were chosen before."""
+    hearing = ahead.hearing if ahead else hearing_of
+    return replace(
+        REAL, source=lambda ears, _: looked_for(ears.device, source), hearing=hearing, once_loaded=(give_back,)
+    )

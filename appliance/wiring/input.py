@@ -38,7 +38,6 @@ from audio.echo.duplex import HalfDuplex
 from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer, WordVerifier
 from audio.loops import Loop
 from audio.playback.live import LivePlayer
-from audio.recognizer.ahead import LoadedAhead
 from audio.reflexes.addressing import Addressing
 from audio.reflexes.keyword_search import KeywordSearch
 from audio.reflexes.spotter import Spotter
@@ -152,7 +151,7 @@ class WordSide:
 
 
 def word_side(world: World, source: AudioSource | None, sources: NameSources) -> WordSide | None:
-    """Choose the recognizer and have it load from now on; None where there is no microphone.
+    """Choose the recognizer and have it load from now on, if it does not yet; None where there is no microphone.
 
     One that may come later finds nothing loaded. Raises `ModelNotFound` for a configured model folder that is none.
     """
@@ -162,7 +161,7 @@ def word_side(world: World, source: AudioSource | None, sources: NameSources) ->
     names = KnownNames(*filter(None, (home, known)))
     hearing = world.environment.hearing(hearing_settings(world.config), names)
     is_missing = isinstance(source, LiveMicrophone) and bool(source.missing)
-    recognizer = hearing.recognizer if is_missing else LoadedAhead(hearing.recognizer)
+    recognizer = hearing.recognizer if is_missing else hearing.load()
     return WordSide(hearing, recognizer, names, _naming(names, known, home))
 
 

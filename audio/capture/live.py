@@ -144,6 +144,16 @@ class LiveMicrophone:
         self._begun = self._thread.submit(self._open)
         return self._begun
 
+    def once_begun(self, then: Callable[[], None]) -> None:
+        """Have somebody called once it records, after `begin`: in any thread, and never where it cannot be opened."""
+
+        def tell(begun: Future[InputFormat]) -> None:
+            if not begun.cancelled() and begun.exception() is None:
+                then()
+
+        if self._begun is not None:
+            self._begun.add_done_callback(tell)
+
     def end(self) -> None:
         """Close what was begun, if nobody has listened to it; without waiting."""
         if self._begun is not None:

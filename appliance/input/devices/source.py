@@ -1,6 +1,6 @@
 """Where sound comes from: a recording, or a microphone that records before the rest of the program is loaded."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
@@ -55,6 +55,14 @@ def recording_from_now_on(source: AudioSource | None) -> Iterator[None]:
         yield
     finally:
         source.end()
+
+
+def once_recording(source: AudioSource, then: Callable[[], None]) -> None:
+    """Call `then` once something can be heard: now, of a microphone when it records, in any thread; else never."""
+    if isinstance(source, LiveMicrophone):
+        source.once_begun(then)
+    else:
+        then()
 
 
 def _tell_opened(begun: Future[InputFormat]) -> None:

@@ -1,8 +1,9 @@
 """The recognizers, chosen: one, or a chain of them in the configured order."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +11,7 @@ from appliance.config.sound.recognizers import RecognizerName
 from appliance.input.hearing.settings import HearingSettings
 from appliance.input.whisper.recognizers import NEXT, WhisperHearing, choose_whisper, last_resort, whisper_of
 from audio.interfaces import Recognizer, RemoteRecognizer, StreamingRecognizer, WordVerifier
+from audio.recognizer.ahead import LoadedAhead
 from audio.recognizer.chain import RecognizerChain
 from audio.recognizer.faster_whisper import Hotwords, listed, no_hotwords
 from audio.recognizer.openai_api import OpenAiRecognizer
@@ -33,11 +35,20 @@ class Hearing:
     """How a better model comes; None where Whisper is not to hear."""
     streaming: StreamingRecognizer | None = None
     """Who follows what is said while it is said: a member of the chain, None where none does."""
+    _loading: LoadedAhead | None = None
+    _one: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def verifier(self) -> WordVerifier | None:
         """Who can say how likely a word is; None where nobody on this machine does."""
         return self.whisper.recognizer if self.whisper is not None else None
+
+    def load(self) -> Recognizer:
+        """Return the recognizer, which loads from the first call on, in a thread of its own. From any thread."""
+        with self._one:
+            if self._loading is None:
+                self._loading = LoadedAhead(self.recognizer)
+            return self._loading
 
     async def improve(self) -> None:
         """Fetch or measure Whisper models, and change over to what comes of it, until nothing is left to do."""

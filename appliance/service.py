@@ -229,7 +229,8 @@ class Serving:
         async def until_over() -> None:
             ears = box.input.ears
             self.notifier.ready("listening" if ears and not ears.is_deaf else "no microphone; the doors are open")
-            log.info("service_started", version=version(), commit=commit())
+            is_of = await asyncio.to_thread(commit)  # in a clone git is asked, and the loops begin meanwhile
+            log.info("service_started", version=version(), commit=is_of)
             async with asyncio.TaskGroup() as group:
                 watch = self._watch
                 watching = group.create_task(watch(box), name="terminal: what is heard and said") if watch else None

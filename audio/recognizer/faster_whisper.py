@@ -194,9 +194,13 @@ class FasterWhisperRecognizer:
         self._loaded: _Loaded | None = None
 
     def warm(self) -> None:
-        """Load the model and decode a second of silence. Raises `ModelDamaged`, `ModelNotFound` (another language)."""
+        """Load the model and decode a second of silence. Raises `ModelDamaged`, `ModelNotFound` (another language).
+
+        In a window of its length, whatever window it hears in: the whole one costs ten times that here, and the first
+        utterance after it comes no sooner.
+        """
         silence = Utterance(np.zeros(SAMPLE_RATE, np.int16), 0.0, 1.0, 1.0, 1.0)
-        self._transcribe(silence, WHOLE, self._language)
+        self._transcribe(silence, short_window(len(silence.samples)), self._language)
         self._load().window.cut_to(WHOLE)  # forgets what the encoder made of it: megabytes
 
     def transcribe(self, utterance: Utterance) -> Transcript:

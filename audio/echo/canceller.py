@@ -4,6 +4,7 @@ import ctypes
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -13,6 +14,9 @@ from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, AudioChunk, Samples
 
 FRAME_SAMPLES: Final = SAMPLE_RATE // 100
 """10 ms: the module ends the whole process when it is given another length."""
+
+MOST_FRAMES: Final = 4
+"""That one chunk completes."""
 
 CANCELLER_SAMPLES: Final = 128
 """By which what comes out is behind what went in (8 ms): measured by correlation, livekit 1.2.1 at 16 kHz."""
@@ -24,8 +28,8 @@ class Canceller(Protocol):
     def cancel(self, near: Samples, far: Samples) -> Samples:
         """Return `near` without the echo of `far`, `CANCELLER_SAMPLES` later.
 
-        Both int16, shape (160,), 16 kHz; `far` leaves the loudspeaker at most half a second before it is in `near`, and
-        never after. Raises ValueError for another length.
+        Both int16, 16 kHz, of 1 to `MOST_FRAMES` frames of 160 samples; `far` leaves the loudspeaker at most half a
+        second before it is in `near`, and never after. Raises ValueError for another length.
         """
 
     def begin_anew(self, delay: float) -> None:
@@ -51,51 +55,56 @@ class WebRtcCanceller:
         self._frame = rtc.AudioFrame
         self._new_module = rtc.AudioProcessingModule
         self._is_direct = is_direct
-        self._frames = np.zeros((2, FRAME_SAMPLES), np.int16)
+        self._frames = np.zeros((2, MOST_FRAMES * FRAME_SAMPLES), np.int16)
         """What was played (row 0), and what was recorded, which is changed in its place (row 1)."""
         self._delay_ms: int | None = None
         """To be told with the next frame: the module keeps it, and each call costs as much as a third of a frame."""
         self.begin_anew(0.0)
 
     def cancel(self, near: Samples, far: Samples) -> Samples:
-        """Return `near` without the echo of `far`, 128 samples later. Raises ValueError unless both are 160 samples."""
-        if near.shape != (FRAME_SAMPLES,) or far.shape != (FRAME_SAMPLES,):
-            raise ValueError(f"the canceller takes {FRAME_SAMPLES} samples, not {near.shape} and {far.shape}")
-        self._frames[0], self._frames[1] = far, near
+        """Return `near` without the echo of `far`, 128 samples later. Raises ValueError unless both are some frames."""
+        count, rest = divmod(len(near), FRAME_SAMPLES)
+        if near.shape != far.shape or near.ndim != 1 or rest or not 0 < count <= MOST_FRAMES:
+            raise ValueError(f"the canceller takes frames of {FRAME_SAMPLES} samples, not {near.shape} and {far.shape}")
+        played, heard = self._frames[:, : len(near)]
+        played[:], heard[:] = far, near
         if self._delay_ms is not None:
             self._module.set_stream_delay_ms(self._delay_ms)
             self._delay_ms = None
-        self._cancel()
-        left: Samples = self._frames[1].copy()
+        for cancel in self._cancels[:count]:
+            cancel()
+        left: Samples = heard.copy()
         return left
 
     def begin_anew(self, delay: float) -> None:
         """Forget what was learned; the module finds the delay by itself, only sooner when it is told."""
         self._module = self._new_module(echo_cancellation=True)
-        direct = _direct(self._module, self._frames) if self._is_direct else None
-        self._cancel = direct or self._by_frames
+        each = [self._frames[:, start:][:, :FRAME_SAMPLES] for start in range(0, self._frames.shape[1], FRAME_SAMPLES)]
+        direct = [_direct(self._module, frames) if self._is_direct else None for frames in each]
+        self._cancels = [by or partial(self._by_frames, frames) for by, frames in zip(direct, each, strict=True)]
         self._delay_ms = max(0, round(delay * 1000))
 
-    def _by_frames(self) -> None:
+    def _by_frames(self, frames: Samples) -> None:
         """Give both rows to the module by its own methods."""
-        played, heard = (self._frame(bytearray(row.tobytes()), SAMPLE_RATE, 1, FRAME_SAMPLES) for row in self._frames)
+        played, heard = (self._frame(bytearray(row.tobytes()), SAMPLE_RATE, 1, FRAME_SAMPLES) for row in frames)
         self._module.process_reverse_stream(played)
         self._module.process_stream(heard)
-        self._frames[1] = heard.data
+        frames[1] = heard.data
 
 
 def _direct(module: Any, frames: Samples) -> Callable[[], None] | None:
     """Return what gives both rows to the module, as its own methods do; None where livekit is built otherwise.
 
     Its methods write a request anew for each frame, read the answer, and follow the answer's handle: as much work as
-    the cancellation. The requests are always the same two, for the rows stay where they are.
+    the cancellation. The requests are always the same two, for the rows, shape (2, 160), stay where they are.
     """
     try:
         from livekit.rtc._ffi_client import FfiClient
         from livekit.rtc._proto.ffi_pb2 import FfiRequest
 
         library, handle = FfiClient.instance._ffi_lib, module._ffi_handle.handle
-        ask, drop = library.livekit_ffi_request, library.livekit_ffi_drop_handle
+        drop, ask = library.livekit_ffi_drop_handle, library["livekit_ffi_request"]
+        ask.restype = ctypes.c_uint64  # by its index it is a new one, whose arguments are not checked in each call
         requests = []
         for kind, row in zip(("apm_process_reverse_stream", "apm_process_stream"), frames, strict=True):
             request = FfiRequest()
@@ -103,7 +112,7 @@ def _direct(module: Any, frames: Samples) -> Callable[[], None] | None:
             told.apm_handle, told.data_ptr, told.size = handle, row.ctypes.data, row.nbytes
             told.sample_rate, told.num_channels = SAMPLE_RATE, 1
             written = request.SerializeToString()
-            requests.append(((ctypes.c_ubyte * len(written)).from_buffer_copy(written), len(written)))
+            requests.append(((ctypes.c_ubyte * len(written)).from_buffer_copy(written), ctypes.c_size_t(len(written))))
     except (ImportError, AttributeError):
         return None
     (reverse, reverse_size), (forward, forward_size) = requests
@@ -213,11 +222,15 @@ class CleanedStream:
 
     def _cancelled(self, nears: Samples, fars: Samples) -> Samples:
         """Return what is left of some frames, shape (frames, 160); where nothing has to be cancelled, all of them."""
-        sounds = [bool(far.any()) for far in fars]
+        sounds: list[bool] = np.logical_or.reduce(fars, axis=1).tolist()
+        silent = sounds[::-1].index(True) if any(sounds) else self._silent_frames + len(sounds)
         if self.canceller is None or (self._silent_frames >= RESTING_FRAMES and not any(sounds)):
-            self._silent_frames = self._silent_frames + len(sounds) if not any(sounds) else sounds[::-1].index(True)
+            self._silent_frames = silent
             row = np.concatenate([self._before, nears.ravel()])
             return row[FRAME_SAMPLES - CANCELLER_SAMPLES : -CANCELLER_SAMPLES].reshape(-1, FRAME_SAMPLES)
+        if self._silent_frames + len(sounds) < RESTING_FRAMES:  # it neither rests nor is about to
+            self._silent_frames = silent
+            return self.canceller.cancel(nears.ravel(), fars.ravel()).reshape(-1, FRAME_SAMPLES)
         lefts, before = np.empty_like(nears), self._before
         for left, near, far, is_sound in zip(lefts, nears, fars, sounds, strict=True):
             left[:] = self._left(self.canceller, before, near, far if is_sound else None)

@@ -44,7 +44,7 @@ class Decimator:
         self._rest = wave[rows * step :]
         self._given += rows * ROW
         windows = np.ndarray((rows, width), np.float32, wave, strides=(step * wave.itemsize, wave.itemsize))
-        return np.asarray(np.rint(windows @ self._matrix).clip(-32768, 32767), np.int16).ravel()
+        return rounded(windows @ self._matrix).ravel()
 
     def flush(self) -> Samples:
         """Return what is left and begin a new stream."""
@@ -52,6 +52,16 @@ class Decimator:
         ended = self.feed(np.zeros((REACH + ROW + left) * self._factor, np.int16))[:left]
         self._begin()
         return ended
+
+
+def rounded(sound: NDArray[np.float32]) -> Samples:
+    """Return the samples nearest to a sound, which is changed: `np.clip` takes twice as long for so few."""
+    np.rint(sound, out=sound)
+    np.minimum(np.maximum(sound, _LEAST, out=sound), _MOST, out=sound)
+    return sound.astype(np.int16)
+
+
+_LEAST, _MOST = np.float32(-32768), np.float32(32767)
 
 
 def _matrix(factor: int) -> NDArray[np.float32]:

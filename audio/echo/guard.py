@@ -151,7 +151,7 @@ class CancellingGuard:
             self._tape.add(cleaned)
         if self._lost > 0:
             self._looked.append(cleaned)
-        sounds = bool(cleaned.far.any())
+        sounds = np.count_nonzero(cleaned.far) > 0
         self._after = 0 if sounds else self._after + 1
         if sounds and self._tape is None:
             self._sounding += 1

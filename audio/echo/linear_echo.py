@@ -5,6 +5,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from audio.echo.fourier import Transforms, numpy_loops
 from audio.pcm import SAMPLE_RATE
 
 BLOCK: Final = 320
@@ -35,15 +36,17 @@ _FIRST_ERROR: Final = 1.6e-9
 _LEAST_VARIANCE: Final = 1e-10
 _LEAST_POWER: Final = 1.6e-12
 _SOUNDING: Final = 1.6e-7
-"""Energy of two blocks, below which nothing is learned from them. Spectra are those of unitary transforms: `numpy`
-makes others in double precision, whatever they are of."""
+"""Energy of two blocks, below which nothing is learned from them. Spectra are those of unitary transforms."""
 
 Block: TypeAlias = NDArray[np.float32]
 """Samples relative to full scale, shape (`BLOCK`,)."""
 
 _Spectrum: TypeAlias = NDArray[np.complex64]
 
-_WINDOW: Final = np.hanning(2 * BLOCK + 1)[:-1].astype(np.float32)
+_TRANSFORMS: Final = Transforms(2 * BLOCK, numpy_loops())
+
+_RISING, _FALLING = np.hanning(2 * BLOCK + 1)[:-1].astype(np.float32).reshape(2, BLOCK)
+"""The window over two blocks, the older one first."""
 
 
 class Explained(NamedTuple):
@@ -57,13 +60,37 @@ class Explained(NamedTuple):
     """Of both by frequency, shape (2, `BLOCK` + 1), through a Hann window over this block and the one before."""
 
 
+class _Work:
+    """What is written anew with each block, and its parts by name: to make it, or to name a part, costs a call."""
+
+    def __init__(self) -> None:
+        self.spectra = np.zeros((1 + SHORTENED, BLOCK + 1), np.complex64)
+        """To be transformed back: of the echo, and the partitions that are to be shortened."""
+        self.echo, self.turned = self.spectra[0], self.spectra[1:]
+        self.sounds = np.zeros((1 + SHORTENED, 2 * BLOCK), np.float32)
+        """Transformed back."""
+        self.echoed, self.unwrapped = self.sounds[0, BLOCK:], self.sounds[1:, :BLOCK]
+        self.frames = np.zeros((3 + SHORTENED, 2 * BLOCK), np.float32)
+        """To be transformed: the rest behind silence, both parts through the window, the shortened partitions."""
+        self.rest, self.shortened = self.frames[0, BLOCK:], self.frames[3:, :BLOCK]
+        self.both_before, self.both = self.frames[1:3, :BLOCK], self.frames[1:3, BLOCK:]
+        self.found = np.zeros((3 + SHORTENED, BLOCK + 1), np.complex64)
+        """Transformed."""
+        self.real, self.imag = self.found[:3].real, self.found[:3].imag
+        self.powers = np.zeros((3, BLOCK + 1), np.float32)
+        """Of the rest, and of both parts through the window."""
+        self.step = np.zeros((PARTITIONS, BLOCK + 1), np.complex64)
+        self.doubts = np.zeros((PARTITIONS, BLOCK + 1), np.float32)
+        """Of the filter in one block."""
+
+
 class LinearEcho:
     """A partitioned Kalman filter in the frequency domain: learns fast while nakari speaks alone, and slowly else.
 
     After Kuech, Mabande, Enzner: "State-space architecture of the partitioned-block-based acoustic echo controller"
     (ICASSP 2014). The step of each frequency follows from how sure the filter is of it, and from how much it could not
     explain lately: nobody has to decide when somebody speaks as well.
-    Pure; 0.1 ms a block, much of it in three Fourier transforms, each of all that is there to be transformed.
+    Pure; 0.05 ms a block, a quarter of it in three Fourier transforms, each of all that is there to be transformed.
     """
 
     def __init__(self, path: NDArray[np.float32] | None = None) -> None:
@@ -76,23 +103,17 @@ class LinearEcho:
         if path is not None:
             self._variance = KNOWN_VARIANCE * np.abs(self._filter) ** 2 + np.float32(_LEAST_VARIANCE)
         self._played = np.zeros((2 * PARTITIONS, BLOCK + 1), np.complex64)
-        """Spectra of what was played, twice, so that those from `_newest` on are one stretch, the newest first."""
+        """Spectra of what was played: those from `_newest` on are the last `PARTITIONS`, the newest first."""
         self._powers = np.zeros((2 * PARTITIONS, BLOCK + 1), np.float32)
         """Of them."""
-        self._newest = 0
+        self._newest = PARTITIONS
         self._error = np.full(BLOCK + 1, _FIRST_ERROR, np.float32)
         """Power of what is not explained, by frequency."""
         self._heard = np.zeros(2 * BLOCK, np.float32)
         """What was played, the block before it in front."""
-        self._parts = np.zeros((2, 2 * BLOCK), np.float32)
-        """Echo and rest, the block before in front."""
-        self._spectra = np.zeros((1 + SHORTENED, BLOCK + 1), np.complex64)
-        """To be transformed back: of the echo, and the partitions that are to be shortened."""
-        self._frames = np.zeros((3 + SHORTENED, 2 * BLOCK), np.float32)
-        """To be transformed: the rest behind silence, both parts through the window, the shortened partitions."""
-        self._step = np.empty_like(self._filter)
-        self._doubts = np.empty_like(self._variance)
-        """Of one block: written anew in each."""
+        self._parts = np.zeros((2, BLOCK), np.float32)
+        """Echo and rest of the block before."""
+        self._work = _Work()
         self._blocks = 0
         """Learned from so far."""
 
@@ -103,8 +124,8 @@ class LinearEcho:
 
     def begin_after(self, near: Block) -> None:
         """Take a block before which nothing was followed for the one before the next: all of it is rest."""
-        self._parts[:, BLOCK:] = 0.0
-        self._parts[1, BLOCK:] = near
+        self._parts[0] = 0.0
+        self._parts[1] = near
 
     def explain(self, near: Block, far: Block) -> Explained:
         """Return how much of `near` is the echo of what was played, and the rest; learn from it.
@@ -115,38 +136,43 @@ class LinearEcho:
         power = self._push(far)
         window = slice(self._newest, self._newest + PARTITIONS)
         played, powers = self._played[window], self._powers[window]
-        np.add.reduce(np.multiply(self._filter, played, out=self._step), axis=0, out=self._spectra[0])
-        turn = (self._blocks * SHORTENED + _TURN) % PARTITIONS
-        self._spectra[1:] = self._filter[turn]
-        sounds = np.fft.irfft(self._spectra, norm="ortho")
-        parts, frames = self._parts, self._frames
-        parts[:, :BLOCK] = parts[:, BLOCK:]
-        parts[0, BLOCK:] = sounds[0, BLOCK:]
-        np.subtract(near, parts[0, BLOCK:], out=parts[1, BLOCK:])
-        frames[0, BLOCK:] = parts[1, BLOCK:]
-        np.multiply(parts, _WINDOW, out=frames[1:3])
-        frames[3:, :BLOCK] = sounds[1:, :BLOCK]
-        spectra = np.fft.rfft(frames, norm="ortho").astype(np.complex64, copy=False)
-        found = spectra[:3].real ** 2 + spectra[:3].imag ** 2
+        work, parts, turn = self._work, self._parts, _TURNS[self._blocks % PARTITIONS]
+        np.add.reduce(np.multiply(self._filter, played, out=work.step), axis=0, out=work.echo)
+        work.turned[...] = self._filter[turn]
+        _TRANSFORMS.back(work.spectra, work.sounds)
+        np.multiply(parts, _RISING, out=work.both_before)
+        parts[0] = work.echoed
+        rest = np.subtract(near, work.echoed, out=parts[1])
+        np.multiply(parts, _FALLING, out=work.both)
+        work.rest[...] = rest
+        work.shortened[...] = work.unwrapped
+        _TRANSFORMS.forward(work.frames, work.found)
+        np.square(work.real, out=work.powers)
+        work.powers += np.square(work.imag)
         if np.add.reduce(power) > _SOUNDING:
-            self._filter[turn] = spectra[3:]
-            self._learn(played, powers, spectra[0])
-        self._error += np.float32(_ERROR_SMOOTHING) * (found[0] - self._error)
-        return Explained(parts[0, BLOCK:], parts[1, BLOCK:], found[1:])
+            self._filter[turn] = work.found[3:]
+            self._learn(played, powers, work.found[0])
+        self._error += np.float32(_ERROR_SMOOTHING) * (work.powers[0] - self._error)
+        return Explained(parts[0], rest, work.powers[1:])
 
     def _push(self, far: Block) -> NDArray[np.float32]:
         """Take what was played next; return the power of its spectrum."""
+        if self._newest == 0:  # the oldest is not needed any more
+            for rows in (self._played, self._powers):
+                rows[PARTITIONS + 1 :] = rows[: PARTITIONS - 1]
+            self._newest = PARTITIONS + 1
+        self._newest -= 1
         self._heard[:BLOCK] = self._heard[BLOCK:]
         self._heard[BLOCK:] = far
-        spectrum = np.fft.rfft(self._heard, norm="ortho").astype(np.complex64, copy=False)
-        power: NDArray[np.float32] = spectrum.real**2 + spectrum.imag**2
-        self._newest = (self._newest - 1) % PARTITIONS
-        for row in (self._newest, self._newest + PARTITIONS):
-            self._played[row], self._powers[row] = spectrum, power
+        spectrum: _Spectrum = self._played[self._newest]
+        power: NDArray[np.float32] = self._powers[self._newest]
+        _TRANSFORMS.forward(self._heard, spectrum)
+        np.square(spectrum.real, out=power)
+        power += np.square(spectrum.imag)
         return power
 
     def _learn(self, played: _Spectrum, powers: NDArray[np.float32], error: _Spectrum) -> None:
-        doubts, step = self._doubts, self._step
+        doubts, step = self._work.doubts, self._work.step
         np.multiply(powers, self._variance, out=doubts)
         certainty = 1 / (np.add.reduce(doubts, axis=0) + 2 * self._error + np.float32(_LEAST_POWER))
         # (step * conj(played) * error), conjugated twice: of the small factor once instead of the large one.
@@ -167,5 +193,14 @@ class LinearEcho:
         np.maximum(self._variance, np.float32(_LEAST_VARIANCE), out=self._variance)
 
 
-_TURN: Final = np.arange(SHORTENED)
-"""The partitions that are kept from wrapping around before a block is learned, from the first of its turn on."""
+def _turns() -> tuple[slice | NDArray[np.int64], ...]:
+    """Return which partitions are kept from wrapping around before a block is learned, by its number."""
+    turns: list[slice | NDArray[np.int64]] = []
+    for first in (block * SHORTENED % PARTITIONS for block in range(PARTITIONS)):
+        is_whole = first + SHORTENED <= PARTITIONS
+        rows = slice(first, first + SHORTENED)
+        turns.append(rows if is_whole else np.arange(first, first + SHORTENED) % PARTITIONS)
+    return tuple(turns)
+
+
+_TURNS: Final = _turns()

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.echo.linear_echo import BLOCK, BLOCK_SECONDS, PARTITIONS, LinearEcho
+from audio.echo.linear_echo import BLOCK, BLOCK_SECONDS, PARTITIONS, Block, LinearEcho
 from audio.pcm import SAMPLE_RATE, Samples
 
 BANDS_HZ: Final = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150, 3700, 4400,
@@ -139,15 +139,19 @@ class Expectation:
 
         In dB, on average over the bands. To be called once for each block, before anything is learned from it.
         """
-        level_db = 10 * math.log10(max(float(np.add.reduce(powers[0])), _LEAST))
-        self._echo_power = np.maximum(powers[0], self._echo_power * _FADING)
-        powers = np.maximum(powers, _LEAST)
+        echo, rest = powers
+        level_db = 10 * math.log10(max(float(np.add.reduce(echo)), _LEAST))
+        self._echo_power = np.maximum(echo, self._echo_power * _FADING)
+        rest = np.maximum(rest, _LEAST)
+        audible = np.maximum(self._echo_power, _LEAST)
+        if clipped_db := self._clipped_db(level_db):
+            audible *= _power(clipped_db)
         expected = self._expected.copy()
-        expected[0] *= np.maximum(self._echo_power, _LEAST) * _power(self._clipped_db(level_db))
-        np.greater(powers[1], expected, out=self._is_above)
+        expected[0] *= audible
+        np.greater(rest, expected, out=self._is_above)
         np.greater(expected, expected[::-1], out=self._is_taught)
-        above = powers[1] / (expected[0] + NOISE_FACTOR * expected[1])
-        return 10 * float(np.add.reduce(np.log10(_within(above, _COUNTED)))) / _COUNT - COUNTS_FROM_DB
+        rest /= expected[0] + NOISE_FACTOR * expected[1]
+        return 10 * float(np.add.reduce(np.log10(_within(rest, _COUNTED)))) / _COUNT - COUNTS_FROM_DB
 
     @property
     def learned(self) -> Bands:
@@ -165,7 +169,8 @@ class Expectation:
 
     def _follow(self, steps: Steps, is_taught: NDArray[np.bool_]) -> None:
         """Move the estimates of the quantiles towards what was found (stochastic approximation)."""
-        moved = self._expected * np.where(self._is_above, *steps)
+        moved = np.where(self._is_above, *steps)
+        moved *= self._expected
         self._expected = _within(np.where(is_taught, moved, self._expected), _RANGES)
 
     def _clipped_db(self, level_db: float) -> float:
@@ -221,9 +226,8 @@ class NearEnd:
         self._is_recalled = path is not None and len(path) == PARTITIONS * BLOCK
         """Whether what is known is of a time before, and nobody knows yet whether it holds."""
         self._echo = LinearEcho(path if self._is_recalled else None)
-        self._block = np.zeros((2, BLOCK), np.float32)
-        """Microphone (row 0) and loudspeaker (row 1): the first `_filled` samples are of the next block."""
-        self._filled = 0
+        self._begun = np.zeros((2, 0), np.float32)
+        """Microphone (row 0) and loudspeaker (row 1), relative to full scale: what is of the next block already."""
         self._is_fresh = False
         """Whether the block before was followed."""
         self._expectation = Expectation(expected if self._is_recalled else None)
@@ -252,34 +256,34 @@ class NearEnd:
 
     def follow(self, near: Samples, far: Samples) -> None:
         """Take what the microphone recorded, and what was played with it: int16, 16 kHz, of one length."""
+        begun = self._begun.shape[1]
+        sound = np.empty((2, begun + len(near)), np.float32)
+        sound[:, :begun] = self._begun
+        np.multiply(near, _SCALE, out=sound[0, begun:])
+        np.multiply(far, _SCALE, out=sound[1, begun:])
         self.stands_out, start = False, 0
-        while start < len(near):
-            end = min(start + BLOCK - self._filled, len(near))
-            filled = self._filled + end - start
-            self._block[0, self._filled : filled] = near[start:end]
-            self._block[1, self._filled : filled] = far[start:end]
-            start, self._filled = end, filled % BLOCK
-            if filled == BLOCK:
-                self.stands_out |= self._take()
+        while (end := start + BLOCK) <= sound.shape[1]:
+            self.stands_out |= self._take(*sound[:, start:end])
+            start = end
+        self._begun = sound[:, start:]
 
-    def _take(self) -> bool:
+    def _take(self, near: Block, far: Block) -> bool:
         """Follow one block; return whether somebody else stands out in it."""
-        sounds = bool(self._block[1].any())
-        self._left = AFTER_BLOCKS if sounds else self._left - 1
-        self._block *= np.float32(1 / 32768)
+        power = float(far.dot(far))
+        self._left = AFTER_BLOCKS if power else self._left - 1
         if self._left <= 0:
             self._is_fresh = False
             self._evidence.drop()
-            self._unexplained.append(self._block[0].copy())
+            self._unexplained.append(near.copy())
             return False
-        near, far = self._block
         if not self._is_fresh:
             self._echo.begin_after(near)
             self._is_fresh = True
         explained = self._echo.explain(near, far)
-        self._unexplained.append(explained.rest.copy())
-        if sounds and float(far @ far) / BLOCK > _AUDIBLE:
-            self._count_own_speech(float(near @ near), float(explained.rest @ explained.rest))
+        rest = explained.rest.copy()
+        self._unexplained.append(rest)
+        if power / BLOCK > _AUDIBLE:
+            self._count_own_speech(float(near.dot(near)), float(rest.dot(rest)))
         self._evidence.add(self._expectation.exceeds(explained.powers @ _BANDS))
         self._learn()
         return self._learnt > LEARNING_SECONDS and self._evidence.is_enough
@@ -320,7 +324,8 @@ def _power(decibels: float) -> float:
 
 def _within(values: Spectra, bounds: tuple[float, float] | tuple[Spectra, Spectra]) -> Spectra:
     """Return the values, none beyond the bounds: `np.clip` takes three times as long for so few."""
-    return np.minimum(np.maximum(values, bounds[0]), bounds[1])
+    within = np.maximum(values, bounds[0])
+    return np.minimum(within, bounds[1], out=within)
 
 
 def _rows(leak_db: float, noise_db: float) -> Spectra:
@@ -341,6 +346,7 @@ def _bands() -> NDArray[np.float64]:
     return ((hertz >= bounds[:-1]) & (hertz < bounds[1:])) * 2 / BLOCK
 
 
+_SCALE: Final = np.float32(1 / 32768)
 _BANDS: Final = _bands().astype(np.float32)
 _COUNT: Final = len(BANDS_HZ) - 1
 _FADING: Final = _power(-FADING_DB)

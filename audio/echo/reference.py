@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.echo.decimator import Decimator
+from audio.echo.decimator import Decimator, rounded
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.resampler import StreamResampler
 
@@ -27,6 +27,11 @@ MOST_DRIFT: Final = 1e-3
 """Of one clock against the other; sound cards differ by some 100 ppm at most, the rest is for catching up."""
 
 
+_KEPT: Final = round(KEPT_SECONDS * SAMPLE_RATE)
+_ROOM: Final = SAMPLE_RATE
+"""Samples after which the kept ones are moved: seldom, and at no great cost in memory."""
+
+
 class _Buffer(NamedTuple):
     samples: Samples
     sample_rate: int
@@ -42,8 +47,9 @@ class PlayedReference:
 
     def __init__(self) -> None:
         self._arrived: deque[_Buffer] = deque(maxlen=MOST_BUFFERS)
-        self._kept: Samples = np.zeros(round(KEPT_SECONDS * SAMPLE_RATE), np.int16)
-        """A ring; the sample with number n is at n modulo its length."""
+        self._kept: Samples = np.zeros(_KEPT + _ROOM, np.int16)
+        """The newest samples end before `_end`; they are moved to the front when there is no room behind them."""
+        self._end = _KEPT
         self._written = 0
         """Samples ever kept."""
         self._fed = 0.0
@@ -100,7 +106,7 @@ class PlayedReference:
         self._next = None
 
     def _keep(self, buffer: _Buffer) -> None:
-        is_silent = not buffer.samples.any()
+        is_silent = not np.count_nonzero(buffer.samples)
         gap = buffer.at - self._ends_at if self._ends_at else 0.0
         is_seam = self._source_rate != 0 and (is_silent or self._source_rate != buffer.sample_rate)
         if is_seam or abs(gap) > JUMP_SECONDS:
@@ -136,15 +142,22 @@ class PlayedReference:
         self._fed = float(self._written)
 
     def _write(self, samples: Samples) -> None:
-        sounding = np.flatnonzero(samples)
-        if len(sounding):
+        if len(samples) and samples[-1]:  # nearly always
+            self._last_sound = self._written + len(samples) - 1
+        elif len(sounding := np.flatnonzero(samples)):
             self._last_sound = self._written + int(sounding[-1])
-        self._kept.put(np.arange(self._written, self._written + len(samples)), samples, mode="wrap")
         self._written += len(samples)
+        samples = samples[-_KEPT:]
+        if self._end + len(samples) > len(self._kept):
+            left = _KEPT - len(samples)
+            self._kept[:left] = self._kept[self._end - left : self._end]
+            self._end = left
+        self._kept[self._end : self._end + len(samples)] = samples
+        self._end += len(samples)
 
     def _write_silence(self, count: int) -> None:
-        if count > 0 and self._last_sound >= self._written - len(self._kept):
-            self._write(np.zeros(min(count, len(self._kept)), np.int16))
+        if count > 0 and self._last_sound >= self._written - _KEPT:
+            self._write(np.zeros(min(count, _KEPT), np.int16))
         elif count > 0:
             self._written += count
 
@@ -154,27 +167,38 @@ class PlayedReference:
         part = np.arange(count, dtype=np.float32) * np.float32(stride - 1) + np.float32(start - first)
         if 0 <= part[-1] <= 1:  # nearly always: none is passed over, none comes twice
             around = self._span(first - 1, count + 3)
-            before, here, after, later = (around[shift : shift + count] for shift in range(4))
+            slopes = (around[2:] - around[:-2]) * _HALF
+            here, slope, next_slope = around[1:-2], slopes[:-1], slopes[1:]
+            rise = around[2:-1] - here
         else:
             passed = np.floor(part).astype(np.int64)
             part -= passed
             whole = passed + np.arange(count)
             around = self._span(first - 1, int(whole[-1]) + 4)
             before, here, after, later = (around[whole + shift] for shift in range(4))
-        slope = (after - before) * _HALF
-        next_slope = (later - here) * _HALF
-        rise = after - here
-        turn = slope + next_slope - rise - rise
-        sound = here + part * (slope + part * (rise - slope - turn + part * turn))
-        return np.asarray(np.rint(sound).clip(-32768, 32767), np.int16)
+            slope, next_slope, rise = (after - before) * _HALF, (later - here) * _HALF, after - here
+        turn = slope + next_slope
+        turn -= rise
+        turn -= rise
+        # here + part * (slope + part * (rise - slope - turn + part * turn)), from the inside
+        sound = part * turn
+        sound += rise - slope - turn
+        sound *= part
+        sound += slope
+        sound *= part
+        sound += here
+        return rounded(sound)
 
     def _span(self, first: int, count: int) -> NDArray[np.float32]:
         """Return the samples from number `first` on; zeros for those that are not known, or not any more."""
-        span = np.zeros(count, np.float32)
-        start = max(first, self._written - len(self._kept), 0)
+        start = max(first, self._written - _KEPT, 0)
         end = min(first + count, self._written)
+        shift = self._end - self._written
+        if end - start == count:  # nearly always
+            return self._kept[start + shift : end + shift].astype(np.float32)
+        span = np.zeros(count, np.float32)
         if start < end:
-            span[start - first : end - first] = self._kept.take(np.arange(start, end), mode="wrap")
+            span[start - first : end - first] = self._kept[start + shift : end + shift]
         return span
 
 

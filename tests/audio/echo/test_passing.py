@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audio.echo.canceller import DELAY_SECONDS, FRAME_SAMPLES
+from audio.echo.canceller import DELAY_SECONDS
 from audio.echo.duplex import HalfDuplex
 from audio.echo.guard import CancellingGuard
 from audio.echo.reference import PlayedReference
@@ -20,8 +20,8 @@ class Uncancelled:
 
     def cancel(self, near: Samples, far: Samples) -> Samples:
         joined = np.concatenate([self._before, near])
-        self._before = joined[FRAME_SAMPLES:]
-        return joined[:FRAME_SAMPLES]
+        self._before = joined[len(near) :]
+        return joined[: len(near)]
 
     def begin_anew(self, delay: float) -> None:
         self._before = np.zeros(128, np.int16)

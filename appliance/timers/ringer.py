@@ -284,7 +284,7 @@ class RingerHere:
     @property
     def is_ringing(self) -> bool:
         """Whether something rings that is meant here."""
-        return bool(self.ringer.meant_in(self.room))
+        return self.ringer.is_ringing and bool(self.ringer.meant_in(self.room))
 
     def silence(self) -> list[Event]:
         """Silence at once what is meant here; return the timers that rang. `note` should be told of them."""

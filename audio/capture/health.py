@@ -82,7 +82,7 @@ class LevelWatch:
 
     def hear(self, samples: Samples) -> None:
         """Take a chunk of int16 samples, shape (n,)."""
-        self._peaks.append(max(int(samples.max()), -int(samples.min())))
+        self._peaks.append(max(int(np.maximum.reduce(samples)), -int(np.minimum.reduce(samples))))
 
     def describe(self) -> dict[str, float]:
         """Return the largest sample in dBFS, and the share of chunks with one at full scale; empty before the first."""

@@ -70,17 +70,16 @@ class RecordingSource:
         closing = np.zeros(int(CLOSING_SECONDS * SAMPLE_RATE), np.int16)
         padding = np.zeros(-(len(self._samples) + len(closing)) % CHUNK_SAMPLES, np.int16)
         samples = np.concatenate([self._samples, closing, padding])
-        held: list[AudioChunk] = []
-        for number, start in enumerate(range(0, len(samples), CHUNK_SAMPLES)):
-            held.append(AudioChunk(samples[start : start + CHUNK_SAMPLES], self.started_at + number * CHUNK_SECONDS))
-            is_last = start + CHUNK_SAMPLES >= len(samples)
-            if is_at_rest() and len(held) < AT_REST_CHUNKS and not is_last:
-                continue
+        first, last = 0, len(samples) // CHUNK_SAMPLES
+        while first < last:
+            end = min(last, first + (AT_REST_CHUNKS if is_at_rest() else 1))
             # A microphone hands a chunk over when its last sample was taken.
-            await asyncio.sleep(max(0.0, held[-1].ended_at - time.monotonic()) if self.is_live else 0)
-            for chunk in held:
-                yield chunk
-            held.clear()
+            ended_at = self.started_at + end * CHUNK_SECONDS
+            await asyncio.sleep(max(0.0, ended_at - time.monotonic()) if self.is_live else 0)
+            for number in range(first, end):
+                chunk = samples[number * CHUNK_SAMPLES : (number + 1) * CHUNK_SAMPLES]
+                yield AudioChunk(chunk, self.started_at + number * CHUNK_SECONDS)
+            first = end
 
 
 def _resampled(container: "InputContainer") -> Iterator[Samples]:

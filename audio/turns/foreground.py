@@ -60,10 +60,10 @@ class Foreground:
         if len(self._window) == self._window.maxlen:
             self._before.append((self._window[0], is_speech))
         self._window.append(10 ** (level_dbfs / 10))
-        power = sum(self._window) / len(self._window)
         if not is_in_turn:
             self._background, self._peak = None, 0.0
             return False
+        power = sum(self._window) / len(self._window)
         self._peak = max(self._peak, power)
         if self._background is None:
             self._background = self._talking_before(power)

@@ -26,8 +26,6 @@ Levels: TypeAlias = tuple[float, float, float]
 """Of one chunk in three bands, dB above one step of the converter: all below 2 kHz; the same with rumble and hum (under
 300 Hz) damped; mostly what is above 2 kHz."""
 
-_FOUR_ONES: Final = np.ones(4, np.float32)
-
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
@@ -60,16 +58,16 @@ class _Background:
         """Learnt from so far."""
         self._drift = 0.0
         """How far the short-time level is above the mean."""
-
-    @property
-    def margin(self) -> float:
+        self._margin = self._wide()
         """Decibels above its mean at which a chunk no longer is background."""
+
+    def _wide(self) -> float:
         return max(self._settings.margin_db, self._settings.margin_deviations * sqrt(self._variance))
 
     @property
     def is_steady(self) -> bool:
         """Whether speech can be told from it by the level."""
-        return self.margin <= self._settings.widest_db
+        return self._margin <= self._settings.widest_db
 
     def state(self) -> tuple[float, ...]:
         """Return all that was learnt."""
@@ -78,28 +76,26 @@ class _Background:
     def recall(self, learnt: tuple[float, ...]) -> None:
         """Go on from what was learnt before."""
         self._mean, self._variance, chunks, self._drift = learnt
-        self._chunks = int(chunks)
+        self._chunks, self._margin = int(chunks), self._wide()
 
     def holds(self, level: float) -> bool:
         """Follow the next chunk's level (dB); return whether it is the background's. Quieter than it always is."""
-        margin, above = self.margin, level - self._mean
+        above = level - self._mean
         self._drift += SMOOTHING * (above - self._drift)
-        return above <= margin and self._drift <= margin / 2.0
+        return above <= self._margin and self._drift <= self._margin / 2.0
 
     def learn(self, level: float, *, was_asked: bool) -> None:
         """Take the level (dB) of a chunk that is background: the detector said so, or was not asked."""
         self._chunks += 1
         if self._chunks == 1:
             self._mean, self._variance = level, self._settings.widest_db**2
-            return
-        settings, above = self._settings, level - self._mean
-        self._mean += self._share(settings.learning) * above
-        share = self._share(settings.learning if was_asked else settings.learning_unasked)
-        self._variance += share * (above * above - self._variance)
-
-    def _share(self, learning: float) -> float:
-        """Return the share of a new chunk: the first ones count alike."""
-        return max(learning, 1.0 / self._chunks)
+        else:
+            settings, above = self._settings, level - self._mean
+            alike = 1.0 / self._chunks  # the first ones count alike
+            self._mean += max(settings.learning, alike) * above
+            share = max(settings.learning if was_asked else settings.learning_unasked, alike)
+            self._variance += share * (above * above - self._variance)
+        self._margin = self._wide()
 
 
 class EnergyGate:
@@ -194,7 +190,8 @@ def levels_of(samples: Samples) -> Levels:
     of neighbouring samples are a high pass.
     """
     wave = samples.astype(np.float32)
-    bass = wave.reshape(-1, 4) @ _FOUR_ONES
+    pairs = wave[::2] + wave[1::2]
+    bass = pairs[::2] + pairs[1::2]  # a product of matrices costs more after each sleep than all else here
     return _decibels(bass), _decibels(bass[1:] - bass[:-1]), _decibels(wave[1:] - wave[:-1])
 
 

@@ -184,6 +184,8 @@ def _goes_on_telling(words: str, language: Language) -> bool:
 def _of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield what the words may mean where the last turns set, told or cancelled a timer, the likeliest first."""
     language = language_of(words)
+    if beginning("more_time", language).match(words):
+        return  # of what was spoken of, which the list tells
     cancelled = ending("cancel_it", language).search(words)
     if cancelled and len(without_fillers(words[: cancelled.start()], language)) <= _BESIDE[language]:
         yield Intent("timer_cancel", {"newest": 1})
@@ -260,7 +262,8 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
     before = understand(last.words)
     # Seven tomorrow, and half past: of the same day, and to wake as well.
     same = day_of(before) | {name: value for name, value in before.slots.items() if name == "wakes"}
-    readings = _timed(when, language, understand) if is_asked or not is_statement(when) else ()
+    is_told = is_statement(when) or (anywhere(language, "is_so").search(when) is not None)
+    readings = _timed(when, language, understand) if is_asked or not is_told else ()
     for found in sorted(readings, key=lambda each: each.name != before.name):
         is_alarm = found.name == before.name == "alarm" and not names_day(found)
         each = Intent(found.name, {**same, **found.slots}) if is_alarm else found

@@ -5,6 +5,7 @@ from typing import Final, TypeAlias
 
 from agent.intents.intent import Intent, Language, language_of
 from agent.intents.questions import is_question
+from agent.intents.subjects.days import day_of, names_day
 from agent.intents.wording import anywhere, beginning, ending, without, without_fillers
 
 Reading: TypeAlias = tuple[int, Intent]
@@ -33,14 +34,22 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
     # A day and an hour between which another time stands do not belong together.
     fitting = [each for each in fitting if not (rest := each[1].text("middle")) or _holds_none(times(rest))]
-    found = min(fitting, key=lambda reading: reading[0], default=(0, None))[1]
+    direct = [each for each in fitting if _follows_cue(each[1].text("before"), language)]
+    found = min(direct or fitting, key=lambda reading: reading[0], default=(0, None))[1]
     if found is None:
         return None
     slots = {name: value for name, value in found.slots.items() if name not in {*_FREE, "bare"}}
+    if direct and found.name == "moment" and not names_day(found):  # on Friday at three, so remind me at two
+        slots |= next((day_of(each) for _, each in fitting if names_day(each)), {})
     if cue.lastgroup == "wake":
         return Intent("timer_start" if found.name == "length" else "alarm", slots | {"wakes": 1})
     label = _label(found, language)
     return Intent("timer_start" if found.name == "length" else "alarm", slots | ({"label": label} if label else {}))
+
+
+def _follows_cue(before: str, language: Language) -> bool:
+    """Say whether a time stands right behind the word that asks to be rung for."""
+    return any(not before[found.end() :].strip() for found in anywhere(language, *_CUES).finditer(before))
 
 
 def _holds_none(times: Iterable[Reading]) -> bool:

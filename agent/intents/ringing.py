@@ -7,7 +7,7 @@ from typing import Final
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand, language_of
 from agent.intents.questions import is_question, tokens, word_classes
-from agent.intents.spoken import is_length
+from agent.intents.spoken import is_length, to_second_person
 from agent.intents.subjects.timers import timers_in
 from agent.intents.subjects.which_timer import EMPTY, Timer, label_of, newest_set
 from agent.intents.wording import anywhere, beginning, ending, is_story, mended, without_fillers
@@ -18,6 +18,8 @@ VAGUE: Final = frozenset({"unknown", "recall", "outside"})
 """What words may be taken for, alone, that are said of something that rings."""
 
 _CUES: Final = ("later", "earlier", "not_needed", "how_long", "changes")
+
+_MOVES: Final = ("later", "earlier", "changes")
 
 _SET: Final = frozenset({"set_timer", "set_alarm"})
 """Tools by which the turn before set what "it" means."""
@@ -40,6 +42,9 @@ _MORE: Final = re.compile(
     r"\b(?:another|an extra|add|plus)\s+(\w+(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?)\b"
 )
 """Minutes of which only the number is said: give the soup another five."""
+
+_TO: Final = re.compile(r"\b(?:to|until|till)\s+(.+)$", re.IGNORECASE)
+"""Before the time at which it is to ring instead."""
 
 _RELATIVE: Final = re.compile(r"\b(?:later|earlier|sooner|more|longer|extra|less)\b", re.IGNORECASE)
 """What a length is counted from a time by, and does not belong to it."""
@@ -66,15 +71,21 @@ def _of_listed(state: DialogState, listed: ToolResult, understand: Understand) -
     words, timers = mended(state.words, state.language), timers_in(listed)
     if (timer := _named(words, timers)) is not None:
         return _wanted(words, timer, understand)
-    timer = (
-        newest_set(state, timers) if _is_spoken_of(state) and not ending("done", state.language).search(words) else None
-    )
+    timer = None if ending("done", state.language).search(words) else _spoken_of(state, timers)
     is_it = beginning("of_it", state.language).match(words) is not None
     return _moved(words, timer, understand) if timer is not None and is_it else None
 
 
-def _is_spoken_of(state: DialogState) -> bool:
-    return bool(_SET & {result.tool for turn in state.last_said() for result in turn.results})
+def _spoken_of(state: DialogState, timers: Sequence[Timer]) -> Timer | None:
+    """Return what was just told of, where that was one thing, else what was just set; None where neither is."""
+    last = state.last_said()
+    told = " ".join(reply for turn in last for reply in turn.replies)
+    labels = ((to_second_person(label_of(timer), state.language), timer) for timer in timers)
+    named = [timer for label, timer in labels if label and label in told]
+    if len(named) == 1:
+        return named[0]
+    is_set = any(result.tool in _SET for turn in last for result in turn.results)
+    return newest_set(state, timers) if is_set else None
 
 
 def _wanted(words: str, timer: Timer, understand: Understand) -> Intent | None:
@@ -90,7 +101,10 @@ def _wanted(words: str, timer: Timer, understand: Understand) -> Intent | None:
 
 def _moved(words: str, timer: Timer, understand: Understand) -> Intent | None:
     """Return the change of a timer that words ask for: so much more or less of its time, or another one."""
-    language, of_it, when = language_of(words), {"id": str(timer.get("id", ""))}, _when(words, understand)
+    language, of_it = language_of(words), {"id": str(timer.get("id", ""))}
+    clauses = re.split(r"[,，;；。]\s*", words)  # another one may tell why, with a time of its own
+    words = next((each for each in clauses if anywhere(language, *_MOVES).search(each)), words)
+    when = _when(words, understand)
     sign = -1 if anywhere(language, "earlier").search(words) else 1 if anywhere(language, "later").search(words) else 0
     if sign and anywhere(language, "beside").search(words):
         return None  # one more is wanted
@@ -114,7 +128,10 @@ def _when(words: str, understand: Understand) -> Intent | None:
         told = ((re.search(pattern, words), frame) for pattern, frame in _TIMES_ZH)
         found = next((understand(frame.format(time.group())) for time, frame in told if time), UNKNOWN)
     else:
-        found = understand(_WAKE.format(without_fillers(_RELATIVE.sub("", words), language)))
+        to = _TO.search(words)
+        found = understand(_WAKE.format(f"at {to[1]}")) if to else UNKNOWN
+        if found.name not in TIMED:
+            found = understand(_WAKE.format(without_fillers(_RELATIVE.sub("", words), language)))
     return found if found.name in TIMED else None
 
 

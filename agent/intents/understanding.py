@@ -62,6 +62,9 @@ _AROUND: Final = " \t\n,.?!，。？！;；:：、…\"'“”‘’"
 _BYDAY: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 """Days of the week as rules name them (RFC 5545), from Monday."""
 
+_PRONOUNS: Final = frozenset({"it", "that", "this", "them", "those", "one", "some"})
+"""What is on no list by itself."""
+
 _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
 
@@ -156,6 +159,8 @@ def _is_meant(intent: Intent) -> bool:
     """Say whether a reading's free text can be what it is taken for: a name, or what a timer is called."""
     topic = intent.text("topic")
     if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):
+        return False
+    if intent.name == "list_add" and intent.text("item").casefold() in _PRONOUNS:
         return False
     is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
     return names_somebody(intent) and names_timer(intent) and not is_told

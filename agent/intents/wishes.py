@@ -43,13 +43,15 @@ _SUM: Final = "sum"
 _WISHES: Final = {_SUM} | TIMED | _TOLD | _DONE | _LISTED | _ASKED
 """What may stand beside another wish: what is plain by itself, and takes no whole sentence as its own free text."""
 
-_AT_ONCE: Final = frozenset({"repeat", "stop", "wait", "go_on", "snooze", "what_can_you_do", "forget_last"})
+_AT_ONCE: Final = frozenset(
+    {"repeat", "stop", "wait", "go_on", "snooze", "what_can_you_do", "forget_last", "forget_other"}
+)
 """What is wanted of the box itself."""
 
 _CLAUSE: Final[Mapping[Language, str]] = {"en": r"[,;.?!]+\s+", "zh": r"[，。；？！,;?!]+"}
 """Between the clauses of a sentence."""
 
-_BEFORE: Final = frozenset({"remember", "forget_other", "outside"})
+_BEFORE: Final = frozenset({"remember", "forget_other", "outside", "never_mind"})
 """What takes all that follows as its free text, and must not swallow a wish: an alarm must not end in a fact."""
 
 _SOUGHT: Final = frozenset({"recall", "unknown"})

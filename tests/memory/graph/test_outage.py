@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -191,8 +191,9 @@ async def test_standing_still_itself_is_not_blamed_on_the_store(tmp_path: Path) 
 
         async with asyncio.TaskGroup() as group:
             group.create_task(answers())
-            while asked := await reader.read(65536):
-                to_writer.write(asked)
+            with suppress(ConnectionError):  # whoever gave the first one up may reset it
+                while asked := await reader.read(65536):
+                    to_writer.write(asked)
             to_writer.close()
 
     async with (

@@ -366,22 +366,22 @@ async def test_what_was_found_again_for_another_question_goes_too(tmp_path: Path
     )
     look: Callable[[Journal, Mailbox], Sequence[Tool]] = lambda journal, _: [recall_tool(Recall(journal, NoEmbedder()))]  # noqa: E731
     async with a_mind(tmp_path, [searched], look) as mind:
-        await mind.handle(said('the garden\'s "gate" opens with 9471, says Anna', 9))
+        await mind.handle(said('the garden\'s "gate" opens with marmalade, says Anna', 9))
         await mind.handle(said("the garden hose leaks", 6))
         other = said("what do you know of the garden?", 3)
         await mind.handle(other)
-        assert on_disk(tmp_path, "9471")
+        assert on_disk(tmp_path, "marmalade")
         forget = forgetting(mind)
         gone = await forget.would_go(about="opens garden")
         assert (await forget.these([event.id for event in gone])).did == "forgotten"
-        assert not on_disk(tmp_path, "9471")
+        assert not on_disk(tmp_path, "marmalade")
         assert await mind.journal.search("hose", "household")
         filed = await mind.mailbox.find(other.id)
         assert filed is not None
         assert filed.event.content == "what do you know of the garden?", "which nobody wanted to be forgotten"
         await mind.handle(said("hello"))
     sent = "".join(message.content for message in searched.requests[-1])
-    assert "9471" not in sent
+    assert "marmalade" not in sent
     assert "hose" in sent
 
 

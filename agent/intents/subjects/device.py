@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from agent.intents.dialog_state import Action, DialogState
+from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
 from agent.intents.questions import content_words
@@ -55,10 +55,7 @@ def acting(verb: DeviceVerb) -> "Callable[[DialogState, Intent], list[Action] | 
         if result is None:
             minutes = intent.seconds() / 60 or None
             return [state.action("device", do=verb, **({"minutes": minutes} if minutes else {}))]
-        if result.has_failed:
-            return phrase("failed", state.language, reason=result.reason)
-        is_idle = result.is_uncertain or result.result.startswith("there was nothing")
-        return phrase("nothing_to_do", state.language) if is_idle else result.result
+        return _answer(state, result, phrase("nothing_to_do", state.language))
 
     return act
 
@@ -70,7 +67,11 @@ def forget_about(state: DialogState, intent: Intent) -> list[Action] | str:
         return [state.action("device", do="forget", minutes=minutes)]
     if result is None:
         return [state.action("device", do="forget", about=content_words(fact))]
+    return _answer(state, result, phrase("nothing_about", state.language, fact=fact))
+
+
+def _answer(state: DialogState, result: ToolResult, nothing: str) -> str:
+    """Return the sentence that `device` answered with; `nothing` where there was nothing to do, or nobody knows."""
     if result.has_failed:
         return phrase("failed", state.language, reason=result.reason)
-    is_idle = result.is_uncertain or result.result.startswith("there was nothing")
-    return phrase("nothing_about", state.language, fact=fact) if is_idle else result.result
+    return nothing if result.is_uncertain or result.result.startswith("there was nothing") else result.result

@@ -112,10 +112,12 @@ class MindMachine(RuleBasedStateMachine):
             if how == "dies":
                 life.cancel()
             await asyncio.wait([life])
+            if how == "dies":
+                self.all.outlet.stop_speaking()
+            await self.all.mouth.quiet()  # one mouth has all lives here: a sentence left by its loops would never end
             for task in beside:
                 task.cancel()
         if how == "dies":
-            self.all.outlet.stop_speaking()
             await _again(self.all.mailbox.recover)
         return True
 

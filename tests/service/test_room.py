@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.openai_server import OpenAiServer, reply
+from tests.audio.spoken import word_errors
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 from tests.service.process import Household, speak
 
@@ -21,7 +22,11 @@ def card() -> Iterator[VirtualSound]:
 
 
 def heard_in(home: Household, recording: Path) -> list[str]:
-    """What a recording says, recognized again by the same ears."""
+    """What a recording says, recognized again by the same ears.
+
+    The tests' Whisper knows nothing but its own sentences: a piece of sound that a busy machine lost makes another one of
+    one, which is why a word may be wrong.
+    """
     done = home.run("hear", str(recording))
     assert done.returncode == 0, done.stderr
     return [json.loads(line)["text"] for line in done.stdout.splitlines()]
@@ -42,10 +47,14 @@ async def test_a_question_into_the_microphone_is_answered_from_the_loudspeaker(
                 await asyncio.to_thread(card.say, question)
                 await asyncio.to_thread(service.until, "run_finished")
             assert await asyncio.to_thread(service.stop) == 0
-        assert "Hello there." in server.requests[0].messages[-1]["content"]
+        ((envelope,),) = home.rows("SELECT envelope FROM mailbox")
+        heard = json.loads(str(envelope))["content"]
+        assert word_errors("Hello there.", heard) <= 1
+        assert heard in server.requests[0].messages[-1]["content"]
     assert home.spoken() == ["Good morning."]
     assert home.states() == ["completed"], "it did not answer itself"
-    assert await asyncio.to_thread(heard_in, home, tmp_path / "answer.wav") == ["Good morning."]
+    (recorded,) = await asyncio.to_thread(heard_in, home, tmp_path / "answer.wav")
+    assert word_errors("Good morning.", recorded) <= 1
 
 
 @pytest.mark.sound

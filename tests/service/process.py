@@ -25,8 +25,8 @@ SECONDS = 300.0
 NAKARI = (sys.executable, "-m", "appliance")
 
 LOST = 1
-"""Words that may be wrong where a sentence went over a sound card made of software: the tests' Whisper knows nothing but
-its own sentences, and makes another one of one that lost a piece on a busy machine."""
+"""Words that may be wrong where a sentence went over a sound card made of software: the tests' Whisper knows only its
+own sentences, and makes another one of one that lost a piece on a busy machine."""
 
 
 @dataclass

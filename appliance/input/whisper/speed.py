@@ -17,7 +17,7 @@ from audio.errors import AudioError
 from audio.recognizer.speed import sample_utterance
 
 COMFORT: Final = 0.5
-"""Of real time; what is faster is not tried again."""
+"""Of real time, of the processor on each thread; what needs less is not tried again."""
 
 USUAL_THREADS: Final = 4
 """Which CTranslate2 takes where it is told none, or all cores where they are fewer."""
@@ -50,7 +50,8 @@ def measure(settings: WhisperSettings) -> RecognizerSpeed:
         recognizer = choose_whisper(settings).recognizer
         recognizer.warm()
         until, fastest, least = time.perf_counter() + PATIENCE, float("inf"), float("inf")
-        while fastest > COMFORT * utterance.seconds and time.perf_counter() < until:
+        enough = COMFORT * utterance.seconds * threads_of(settings)
+        while least > enough and time.perf_counter() < until:
             began, busy = time.perf_counter(), time.process_time()
             recognizer.transcribe(utterance)
             fastest, least = min(fastest, time.perf_counter() - began), min(least, time.process_time() - busy)

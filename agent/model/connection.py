@@ -95,7 +95,7 @@ class Connection:
                 timeout=httpx.Timeout(None, connect=self._connect_seconds),
                 limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE),
                 # Certificates take 20 ms to load, which a server at home without them need not cost.
-                verify=self.root.startswith("https:"),
+                verify=not self.root.startswith("http:"),
                 # What the environment says of proxies must not send the words of a local configuration elsewhere.
                 trust_env=False,
             )

@@ -186,7 +186,12 @@ async def _ask(server: _Server) -> Line:
     try:
         async with (
             asyncio.timeout(ANSWER_SECONDS),
-            httpx.AsyncClient(trust_env=False, timeout=ANSWER_SECONDS, headers=server.headers) as client,
+            httpx.AsyncClient(
+                trust_env=False,
+                timeout=ANSWER_SECONDS,
+                headers=server.headers,
+                verify=not server.url.startswith("http:"),  # certificates take 20 ms to load
+            ) as client,
         ):
             answer = await client.get(server.url)
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:

@@ -164,7 +164,7 @@ class OpenAiRecognizer:
                 timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
                 limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE),
                 follow_redirects=False,  # neither sound nor key go where nobody configured
-                verify=self._roots[0].startswith("https:"),  # certificates take 20 ms to load
+                verify=not self._roots[0].startswith("http:"),  # certificates take 20 ms to load
                 trust_env=False,
             )
         return self._client

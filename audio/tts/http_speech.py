@@ -165,7 +165,7 @@ class HttpSpeech:
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx.Limits(keepalive_expiry=KEEP_SECONDS),
-            verify=self._url.startswith("https"),  # without TLS there is nothing to verify, and nothing to load
+            verify=not self._url.startswith("http:"),  # without TLS there is nothing to verify, and nothing to load
             follow_redirects=False,
             trust_env=False,
         )

@@ -49,6 +49,10 @@ class OwnVoice(Protocol):
     def is_doubtful(self) -> bool:
         """Whether speech that begins over its own voice may be the residual of that."""
 
+    @property
+    def explained(self) -> float:
+        """Which share of the newest sound, 0 to 1, that residual explains."""
+
 
 class Interruption(SpeechObserver):
     """A `TurnObserver` and a `ChunkWatcher` between ears, mouth and mind. On the event loop; `run` is its clockwork."""
@@ -100,7 +104,7 @@ class Interruption(SpeechObserver):
         if not self._barge_in.is_quiet and self._own_voice.hears_another:
             self._barge_in.mode = self._own_voice.mode
             self._do(self._barge_in.startled(self._clock()))
-        self._do(self._barge_in.chunk_came(probability, self._clock()))
+        self._do(self._barge_in.chunk_came(probability, self._clock(), self._own_voice.explained))
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Be quiet, if it speaks."""

@@ -111,6 +111,7 @@ class OthersCancel:
     mode = Mode.FULL
     hears_another = False
     is_doubtful = False
+    explained = 0.0
 
 
 class Press:

@@ -84,6 +84,11 @@ class EchoControl:
         if isinstance(self.guard, CancellingGuard):
             self.guard.judge(probability)
 
+    @property
+    def explained(self) -> float:
+        """Which share of the newest sound, 0 to 1, the residual of nakari's voice explains."""
+        return self.guard.explained if isinstance(self.guard, CancellingGuard) else 0.0
+
     def describe(self) -> str:
         """Return one sentence for the status: the mode, what was measured, and what cannot be interrupted."""
         return self.duplex.describe()

@@ -55,6 +55,9 @@ EASY_SECONDS: Final = (0.008, 0.15)
 TAIL_CHUNKS: Final = round(0.5 / CHUNK_SECONDS)
 """After nakari's voice, in which what is left of it may still be heard."""
 
+EXPLAINED_CHUNKS: Final = round(0.3 / CHUNK_SECONDS)
+"""Of sound, about a syllable: how much of it nakari's voice explains."""
+
 NOT_HEARD: Final = "nothing of the loudspeaker is heard: headphones, or it is mute"
 
 
@@ -201,6 +204,11 @@ class CancellingGuard:
     def suspicion(self, started_at: float, ended_at: float) -> float:
         """Return in [0, 1] the share of the sound between two moments that the residual of nakari's voice explains."""
         return self._meter.suspicion(started_at, ended_at)
+
+    @property
+    def explained(self) -> float:
+        """Which share of the newest sound, 0 to 1, the residual of nakari's voice explains."""
+        return self._meter.newest(EXPLAINED_CHUNKS)
 
     def use(self, canceller: Canceller) -> None:
         """Cancel from the next chunk on."""

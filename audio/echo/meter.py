@@ -2,7 +2,9 @@
 
 import math
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -142,15 +144,22 @@ class EchoMeter:
 
         0 where nothing was played, and where the sound is far louder than the usual residual.
         """
+        began = (chunk for chunk in self._history if chunk.at + CHUNK_SECONDS > started_at and chunk.at < ended_at)
+        return self._explained(began)
+
+    def newest(self, count: int) -> float:
+        """Return that share of the newest chunks."""
+        return self._explained(islice(reversed(self._history), count))
+
+    def _explained(self, chunks: Iterable[_Chunk]) -> float:
         leak = self.leak_db if self.leak_db is not None else UNKNOWN_LEAK_DB
         gain = 10 ** ((leak + MARGIN_DB) / 10)
         floor = self._floors[0].power or 0.0
         sound = explained = 0.0
-        for chunk in self._history:
-            if chunk.at + CHUNK_SECONDS > started_at and chunk.at < ended_at:
-                above = max(0.0, chunk.cleaned - floor)
-                sound += above
-                explained += min(above, chunk.far * gain)
+        for chunk in chunks:
+            above = max(0.0, chunk.cleaned - floor)
+            sound += above
+            explained += min(above, chunk.far * gain)
         return explained / sound if sound > 0 else 0.0
 
 

@@ -61,9 +61,6 @@ LOUD_STEP_DB: Final = 15.0 * BLOCK_SECONDS
 FIRST_LOUD_DB: Final = -30.0
 """Where nakari's voice begins to be loud."""
 
-CLIPPED_DB: Final = 1.5
-"""By how much the residual grows for each dB above: what a loudspeaker that clips softly adds is of third order."""
-
 FADING_DB: Final = 100.0 * BLOCK_SECONDS
 """By which the expected echo fades from block to block: the end of a reverberation that the filter is too short for."""
 
@@ -85,11 +82,13 @@ NOISE_FACTOR: Final = 1.5
 
 LEAK_RANGE_DB: Final = (-40.0, 10.0)
 NOISE_RANGE_DB: Final = (-90.0, -20.0)
-"""Within which the two estimates are kept; they begin at `FIRST_LEAK_DB` and `FIRST_NOISE_DB`."""
+DISTORTION_RANGE_DB: Final = (-60.0, 15.0)
+"""Within which the three estimates are kept; each begins at its `FIRST`."""
 
 FIRST_LEAK_DB: Final = -10.0
 FIRST_NOISE_DB: Final = -75.0
-"""A filter that has learned little, and a quiet room."""
+FIRST_DISTORTION_DB: Final = -35.0
+"""A filter that has learned little, a quiet room, and a loudspeaker that adds little."""
 
 KEPT_BLOCKS: Final = round(2.2 / BLOCK_SECONDS)
 """Of what was followed last."""
@@ -104,17 +103,20 @@ _QUIETEST_DB: Final = -60.0
 """Level of the echo from which on it counts for how loud it usually is."""
 
 Bands: TypeAlias = NDArray[np.float64]
-"""dB of each band, shape (2, bands)."""
+"""dB of each band, shape (3, bands)."""
 
 Spectra: TypeAlias = NDArray[np.float32]
 """A power in each band, shape (bands,), or rows of that."""
 
 Steps: TypeAlias = tuple[Spectra, Spectra]
-"""Factors, shape (2, 1), by which the two estimates of `Expectation` rise and fall in one block."""
+"""Factors, shape (3, 1), by which the three estimates of `Expectation` rise and fall in one block."""
 
 
 class Expectation:
-    """Expected residual of the filter and noise of the room, learned band by band.
+    """Expected residual of the filter, noise of the room and distortion of the loudspeaker, learned band by band.
+
+    The residual of a band follows the echo in that band. A loudspeaker that is overdriven puts harmonics of one loud
+    formant into bands where the echo has nothing: its distortion follows the third power of the whole echo.
 
     Powers are compared as they are, and dB stand for factors: a logarithm of each costs more than all else here.
     """
@@ -123,16 +125,20 @@ class Expectation:
         """Begin with what another one has `learned`, where there is something."""
         self._echo_power = np.zeros(_COUNT, np.float32)
         """Power of the echo in each band, fading."""
-        first = np.repeat([[FIRST_LEAK_DB], [FIRST_NOISE_DB]], _COUNT, axis=1)
-        known_db = first if learned is None or learned.shape != first.shape else learned
+        self._distorting = _LEAST
+        """Third power of the whole echo, against the square of a loud one, fading."""
+        known_db = np.repeat([[FIRST_LEAK_DB], [FIRST_NOISE_DB], [FIRST_DISTORTION_DB]], _COUNT, axis=1)
+        if learned is not None and learned.shape[1:] == known_db.shape[1:]:
+            known_db[: len(learned)] = learned  # an older version learned the first two alone
         self._expected = (10 ** (known_db / 10)).astype(np.float32)
-        """The quantiles of the residual against the echo (row 0) and of the room's own noise (row 1), band by band."""
+        """The quantiles of the residual against the echo (row 0), of the room's own noise (row 1) and of what the
+        loudspeaker adds against `_distorting` (row 2), band by band."""
         self._loud_db = FIRST_LOUD_DB
         """The quantile of the level of the echo."""
-        self._is_above = np.zeros((2, _COUNT), np.bool_)
-        """Where the rest of the newest block is above the residual, and above the noise."""
-        self._is_taught = np.zeros((2, _COUNT), np.bool_)
-        """Of which of the two the newest block tells: of the residual where more of it was expected than noise."""
+        self._is_above = np.zeros((3, _COUNT), np.bool_)
+        """Where the rest of the newest block is above each of the three."""
+        self._is_taught = np.zeros((3, _COUNT), np.bool_)
+        """Of which of the three the newest block tells: of that of which most was expected."""
 
     def exceeds(self, powers: Spectra) -> float:
         """Return by how much the rest (row 1) of an echo (row 0) exceeds what is expected of it.
@@ -140,27 +146,27 @@ class Expectation:
         In dB, on average over the bands. To be called once for each block, before anything is learned from it.
         """
         echo, rest = powers
-        level_db = 10 * math.log10(max(float(np.add.reduce(echo)), _LEAST))
+        level = max(float(np.add.reduce(echo)), _LEAST)
+        self._follow_loudness(10 * math.log10(level))
         self._echo_power = np.maximum(echo, self._echo_power * _FADING)
         rest = np.maximum(rest, _LEAST)
-        audible = np.maximum(self._echo_power, _LEAST)
-        if clipped_db := self._clipped_db(level_db):
-            audible *= _power(clipped_db)
+        self._distorting = max(level**3 / _power(2 * self._loud_db), self._distorting * _FADING, _LEAST)
         expected = self._expected.copy()
-        expected[0] *= audible
+        expected[0] *= np.maximum(self._echo_power, _LEAST)
+        expected[2] *= self._distorting
         np.greater(rest, expected, out=self._is_above)
-        np.greater(expected, expected[::-1], out=self._is_taught)
-        rest /= expected[0] + NOISE_FACTOR * expected[1]
+        np.equal(expected, np.maximum.reduce(expected), out=self._is_taught)
+        rest /= expected[0] + NOISE_FACTOR * expected[1] + expected[2]
         return 10 * float(np.add.reduce(np.log10(_within(rest, _COUNTED)))) / _COUNT - COUNTS_FROM_DB
 
     @property
     def learned(self) -> Bands:
-        """The expected leak and noise, dB, shape (2, bands)."""
+        """The expected leak, noise and distortion, dB, shape (3, bands)."""
         decibels: Bands = 10 * np.log10(self._expected.astype(np.float64))
         return decibels
 
     def learn(self, steps: Steps) -> None:
-        """Learn from the block: the leak where more of it is expected than noise of the room, else the noise."""
+        """Learn from the block: in each band that of which most was expected."""
         self._follow(steps, self._is_taught)
 
     def learn_noise(self) -> None:
@@ -173,11 +179,10 @@ class Expectation:
         moved *= self._expected
         self._expected = _within(np.where(is_taught, moved, self._expected), _RANGES)
 
-    def _clipped_db(self, level_db: float) -> float:
-        """Return by how much the residual of a voice so loud exceeds the usual: what a clipping loudspeaker adds."""
+    def _follow_loudness(self, level_db: float) -> None:
+        """Learn how loud the echo is where it is loud."""
         if level_db > _QUIETEST_DB:
             self._loud_db += LOUD_STEP_DB * (LOUD_QUANTILE - (level_db <= self._loud_db))
-        return CLIPPED_DB * max(0.0, level_db - self._loud_db)
 
 
 class Evidence:
@@ -328,15 +333,15 @@ def _within(values: Spectra, bounds: tuple[float, float] | tuple[Spectra, Spectr
     return np.minimum(within, bounds[1], out=within)
 
 
-def _rows(leak_db: float, noise_db: float) -> Spectra:
-    """Return two numbers of dB as factors, shape (2, 1)."""
-    return np.array([[_power(leak_db)], [_power(noise_db)]], np.float32)
+def _rows(leak_db: float, noise_db: float, distortion_db: float) -> Spectra:
+    """Return three numbers of dB as factors, shape (3, 1)."""
+    return np.array([[_power(leak_db)], [_power(noise_db)], [_power(distortion_db)]], np.float32)
 
 
 def _steps(leak_db: float, noise_db: float) -> Steps:
     """Return the steps by which estimates that move by so much at most come to rest at the quantile."""
     up, down = QUANTILE, QUANTILE - 1
-    return _rows(up * leak_db, up * noise_db), _rows(down * leak_db, down * noise_db)
+    return _rows(up * leak_db, up * noise_db, up * leak_db), _rows(down * leak_db, down * noise_db, down * leak_db)
 
 
 def _bands() -> NDArray[np.float64]:
@@ -351,7 +356,8 @@ _BANDS: Final = _bands().astype(np.float32)
 _COUNT: Final = len(BANDS_HZ) - 1
 _FADING: Final = _power(-FADING_DB)
 _COUNTED: Final = (_power(COUNTS_FROM_DB), _power(MOST_DB))
-_NOISE: Final = np.repeat([[False], [True]], _COUNT, axis=1)
-_RANGES: Final = (_rows(LEAK_RANGE_DB[0], NOISE_RANGE_DB[0]), _rows(LEAK_RANGE_DB[1], NOISE_RANGE_DB[1]))
+_NOISE: Final = np.repeat([[False], [True], [False]], _COUNT, axis=1)
+_LEAST_DB, _MOST_DB = zip(LEAK_RANGE_DB, NOISE_RANGE_DB, DISTORTION_RANGE_DB, strict=True)
+_RANGES: Final = (_rows(*_LEAST_DB), _rows(*_MOST_DB))
 _FIRST_STEPS: Final = _steps(FIRST_STEP_DB, FIRST_STEP_DB)
 _LATER_STEPS: Final = _steps(STEP_DB, FIRST_STEP_DB)

@@ -25,7 +25,7 @@ class RoomProfile:
     path: NDArray[np.float32]
     """The echo path as near-end detection has learned it: its impulse response, shape (n,), at its rate."""
     expected: NDArray[np.float64]
-    """What it leaves and the room's noise, dB, shape (2, bands)."""
+    """What it leaves, the room's noise and the loudspeaker's distortion, dB, shape (3, bands)."""
 
 
 class ProfileStore(Protocol):

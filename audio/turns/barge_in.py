@@ -211,11 +211,11 @@ class BargeIn:
         self._is_startled, self._startled_at = self._doubted_speech is None, now
         return self._fall_quiet(now, Pause())
 
-    def chunk_came(self, probability: float, now: float) -> Actions:
-        """Take the probability of speech in the next 32 ms of sound."""
+    def chunk_came(self, probability: float, now: float, explained: float = 0.0) -> Actions:
+        """Take the probability of speech in the next 32 ms of sound, and which share its own voice explains of it."""
         if self._doubted_speech is None:
             return ()
-        self._doubted_speech += CHUNK_SECONDS * (probability >= SPEECH_BEGINS)
+        self._doubted_speech += CHUNK_SECONDS * (probability >= SPEECH_BEGINS) * (1.0 - explained)
         if self._doubted_speech < DUCKED_SPEECH_SECONDS:
             return ()
         return self._fall_quiet(now, Pause())

@@ -18,7 +18,7 @@ from tests.room.rooms import DUPLEX_CHOOSING, DUPLEX_REPORTING
 from tests.room.stories import quantile
 from tests.room.voices import spoken
 
-ABOUT: Final = "full duplex in ten rooms"
+ABOUT: Final = "full duplex by room"
 
 OWN_SECONDS: Final = 180.0
 """Of nakari's voice alone in each room: half an hour in all."""
@@ -83,7 +83,8 @@ def _own_voice(evenings: list[Evening]) -> Iterator[str]:
                 break
         pauses, minutes = pauses + len(loop.told.pauses), minutes + loop.told.sounding / 60
         told = loop.guard.duplex.describe().rpartition(";")[0]
-        yield f"its own voice, {evening.name} ({evening.voice}): {len(loop.told.pauses)} self-pauses; {told}"
+        causes = "".join(f", {at:.1f} s: {why}" for at, why in zip(loop.told.pauses, loop.told.causes, strict=True))
+        yield f"its own voice, {evening.name} ({evening.voice}): {len(loop.told.pauses)} self-pauses{causes}; {told}"
     yield f"its own voice: {pauses} self-pauses in {minutes:.1f} minutes, {pauses / minutes:.2f} a minute"
 
 

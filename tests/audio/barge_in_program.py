@@ -125,6 +125,7 @@ class FullDuplex:
 
     mode = Mode.FULL
     hears_another = is_doubtful = False
+    explained = 0.0
 
 
 class Evening:

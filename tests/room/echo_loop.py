@@ -44,6 +44,8 @@ class Told:
 
     pauses: list[float] = field(default_factory=list)
     """When it fell silent for somebody, seconds since the microphone's first sample, at the loudspeaker."""
+    causes: list[str] = field(default_factory=list)
+    """Of each of them: the method of `BargeIn` that paused it."""
     sounding: float = 0.0
     """Seconds of its voice."""
     modes: dict[Mode, float] = field(default_factory=dict)
@@ -182,8 +184,8 @@ class EchoLoop:
         if not covered and self._barge_in.is_over_reply:
             self._barge_in.mode = self.guard.duplex.mode
             if not self._barge_in.is_quiet and self.guard.hears_another:
-                self._do(self._barge_in.startled(now))
-            self._do(self._barge_in.chunk_came(probability, now))
+                self._do(self._barge_in.startled(now), "startled")
+            self._do(self._barge_in.chunk_came(probability, now, self.guard.explained), "chunk_came")
         if not covered:
             self._cut(probability, cleaned.started_at, now)
         self._do(self._barge_in.time_passed(now))
@@ -192,16 +194,18 @@ class EchoLoop:
         for signal in self._endpointer.process(probability, at):
             if isinstance(signal, Started):
                 self._barge_in.mode = self.guard.duplex.mode
-                self._do(self._barge_in.speech_started(signal.at, now, is_doubtful=self.guard.is_doubtful))
+                started = self._barge_in.speech_started(signal.at, now, is_doubtful=self.guard.is_doubtful)
+                self._do(started, "speech_started")
             elif isinstance(signal, Committed | Dropped):
                 self._do(self._barge_in.turn_ended(None))
 
-    def _do(self, actions: Actions) -> None:
+    def _do(self, actions: Actions, cause: str = "") -> None:
         for action in actions:
             match action:
                 case Pause():
                     self._is_paused = True
                     self.told.pauses.append(self._blocks * BLOCK_SECONDS + OUTPUT_LATENCY)
+                    self.told.causes.append(cause)
                 case Duck():
                     self._gain = 10 ** (-DUCK_DB / 20)
                 case Resume():

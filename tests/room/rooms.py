@@ -32,8 +32,16 @@ DUPLEX_CHOOSING: Final = {
     "a stairwell, loud": _kind(-2, 1.6, 2, 16),
     "a fan": _kind(-6, 0.3, -3, 17, fan_dbfs=-42),
     "a tiled bathroom": _kind(-12, 0.6, 3, 5, ceiling=0.5),
+    "overdriven, a little": _kind(-3, 0.3, -4, 21, ceiling=0.3),
+    "overdriven, a lot": _kind(-4, 0.2, -6, 22, ceiling=0.15),
+    "overdriven, beside": _kind(0, 0.25, -7, 23, ceiling=0.2, late=0.012),
+    "overdriven, on kitchen tiles": _kind(-3, 0.5, -2, 24, ceiling=0.2),
+    "a short stairwell": _kind(-6, 0.9, 2, 25),
+    "a long stairwell": _kind(-5, 1.4, 2, 26),
+    "a stairwell, beside": _kind(-3, 1.2, 0, 27),
+    "a hall": _kind(-10, 2.0, 3.5, 28),
 }
-"""Where the rules of full duplex were chosen."""
+"""Where the rules of full duplex were chosen; of the two kinds in which it paused for its own voice, several."""
 
 DUPLEX_REPORTING: Final = {
     "on the microphone": _kind(3, 0.25, -9, 31, late=0.01),

@@ -39,6 +39,7 @@ class Room:
         self.outlet = VoiceReplySink(self.mouth, Bus(self._keep), "en")
         self.mode = mode
         self.hears_another = self.is_doubtful = False
+        self.explained = 0.0
         self.held_back: Callable[[RecognizedTurn], str] = lambda heard: ""
         self.interruption = Interruption(
             self.mouth, self.outlet, self._interrupt, self, lambda heard: self.held_back(heard), self.clock

@@ -123,6 +123,7 @@ def test_suspicion_is_high_for_residual_echo_and_low_for_a_person() -> None:
     meter = EchoMeter()
     at = speak(meter, 6.0, left=-40, began=room(meter, 2.0))
     residue = meter.suspicion(3.0, at)
+    assert meter.newest(10) == pytest.approx(meter.suspicion(at - 9.5 * CHUNK_SECONDS, at))
     begins = at + 1.0
     room(meter, 1.0, began=at)
     for number in range(60):
@@ -132,6 +133,7 @@ def test_suspicion_is_high_for_residual_echo_and_low_for_a_person() -> None:
     assert residue > 0.8
     assert while_it_speaks < 0.1
     assert meter.suspicion(alone - 1.0, alone) < 0.01
+    assert meter.newest(10) < 0.01
     assert meter.suspicion(alone + 100, alone + 101) == 0.0
 
 

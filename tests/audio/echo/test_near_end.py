@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from audio.echo.linear_echo import BLOCK, LinearEcho
 from audio.echo.near_end import (
     BANDS_HZ,
     EVIDENCE_DB,
+    FIRST_DISTORTION_DB,
     KEPT_BLOCKS,
     LEAK_RANGE_DB,
     LEARNING_SECONDS,
@@ -24,6 +26,9 @@ from tests.audio.echo_room import EchoPath
 from tests.audio.speechlike import murmur
 
 OWN_VOICE = murmur(12.0, seed=1)
+_STEPS = (np.full((3, 1), 10**0.027, np.float32), np.full((3, 1), 10**-0.003, np.float32))
+"""Of the 90 % quantile, up to 0.3 dB a block."""
+
 ONSET = 8.0
 """Seconds at which somebody else begins."""
 
@@ -234,8 +239,12 @@ def test_what_was_learned_in_another_room_is_forgotten_and_nothing_is_told_of_it
 
 
 def test_what_is_expected_is_told_in_decibels_and_taken_up_again_as_it_was() -> None:
-    told = np.stack((np.linspace(-30, 0, len(BANDS_HZ) - 1), np.linspace(-80, -40, len(BANDS_HZ) - 1)))
+    bounds = ((-30, 0), (-80, -40), (-50, 10))
+    told = np.stack([np.linspace(*bound, len(BANDS_HZ) - 1) for bound in bounds])
     assert Expectation(told).learned == pytest.approx(told, abs=1e-4)
+    of_an_older_version = Expectation(told[:2]).learned
+    assert of_an_older_version[:2] == pytest.approx(told[:2], abs=1e-4)
+    assert of_an_older_version[2] == pytest.approx(np.full(len(BANDS_HZ) - 1, FIRST_DISTORTION_DB), abs=1e-4)
 
 
 def test_by_how_much_a_sound_exceeds_what_is_expected_is_the_mean_over_the_bands() -> None:
@@ -256,6 +265,29 @@ def test_what_is_expected_stays_within_its_ranges_however_long_it_is_silent_or_l
         for _ in range(2000):
             expectation.exceeds(powers)
             expectation.learn_noise()
-        leak, noise = expectation.learned
+        leak, noise, _ = expectation.learned
         assert np.all((leak >= LEAK_RANGE_DB[0] - 1e-4) & (leak <= LEAK_RANGE_DB[1] + 1e-4))
         assert noise == pytest.approx(np.full(len(noise), NOISE_RANGE_DB[power > 0]), abs=1e-4)
+
+
+def formant(echo_db: float, harmonics_db: float) -> NDArray[np.float32]:
+    """Return a voice with one loud formant, and what is left in the bands above it where it has nothing itself."""
+    bands = np.arange(len(BANDS_HZ) - 1)
+    echo = np.where(bands < 4, 10 ** (echo_db / 10), 1e-7)
+    rest = np.where((bands >= 4) & (bands < 12), 10 ** (harmonics_db / 10), 1e-8)
+    return np.stack((echo, rest)).astype(np.float32)
+
+
+@pytest.mark.shows("V4")
+def test_harmonics_of_an_overdriven_loudspeaker_are_expected_and_as_much_beside_a_quiet_voice_is_not() -> None:
+    expectation, random = Expectation(), np.random.default_rng(0)
+    exceeded_db = []
+    for block in range(4000):
+        below_db = random.choice((0.0, 6.0, 12.0))
+        harmonics_db = -90.0 if block < 1000 else -40.0 - 3 * below_db
+        exceeded_db.append(expectation.exceeds(formant(-25.0 - below_db, harmonics_db)))
+        expectation.learn(_STEPS)
+    assert max(exceeded_db[1000:1010]) > 2.0, "nobody knew that it is overdriven"
+    assert max(exceeded_db[-1000:]) < 0.01
+    beside_a_quiet_voice = [expectation.exceeds(formant(-45.0, -40.0)) for _ in range(20)]
+    assert beside_a_quiet_voice[-1] > 2.0

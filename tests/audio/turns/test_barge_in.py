@@ -1,5 +1,7 @@
 """Barge-in as little stories: somebody speaks over a reply."""
 
+from math import ceil
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,6 +215,20 @@ def test_ducked_what_was_left_of_itself_never_pauses_it() -> None:
     assert machine.speech_started(12.0, 12.1) == (Duck(),)
     assert not any(machine.chunk_came(0.2, 12.2) for _ in range(100))
     assert machine.turn_ended(None) == (Resume(),)
+
+
+@pytest.mark.shows("V4", "V17")
+@pytest.mark.parametrize("mode", [Mode.FULL, Mode.DUCKED])
+def test_doubtful_speech_counts_as_far_as_its_own_voice_does_not_explain_it(mode: Mode) -> None:
+    needed = DUCKED_SPEECH_SECONDS / CHUNK_SECONDS
+    for explained, chunks in ((0.0, needed), (0.75, 4 * needed)):
+        machine = speaking(mode)
+        machine.speech_started(12.0, 12.1, is_doubtful=True)
+        assert not any(machine.chunk_came(0.9, 12.2, explained) for _ in range(ceil(chunks) - 1))
+        assert Pause() in machine.chunk_came(0.9, 12.2, explained) + machine.chunk_came(0.9, 12.2, explained)
+    machine = speaking(mode)
+    machine.speech_started(12.0, 12.1, is_doubtful=True)
+    assert not any(machine.chunk_came(0.9, 12.2, 1.0) for _ in range(100))
 
 
 @pytest.mark.shows("V17")

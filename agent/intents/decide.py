@@ -1,14 +1,15 @@
 """What to do next without a model: rules in place of thought, as a pure function of the dialogue."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Final, TypeAlias
+from typing import Final
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
 from agent.intents import ringing
-from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
+from agent.intents.dialog_state import Action, DialogState
 from agent.intents.follow_up import asked_back, follow_up, in_full, said_yes_to, sum_on
+from agent.intents.guessing import guessed
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, is_statement
@@ -21,6 +22,7 @@ from agent.intents.subjects import (
     lists,
     recall,
     status,
+    talk,
     tasks,
     timers,
     voices,
@@ -31,9 +33,6 @@ from agent.intents.subjects.sums import answer_sum
 from agent.intents.wishes import begun, clause_of, one_by_one, wishes
 from agent.intents.wording import bare, without_fillers
 from agent.tools.tool import unmarked
-
-Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
-"""Returns the tools to call first, or the words to say."""
 
 _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
 """The note that its own events are put back with."""
@@ -125,6 +124,28 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     if intent.name in ringing.VAGUE and (clause := clause_of(state, understand)):
         state, rest = clause.said_in(state), bare(clause.rest)
         intent = clause.named(_meant(state, understand))
+    guess = guessed(state, intent, understand) if intent.name in ringing.VAGUE else None
+    known = _known(state, understand) if guess else ""
+    if isinstance(known, list):
+        return known
+    if guess and not known:
+        if not guess.is_sure:
+            return _say(state, phrase("did_you_mean", state.language, words=guess.words), "asked back")
+        state = guess.said_in(state)
+        intent = ringing.of_ringing(state, _meant(state, understand), understand)
+    return [intent] if isinstance(intent, Action) else _answer(state, intent, understand, rest)
+
+
+def _known(state: DialogState, understand: Understand) -> list[Action] | str:
+    """Return what was told that answers a question, or the calls that look it up; "" where nothing does."""
+    if not (state.has("recall") and recall.may_be_known(state)):
+        return ""
+    told = recall.recall(state, understand)
+    return "" if told == phrase("not_found", state.language) else told
+
+
+def _answer(state: DialogState, intent: Intent, understand: Understand, rest: str) -> list[Action]:
+    """Return the calls of the next answer to what is wanted; `rest` was said beside it and not understood."""
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
         intent = Intent("recall", {"agenda": 1})  # somebody may have told it, or it may ring
     if intent.name == weather.INTENT and not state.has(weather.TOOL):
@@ -284,55 +305,7 @@ def _is_beginning(part: str, whole: str) -> bool:
     return "".join(whole.split()).startswith("".join(part.split()))
 
 
-def _told_by(tool: str) -> Skill:
-    """Return a skill that says what a tool says: of the last answer, of the last night."""
-
-    def tell(state: DialogState, _: Intent) -> list[Action] | str:
-        result = state.result(tool)
-        if result is None:
-            return [state.action(tool)]
-        return phrase("failed", state.language, reason=result.reason) if result.has_failed else result.result
-
-    return tell
-
-
-def _stop(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Be silent, with what rings; then a word that it was heard."""
-    if state.has("device") and state.result("device") is None:
-        return [state.action("device", do="stop")]
-    return phrase("fine", state.language)
-
-
-def _not_caught(state: DialogState, _: Intent) -> str:
-    words = bare(state.words)
-    return phrase("not_caught" if words else "not_heard", state.language, words=words)
-
-
-def _say_in(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Say something in another room, or in all; then a word that it was done, or which rooms there are."""
-    result = state.result(SAID_ELSEWHERE)
-    if result is None:
-        return [state.action("reply", room=intent.text("room"), text=intent.text("message"))]
-    if result.has_failed:
-        return phrase("no_such_room", state.language, rooms=result.reason.rpartition(": ")[2])
-    return phrase("said_there", state.language)
-
-
-def _again(state: DialogState, _: Intent) -> str:
-    """Say the last reply once more."""
-    said = [reply for turn in state.earlier for reply in turn.replies]
-    return said[-1] if said else phrase("nothing_said", state.language)
-
-
-def _help(state: DialogState, _: Intent) -> str:
-    return phrase("help", state.language, abilities=phrase("abilities", state.language))
-
-
-def _saying(name: str) -> Skill:
-    return lambda state, _: phrase(name, state.language)
-
-
-_SKILLS: Final[Mapping[str, Skill]] = {
+_SKILLS: Final[Mapping[str, talk.Skill]] = {
     "time": almanac.time_here,
     "time_there": lambda state, intent: almanac.time_there(state, intent) or _unknown(state, intent),
     "date": almanac.told_date,
@@ -359,42 +332,42 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "list_tell": lists.tell,
     "list_clear": lists.clear,
     "outside": _outside,
-    "ask_when": _saying("ask_when"),
+    "ask_when": talk.saying("ask_when"),
     "volume_set": device.volume_set,
     "volume_told": device.volume_told,
     "volume_up": device.volume_change,
     "volume_down": device.volume_change,
     "volume_change": device.volume_change,
-    "never_mind": _saying("fine"),
-    "stop": _stop,
+    "never_mind": talk.saying("fine"),
+    "stop": talk.stop,
     "wait": device.acting("wait"),
     "go_on": device.acting("go on"),
     "snooze": device.acting("snooze"),
     "mute_microphone": device.acting("mute"),
     "forget_last": device.acting("forget"),
     "forget_other": device.forget_about,
-    "repeat": _again,
-    "say_in": _say_in,
+    "repeat": talk.again,
+    "say_in": talk.say_in,
     "status": status.told,
-    "why_slow": _told_by("why_slow"),
-    "dreamt": _told_by("last_night"),
+    "why_slow": talk.told_by("why_slow"),
+    "dreamt": talk.told_by("last_night"),
     "remember": recall.remember,
     "voice_learn": voices.learn,
     "voice_who": voices.who,
     "voice_correct": voices.correct,
     "voice_forget": voices.forget,
-    "who_are_you": _saying("who"),
+    "who_are_you": talk.saying("who"),
     "why_not": lambda state, _: _told_first(state),
-    "what_can_you_do": _help,
-    "hello": _saying("hello"),
-    "how_are_you": _saying("how_are_you"),
-    "good_night": _saying("good_night"),
-    "goodbye": _saying("goodbye"),
-    "thanks": _saying("welcome"),
-    "yes": _saying("fine"),
-    "no": _saying("left_alone"),
-    "declined": _saying("left_alone"),
+    "what_can_you_do": talk.abilities,
+    "hello": talk.saying("hello"),
+    "how_are_you": talk.saying("how_are_you"),
+    "good_night": talk.saying("good_night"),
+    "goodbye": talk.saying("goodbye"),
+    "thanks": talk.saying("welcome"),
+    "yes": talk.saying("fine"),
+    "no": talk.saying("left_alone"),
+    "declined": talk.saying("left_alone"),
     "doubtful": lambda state, _: phrase("did_you_say", state.language, words=bare(state.words)),
     "unsure_yes": lambda state, _: phrase("to_be_sure", state.language, words=bare(asked_back(state)[0])),
-    "not_caught": _not_caught,
+    "not_caught": talk.not_caught,
 }

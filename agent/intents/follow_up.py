@@ -1,7 +1,7 @@
 """What words mean after those before them: and another for ten; no, make that fifteen; plus thirty."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -130,7 +130,17 @@ def asked_back(state: DialogState) -> tuple[str, bool]:
         questions = {phrase(name, language, words=bare(words)) for language in ("en", "zh")}
         if questions & set(people[-1].replies):
             return words, name == "to_be_sure"
-    return "", False
+    return _guessed(people[-1].replies), False
+
+
+def _guessed(replies: Sequence[str]) -> str:
+    """Return the plain sentence that was asked back in place of what was said; "" where none was."""
+    for language in ("en", "zh"):
+        before, _, after = phrase("did_you_mean", language, words="\0").partition("\0")
+        for reply in replies:
+            if reply.startswith(before) and reply.endswith(after):
+                return reply.removeprefix(before).removesuffix(after)
+    return ""
 
 
 def said_yes_to(state: DialogState, understand: Understand) -> str:

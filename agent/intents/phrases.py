@@ -218,6 +218,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "nothing_said": ("I have said nothing yet.", "我还没有说过话。"),
     # doubt
     "did_you_say": ("Did you say: {words}?", "你说的是：{words}，对吗？"),
+    "did_you_mean": ("Did you mean: {words}?", "你的意思是：{words}，对吗？"),
     "to_be_sure": ("To be sure, once more: {words}?", "再确认一下：{words}，对吗？"),
     "not_heard": ("I did not catch that. Please say it again.", "我没有听清楚，请再说一遍。"),
     "not_caught": (

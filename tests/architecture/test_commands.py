@@ -28,7 +28,7 @@ REALLY_RUN = {
     "events": "tests/appliance/cli/remember/test_events_command.py",
     "forget": "tests/service/test_forget_command.py",
     "handover": "tests/service/test_standby.py",
-    "hear": "tests/service/test_room.py",
+    "hear": "tests/service/process.py",
     "heard": "tests/appliance/input/test_heard.py",
     "help": "tests/appliance/cli/test_help.py",
     "identity": "tests/appliance/cli/choose/test_identity_command.py",

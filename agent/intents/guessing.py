@@ -1,0 +1,69 @@
+"""What words that no sentence fits probably want: done where the network is sure, asked back where it is likely."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from agent.intents.dialog_state import DialogState
+from agent.intents.intent import Intent, Language, Understand
+from agent.intents.learned.network import network
+from agent.intents.learned.plain import plainly
+from agent.intents.questions import is_question
+from agent.intents.subjects.home import HOME_SAY
+from agent.intents.subjects.sums import answer_sum
+from agent.intents.wording import anywhere, bare, is_story, mended, without_fillers
+
+_ONLY_TOLD: Final = frozenset(
+    {"ring_left", "ring_list", "time", "date", "days_until", "list_tell", "list_has", "repeat", "quiet", "convert"}
+)
+"""Wishes that change nothing: a wrong guess costs a sentence."""
+
+_ASKED_FIRST: Final = frozenset({"ring_cancel_all", "list_clear", "mute"})
+"""Wishes that take away much, or the ears."""
+
+SURE: Final[Mapping[Language, float]] = {"en": 0.6, "zh": 0.5}
+"""Certainty from which what was read is done at once."""
+
+LIKELY: Final[Mapping[Language, float]] = {"en": 0.3, "zh": 0.3}
+"""Certainty from which it is asked back; what changes nothing is told at once."""
+
+SURE_ASKED: Final = 0.8
+"""Certainty from which a question is taken for one about what rings, or lists: most ask for what nobody told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A plain sentence for what was said."""
+
+    words: str
+    is_sure: bool
+
+    def said_in(self, state: DialogState) -> DialogState:
+        """Return the state as if it had been said so."""
+        return replace(state, turn=replace(state.turn, block=replace(state.turn.block, words=self.words)))
+
+
+def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess | None:
+    """Return what words that mean nothing alone probably want; None where that is nothing, or nobody can say.
+
+    `intent` is what they are taken for. A house that understands orders of its own goes before what is only likely.
+    """
+    language = state.language
+    plain = without_fillers(state.words, language)
+    if state.is_doubtful or is_story(state.words, language) or answer_sum(plain):
+        return None
+    reading = network(language).read(mended(state.words, language))
+    if reading is None:
+        return None
+    asks = is_question(plain)
+    # "The eggs one was cancelled" may be an order badly heard, or somebody's news.
+    is_told = anywhere(language, "reported", "told_of").search(bare(state.words)) is not None
+    is_sure = reading.certainty >= (SURE_ASKED if asks else SURE[language])
+    # It may be known, here or there, or be nothing for a box.
+    is_other = asks or is_told or intent.name != "unknown" or state.has(HOME_SAY)
+    if not is_sure and (is_other or reading.certainty < LIKELY[language]):
+        return None
+    is_nameless = reading.name == "ring_cancel" and not reading.slots
+    is_sure = is_sure and not (is_told or is_nameless or reading.name in _ASKED_FIRST)
+    words = plainly(reading, language, understand)
+    return Guess(words, is_sure or reading.name in _ONLY_TOLD) if words else None

@@ -1,0 +1,75 @@
+"""What the network read, said in the plain words of a command: what people put in a hundred ways, put in one."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from string import Formatter
+from typing import Any, Final
+
+from agent.intents.intent import Language, Understand
+from agent.intents.learned.network import Reading
+
+_LEADING: Final[Mapping[str, re.Pattern[str]]] = {
+    "time": re.compile(r"^(?:at|around|about|by|for|till|until) ", re.IGNORECASE),
+    "duration": re.compile(r"^(?:in|for|by|about|another|of) ", re.IGNORECASE),
+    "label": re.compile(r"^(?:(?:to|for|about|the|my|our) )+", re.IGNORECASE),
+    "item": re.compile(r"^(?:the|my|our) ", re.IGNORECASE),
+    "list": re.compile(r"^(?:the|my|our) ", re.IGNORECASE),
+    "which": re.compile(r"^the ", re.IGNORECASE),
+    "old": re.compile(r"^(?:at|the) ", re.IGNORECASE),
+}
+"""What a plain sentence says itself before a slot."""
+
+_TRAILING: Final[Mapping[str, re.Pattern[str]]] = {
+    "duration": re.compile(r" (?:more|extra|longer|less|earlier|sooner)$", re.IGNORECASE),
+    "list": re.compile(r" list$|清单$|单子$", re.IGNORECASE),
+}
+"""What it says behind one."""
+
+_NUMBER: Final = re.compile(r"[\d.]+|[a-z]+(?:[- ][a-z]+)?|[零一二两三四五六七八九十百\d]+", re.IGNORECASE)
+
+_UNIT: Final = re.compile(r"hour|min|sec|quarter|half|分|秒|钟|刻|时|半", re.IGNORECASE)
+
+_LAST_ONLY: Final = frozenset({"time", "duration", "level"})
+"""Slots of which the last is meant where several were said: at seven, no, at eight."""
+
+_AROUND: Final = " ,.?!，。？！;；:：、\"'“”"
+
+
+def plainly(reading: Reading, language: Language, understand: Understand) -> str:
+    """Return the plain sentence of what was read, one that is understood as that; "" where there is none."""
+    wish = _wishes()["wishes"].get(reading.name)
+    if wish is None:
+        return ""
+    slots = _joined(reading, language)
+    for frame in wish[language]:
+        wanted = {name for _, name, _, _ in Formatter().parse(frame) if name}
+        if wanted <= slots.keys() and understand(said := str(frame).format(**slots)).name in wish["means"]:
+            return said
+    return ""
+
+
+def _joined(reading: Reading, language: Language) -> dict[str, str]:
+    """Return the words of each slot, as a plain sentence says them."""
+    found: dict[str, list[str]] = {}
+    for slot, words in reading.slots:
+        found.setdefault(slot, []).append(_trimmed(slot, words, language))
+    joint = _wishes()["and"][language]
+    return {slot: each[-1] if slot in _LAST_ONLY else joint.join(each) for slot, each in found.items()}
+
+
+def _trimmed(slot: str, words: str, language: Language) -> str:
+    for pattern in (_LEADING.get(slot), _TRAILING.get(slot)):
+        words = pattern.sub("", words).strip(_AROUND) if pattern else words.strip(_AROUND)
+    if slot == "duration" and _NUMBER.fullmatch(words) and not _UNIT.search(words):
+        words += _wishes()["minutes"][language]
+    return words
+
+
+@cache
+def _wishes() -> Mapping[str, Any]:
+    import yaml
+
+    read: Mapping[str, Any] = yaml.safe_load(files(__package__).joinpath("plain.yaml").read_text(encoding="utf-8"))
+    return read

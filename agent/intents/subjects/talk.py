@@ -1,0 +1,63 @@
+"""What is said of talking itself, without a model: again, in another room, be silent, and what it can do."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
+from agent.intents.intent import Intent
+from agent.intents.phrases import phrase
+from agent.intents.wording import bare
+
+Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
+"""Returns the tools to call first, or the words to say."""
+
+
+def told_by(tool: str) -> Skill:
+    """Return a skill that says what a tool says: of the last answer, of the last night."""
+
+    def tell(state: DialogState, _: Intent) -> list[Action] | str:
+        result = state.result(tool)
+        if result is None:
+            return [state.action(tool)]
+        return phrase("failed", state.language, reason=result.reason) if result.has_failed else result.result
+
+    return tell
+
+
+def stop(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Be silent, with what rings; then a word that it was heard."""
+    if state.has("device") and state.result("device") is None:
+        return [state.action("device", do="stop")]
+    return phrase("fine", state.language)
+
+
+def not_caught(state: DialogState, _: Intent) -> str:
+    """Say back what was hard to hear."""
+    words = bare(state.words)
+    return phrase("not_caught" if words else "not_heard", state.language, words=words)
+
+
+def say_in(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Say something in another room, or in all; then a word that it was done, or which rooms there are."""
+    result = state.result(SAID_ELSEWHERE)
+    if result is None:
+        return [state.action("reply", room=intent.text("room"), text=intent.text("message"))]
+    if result.has_failed:
+        return phrase("no_such_room", state.language, rooms=result.reason.rpartition(": ")[2])
+    return phrase("said_there", state.language)
+
+
+def again(state: DialogState, _: Intent) -> str:
+    """Say the last reply once more."""
+    said = [reply for turn in state.earlier for reply in turn.replies]
+    return said[-1] if said else phrase("nothing_said", state.language)
+
+
+def abilities(state: DialogState, _: Intent) -> str:
+    """Tell what can be done without a model."""
+    return phrase("help", state.language, abilities=phrase("abilities", state.language))
+
+
+def saying(name: str) -> Skill:
+    """Return a skill that says a phrase."""
+    return lambda state, _: phrase(name, state.language)

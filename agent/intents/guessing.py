@@ -49,13 +49,13 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     `intent` is what they are taken for. A house that understands orders of its own goes before what is only likely.
     """
     language = state.language
-    plain = without_fillers(state.words, language)
-    if state.is_doubtful or is_story(state.words, language) or answer_sum(plain):
+    bare_words = without_fillers(state.words, language)
+    if state.is_doubtful or is_story(state.words, language) or answer_sum(bare_words):
         return None
     reading = network(language).read(mended(state.words, language))
     if reading is None:
         return None
-    asks = is_question(plain)
+    asks = is_question(bare_words)
     # "The eggs one was cancelled" may be an order badly heard, or somebody's news.
     is_told = anywhere(language, "reported", "told_of").search(bare(state.words)) is not None
     is_sure = reading.certainty >= (SURE_ASKED if asks else SURE[language])
@@ -65,5 +65,7 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
         return None
     is_nameless = reading.name == "ring_cancel" and not reading.slots
     is_sure = is_sure and not (is_told or is_nameless or reading.name in _ASKED_FIRST)
-    words = plainly(reading, language, understand)
-    return Guess(words, is_sure or reading.name in _ONLY_TOLD) if words else None
+    plain = plainly(reading, language, understand)
+    if plain is None:
+        return None
+    return Guess(plain.words, (is_sure and plain.is_whole) or reading.name in _ONLY_TOLD)

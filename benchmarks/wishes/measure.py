@@ -62,8 +62,8 @@ def _judged(
         language = language_of(line.words)
         plain = plainly(Reading(line.name, 1.0, tuple(line.slots())), language, understand)
         reading = reader.read(mended(line.words, language))
-        guess = plainly(reading, language, understand) if reading else ""
-        meant, guessed = (understand(each) if each else Intent("unknown") for each in (plain, guess))
+        guess = plainly(reading, language, understand) if reading else None
+        meant, guessed = (understand(each.words) if each else Intent("unknown") for each in (plain, guess))
         yield line, meant, understand(line.words), guessed, reading.certainty if reading else 0.0
 
 

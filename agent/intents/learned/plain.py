@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Formatter
@@ -31,32 +32,42 @@ _NUMBER: Final = re.compile(r"[\d.]+|[a-z]+(?:[- ][a-z]+)?|[零一二两三四�
 
 _UNIT: Final = re.compile(r"hour|min|sec|quarter|half|分|秒|钟|刻|时|半", re.IGNORECASE)
 
-_LAST_ONLY: Final = frozenset({"time", "duration", "level"})
-"""Slots of which the last is meant where several were said: at seven, no, at eight."""
+_ONE_ONLY: Final = frozenset({"time", "duration", "level", "label"})
+"""Slots of which a plain sentence has one, the last that was said: at seven, no, at eight."""
 
 _AROUND: Final = " ,.?!，。？！;；:：、\"'“”"
 
 
-def plainly(reading: Reading, language: Language, understand: Understand) -> str:
-    """Return the plain sentence of what was read, one that is understood as that; "" where there is none."""
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A plain sentence for a reading."""
+
+    words: str
+    is_whole: bool
+    """Whether it says all that was read: each slot, and one time or length where only one can be meant."""
+
+
+def plainly(reading: Reading, language: Language, understand: Understand) -> Plain | None:
+    """Return the plain sentence of what was read, one that is understood as that; None where there is none."""
     wish = _wishes()["wishes"].get(reading.name)
     if wish is None:
-        return ""
-    slots = _joined(reading, language)
+        return None
+    slots = _slots(reading, language)
+    joint = _wishes()["and"][language]
+    said = {slot: each[-1] if slot in _ONE_ONLY else joint.join(each) for slot, each in slots.items()}
     for frame in wish[language]:
         wanted = {name for _, name, _, _ in Formatter().parse(frame) if name}
-        if wanted <= slots.keys() and understand(said := str(frame).format(**slots)).name in wish["means"]:
-            return said
-    return ""
+        if wanted <= said.keys() and understand(words := str(frame).format(**said)).name in wish["means"]:
+            return Plain(words, wanted == said.keys() and all(len(slots[slot]) == 1 for slot in _ONE_ONLY & wanted))
+    return None
 
 
-def _joined(reading: Reading, language: Language) -> dict[str, str]:
+def _slots(reading: Reading, language: Language) -> dict[str, list[str]]:
     """Return the words of each slot, as a plain sentence says them."""
     found: dict[str, list[str]] = {}
     for slot, words in reading.slots:
         found.setdefault(slot, []).append(_trimmed(slot, words, language))
-    joint = _wishes()["and"][language]
-    return {slot: each[-1] if slot in _LAST_ONLY else joint.join(each) for slot, each in found.items()}
+    return found
 
 
 def _trimmed(slot: str, words: str, language: Language) -> str:

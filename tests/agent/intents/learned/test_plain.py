@@ -9,7 +9,7 @@ import yaml
 
 from agent.intents.intent import Language
 from agent.intents.learned.network import Reading, network
-from agent.intents.learned.plain import plainly
+from agent.intents.learned.plain import Plain, plainly
 from agent.intents.understanding import load_understanding
 
 UNDERSTAND = load_understanding()
@@ -57,36 +57,49 @@ FRAMES = [
 @pytest.mark.parametrize(("name", "language", "frame"), FRAMES)
 def test_each_plain_sentence_is_understood_as_its_wish(name: str, language: Language, frame: str) -> None:
     slots = tuple((slot, SAID[language][slot]) for _, slot, _, _ in Formatter().parse(frame) if slot)
-    said = plainly(Reading(name, 1.0, slots), language, UNDERSTAND)
-    assert said, "there is a plain sentence for these slots"
-    assert UNDERSTAND(said).name in WISHES[name]["means"]
-    assert all(words in said for _, words in slots)
+    plain = plainly(Reading(name, 1.0, slots), language, UNDERSTAND)
+    assert plain is not None
+    assert plain.is_whole
+    assert UNDERSTAND(plain.words).name in WISHES[name]["means"]
+    assert all(words in plain.words for _, words in slots)
 
 
 @pytest.mark.parametrize(
     ("slots", "said"),
     [
         ((("duration", "25"), ("label", "the chicken")), "set a timer for 25 minutes for chicken"),
-        ((("duration", "twenty"), ("duration", "twenty five minutes")), "set a timer for twenty five minutes"),
         ((("duration", "another ten minutes more"),), "set a timer for ten minutes"),
     ],
 )
 def test_what_is_said_around_a_slot_is_said_once(slots: tuple[tuple[str, str], ...], said: str) -> None:
-    assert plainly(Reading("timer_start", 1.0, slots), "en", UNDERSTAND) == said
+    assert plainly(Reading("timer_start", 1.0, slots), "en", UNDERSTAND) == Plain(said, is_whole=True)
 
 
 def test_several_things_go_on_a_list_together() -> None:
     reading = Reading("list_add", 1.0, (("item", "cumin"), ("list", "the shopping list"), ("item", "some foil")))
-    assert plainly(reading, "en", UNDERSTAND) == "add cumin and some foil to the shopping list"
+    said = "add cumin and some foil to the shopping list"
+    assert plainly(reading, "en", UNDERSTAND) == Plain(said, is_whole=True)
+
+
+@pytest.mark.parametrize(
+    ("slots", "said"),
+    [
+        ((("duration", "twenty"), ("duration", "twenty five minutes")), "set a timer for twenty five minutes"),
+        ((("duration", "forty"), ("label", "squash"), ("time", "six")), "set a timer for forty minutes for squash"),
+    ],
+)
+def test_what_leaves_something_out_is_not_whole(slots: tuple[tuple[str, str], ...], said: str) -> None:
+    """Who says two lengths means the last, or two timers: it is asked back."""
+    assert plainly(Reading("timer_start", 1.0, slots), "en", UNDERSTAND) == Plain(said, is_whole=False)
 
 
 def test_what_wants_nothing_has_no_plain_sentence() -> None:
     for name in ("tell", "recall", "chat", "other", "sum", "outside"):
-        assert plainly(Reading(name, 1.0, ()), "en", UNDERSTAND) == ""
+        assert plainly(Reading(name, 1.0, ()), "en", UNDERSTAND) is None
 
 
 def test_a_slot_that_is_no_time_makes_no_alarm() -> None:
-    assert plainly(Reading("ring_longer", 1.0, (("duration", "a purple while"),)), "en", UNDERSTAND) == ""
+    assert plainly(Reading("ring_longer", 1.0, (("duration", "a purple while"),)), "en", UNDERSTAND) is None
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -93,6 +93,12 @@ def loudest_hertz(samples: NDArray[np.int16]) -> float:
     return float(np.argmax(spectrum)) * RATE / len(samples)
 
 
+def sounding(samples: NDArray[np.int16]) -> float:
+    """Seconds in which something sounds, by 10 ms: on a busy machine a real-time card puts holes in between."""
+    frames = samples[: len(samples) // 160 * 160].reshape(-1, 160)
+    return float(np.count_nonzero(np.abs(frames).max(axis=1) > 1000)) * 0.01
+
+
 @pytest.mark.sound
 def test_what_is_played_into_the_microphone_is_heard(card: VirtualSound, tmp_path: Path) -> None:
     tone = make_tone(tmp_path / "tone.wav", 440, 0.5)
@@ -101,7 +107,7 @@ def test_what_is_played_into_the_microphone_is_heard(card: VirtualSound, tmp_pat
     heard = read(tmp_path / "heard.wav")
     loud = np.flatnonzero(np.abs(heard) > 1000)
     assert loudest_hertz(heard[loud[0] : loud[-1]]) == pytest.approx(440, abs=3)
-    assert (loud[-1] - loud[0]) / RATE == pytest.approx(0.5, abs=0.04)
+    assert sounding(heard) == pytest.approx(0.5, abs=0.04)
 
 
 @pytest.mark.sound
@@ -112,7 +118,7 @@ def test_what_the_loudspeaker_plays_is_recorded_whole(card: VirtualSound, tmp_pa
     heard = read(tmp_path / "heard.wav")
     loud = np.flatnonzero(np.abs(heard) > 1000)
     assert loudest_hertz(heard[loud[0] : loud[-1]]) == pytest.approx(1000, abs=3)
-    assert (loud[-1] - loud[0]) / RATE == pytest.approx(0.5, abs=0.04)
+    assert sounding(heard) == pytest.approx(0.5, abs=0.04)
 
 
 @pytest.mark.sound

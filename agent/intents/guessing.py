@@ -59,12 +59,13 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     # "The eggs one was cancelled" may be an order badly heard, or somebody's news.
     is_told = anywhere(language, "reported", "told_of").search(bare(state.words)) is not None
     is_sure = reading.certainty >= (SURE_ASKED if asks else SURE[language])
-    # It may be known, here or there, or be nothing for a box.
-    is_other = asks or is_told or intent.name != "unknown" or state.has(HOME_SAY)
+    is_other = asks or is_told or intent.name != "unknown"  # it may be known, or be nothing for a box
     if not is_sure and (is_other or reading.certainty < LIKELY[language]):
         return None
     is_nameless = reading.name == "ring_cancel" and not reading.slots
     is_sure = is_sure and not (is_told or is_nameless or reading.name in _ASKED_FIRST)
+    if state.has(HOME_SAY) and not is_sure:
+        return None
     plain = plainly(reading, language, understand)
     if plain is None:
         return None

@@ -67,6 +67,15 @@ async def test_a_light_goes_on_without_a_model_and_the_call_is_journaled(
         assert words in json.dumps([each.body for each in requests], ensure_ascii=False)  # as it was heard
 
 
+async def test_what_may_be_meant_for_timers_too_is_the_house_s(tmp_path: Path) -> None:
+    """Without a house "cancel all timers" is asked back."""
+    words = "turn off everything downstairs"
+    async with small_home() as server, a_home(tmp_path, server) as (house, _):
+        assert "Did you mean" not in await hear(house, words)
+        requests = await house.journal.entries(topic="tools.requests")
+        assert requests[0].body.get("tool_name") == "home_say"
+
+
 async def test_a_question_about_the_house_is_answered_by_it(tmp_path: Path) -> None:
     async with small_home() as server, a_home(tmp_path, server) as (house, _):
         assert await hear(house, "is the washing machine done") == "Washing Machine is running"

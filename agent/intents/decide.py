@@ -122,7 +122,7 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
         return [intent]
     rest = ""
     if intent.name in ringing.VAGUE and (clause := clause_of(state, understand)):
-        state, rest = clause.said_in(state), bare(clause.rest)
+        state, rest = state.in_words(clause.words), bare(clause.rest)
         intent = clause.named(_meant(state, understand))
     guess = guessed(state, intent, understand) if intent.name in ringing.VAGUE else None
     known = _known(state, understand) if guess else ""
@@ -131,7 +131,7 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     if guess and not known:
         if not guess.is_sure:
             return _say(state, phrase("did_you_mean", state.language, words=guess.words), "asked back")
-        state = guess.said_in(state)
+        state = state.in_words(guess.words)
         intent = ringing.of_ringing(state, _meant(state, understand), understand)
     return [intent] if isinstance(intent, Action) else _answer(state, intent, understand, rest)
 

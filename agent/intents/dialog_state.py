@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
@@ -130,6 +130,10 @@ class DialogState:
             return None
         moment = told + timedelta(seconds=min(self.waited, _LONGEST_WAIT))
         return moment.astimezone(_zone(self.turn.block.situation.get("Timezone", "")))
+
+    def in_words(self, words: str) -> "DialogState":
+        """Return the state as if the person had said it in these words."""
+        return replace(self, turn=replace(self.turn, block=replace(self.turn.block, words=words)))
 
     def result(self, tool: str) -> ToolResult | None:
         """Return what came of the last call of a tool in this turn, None when there was none."""

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
@@ -86,8 +85,8 @@ def in_full(state: DialogState, understand: Understand) -> DialogState:
     before = next(iter(state.last_said()), None)
     if before is None or is_story(state.words, state.language):
         return state
-    turn, full = state.turn, _in_full(state.words, before, state.language, understand)
-    return replace(state, turn=replace(turn, block=replace(turn.block, words=full))) if full else state
+    full = _in_full(state.words, before, state.language, understand)
+    return state.in_words(full) if full else state
 
 
 def _in_full(words: str, before: Turn, language: Language, understand: Understand) -> str:

@@ -1,7 +1,7 @@
 """What words that no sentence fits probably want: done where the network is sure, asked back where it is likely."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from agent.intents.dialog_state import DialogState
@@ -38,10 +38,6 @@ class Guess:
     words: str
     is_sure: bool
 
-    def said_in(self, state: DialogState) -> DialogState:
-        """Return the state as if it had been said so."""
-        return replace(state, turn=replace(state.turn, block=replace(state.turn.block, words=self.words)))
-
 
 def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess | None:
     """Return what words that mean nothing alone probably want; None where that is nothing, or nobody can say.
@@ -50,7 +46,7 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     """
     language = state.language
     bare_words = without_fillers(state.words, language)
-    if state.is_doubtful or is_story(state.words, language) or answer_sum(bare_words):
+    if state.is_doubtful or is_story(state.words, language):
         return None
     reading = network(language).read(mended(state.words, language))
     if reading is None:
@@ -67,6 +63,6 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     if state.has(HOME_SAY) and not is_sure:
         return None
     plain = plainly(reading, language, understand)
-    if plain is None:
+    if plain is None or answer_sum(bare_words):
         return None
     return Guess(plain.words, (is_sure and plain.is_whole) or reading.name in _ONLY_TOLD)

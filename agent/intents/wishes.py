@@ -88,10 +88,6 @@ class Clause:
     told: str
     """What was only told before it, and may be what it is for."""
 
-    def said_in(self, state: DialogState) -> DialogState:
-        """Return the state as if nothing else had been said."""
-        return replace(state, turn=replace(state.turn, block=replace(state.turn.block, words=self.words)))
-
     def named(self, intent: Intent) -> Intent:
         """Return what rings with what it is for."""
         is_nameless = intent.name in TIMED and not intent.text("label")

@@ -104,7 +104,8 @@ class Interruption(SpeechObserver):
         if not self._barge_in.is_quiet and self._own_voice.hears_another:
             self._barge_in.mode = self._own_voice.mode
             self._do(self._barge_in.startled(self._clock()))
-        self._do(self._barge_in.chunk_came(probability, self._clock(), self._own_voice.explained))
+        explained = self._own_voice.explained if self._barge_in.is_in_doubt else 0.0
+        self._do(self._barge_in.chunk_came(probability, self._clock(), explained))
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Be quiet, if it speaks."""

@@ -158,6 +158,11 @@ class BargeIn:
         return self._reply_began is not None
 
     @property
+    def is_in_doubt(self) -> bool:
+        """Whether speech is waited for that may be the residual of what is said: only then does a chunk count."""
+        return self._doubted_speech is not None
+
+    @property
     def is_quiet(self) -> bool:
         """Whether speech is paused or ducked."""
         return self._quiet is not None

@@ -9,6 +9,7 @@ import httpx
 
 from agent.errors import ModelError
 from agent.model.faults import broken, refused, unreachable
+from memory.egress import has_certificate
 from memory.json_value import Json
 
 KEEP_ALIVE = 120.0
@@ -94,8 +95,7 @@ class Connection:
                 headers={"Content-Type": "application/json", "Accept": "text/event-stream", **headers},
                 timeout=httpx.Timeout(None, connect=self._connect_seconds),
                 limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE),
-                # Certificates take 20 ms to load, which a server at home without them need not cost.
-                verify=not self.root.startswith("http:"),
+                verify=has_certificate(self.root),
                 # What the environment says of proxies must not send the words of a local configuration elsewhere.
                 trust_env=False,
             )

@@ -21,6 +21,7 @@ from appliance.doctor.service import told_by_service
 from appliance.model.catalog import ModelCatalog, catalog_of
 from appliance.model.choose import OFFLINE, choose_models
 from appliance.model.providers import OTHER, provider_at, provider_of
+from memory.egress import has_certificate
 
 if TYPE_CHECKING:
     from memory.vectors.embedding import Embedder
@@ -190,7 +191,7 @@ async def _ask(server: _Server) -> Line:
                 trust_env=False,
                 timeout=ANSWER_SECONDS,
                 headers=server.headers,
-                verify=not server.url.startswith("http:"),  # certificates take 20 ms to load
+                verify=has_certificate(server.url),
             ) as client,
         ):
             answer = await client.get(server.url)

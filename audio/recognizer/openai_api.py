@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from audio.egress import SendsTo
+from audio.egress import SendsTo, has_certificate
 from audio.errors import RecognitionFailed
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import Hotwords, fitting, no_hotwords, reads_out
@@ -164,7 +164,7 @@ class OpenAiRecognizer:
                 timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
                 limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE),
                 follow_redirects=False,  # neither sound nor key go where nobody configured
-                verify=not self._roots[0].startswith("http:"),  # certificates take 20 ms to load
+                verify=has_certificate(self._roots[0]),
                 trust_env=False,
             )
         return self._client

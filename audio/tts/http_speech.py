@@ -9,7 +9,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from audio.egress import SendsTo
+from audio.egress import SendsTo, has_certificate
 from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.loops import Loop
 from audio.speech import SpeechAudio
@@ -165,7 +165,7 @@ class HttpSpeech:
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx.Limits(keepalive_expiry=KEEP_SECONDS),
-            verify=not self._url.startswith("http:"),  # without TLS there is nothing to verify, and nothing to load
+            verify=has_certificate(self._url),
             follow_redirects=False,
             trust_env=False,
         )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 from weakref import WeakValueDictionary
 
-from memory.egress import SendsTo, host_of
+from memory.egress import SendsTo, has_certificate, host_of
 from memory.errors import EmbeddingUnavailable, GraphRefused
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class OpenAiEmbedder:
             timeout=seconds,
             headers={"Authorization": f"Bearer {key}"} if key and self._has_sendable_key else {},
             follow_redirects=False,
-            verify=not self._url.startswith("http:"),  # certificates take 20 ms to load
+            verify=has_certificate(self._url),
         )
 
     async def embed(self, texts: Sequence[str], use: Use = "text") -> list[list[float]]:

@@ -34,6 +34,7 @@ from agent.tools.mcp.schema import plain
 from agent.tools.mcp.server import READ_RESOURCE, Offered, Said, Server
 from agent.tools.mcp.stdio import running
 from agent.tools.tool import from_outside
+from memory.egress import has_certificate
 from memory.json_value import Json
 
 MOST_PAGES: Final = 20
@@ -257,7 +258,7 @@ def client_for(server: Server) -> httpx2.AsyncClient:
         headers=headers,
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
         trust_env=False,
-        verify=not server.url.startswith("http:"),  # certificates take 20 ms to load
+        verify=has_certificate(server.url),
         event_hooks={"request": [_hurry], "response": [partial(_refused, server), _bound]},
     )
 

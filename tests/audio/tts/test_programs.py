@@ -179,8 +179,11 @@ async def test_the_next_sentence_is_spoken_by_a_program_that_waits_for_it() -> N
 
 
 def children(name: str) -> list[int]:
-    """Return the ids of this process's own programs of that name."""
-    return [each for each in children_of(os.getpid()) if Path(f"/proc/{each}/comm").read_text().strip() == name]
+    """Return the ids of this process's own programs of that name.
+
+    By the file they run: a child's `comm` still has the name of its parent for a moment after it was started.
+    """
+    return [each for each in children_of(os.getpid()) if Path(f"/proc/{each}/exe").resolve().name == name]
 
 
 @pytest.mark.shows("V19")

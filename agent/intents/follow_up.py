@@ -1,12 +1,12 @@
 """What words mean after those before them: and another for ten; no, make that fifteen; plus thirty."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
-from agent.intents.phrases import phrase
+from agent.intents.phrases import gaps, phrase
 from agent.intents.questions import is_question, is_statement
 from agent.intents.spoken import is_length, moment_told
 from agent.intents.subjects.days import day_of, names_day
@@ -129,17 +129,8 @@ def asked_back(state: DialogState) -> tuple[str, bool]:
         questions = {phrase(name, language, words=bare(words)) for language in ("en", "zh")}
         if questions & set(people[-1].replies):
             return words, name == "to_be_sure"
-    return _guessed(people[-1].replies), False
-
-
-def _guessed(replies: Sequence[str]) -> str:
-    """Return the plain sentence that was asked back in place of what was said; "" where none was."""
-    for language in ("en", "zh"):
-        before, _, after = phrase("did_you_mean", language, words="\0").partition("\0")
-        for reply in replies:
-            if reply.startswith(before) and reply.endswith(after):
-                return reply.removeprefix(before).removesuffix(after)
-    return ""
+    read = (gaps("did_you_mean", reply, language) for language in ("en", "zh") for reply in people[-1].replies)
+    return next((each["words"] for each in read if each), ""), False
 
 
 def said_yes_to(state: DialogState, understand: Understand) -> str:
@@ -343,9 +334,5 @@ def _number(words: str, language: Language, understand: Understand) -> int:
 
 def _value(reply: str, language: Language) -> str:
     """Return the number in the answer to a sum, "" where it is another sentence."""
-    for name in ("sum", "sum_about"):
-        before, _, after = phrase(name, language, value="\0").partition("\0")
-        number = reply.removeprefix(before).removesuffix(after).replace(",", "")
-        if reply.startswith(before) and re.fullmatch(r"-?\d+(?:\.\d+)?", number):
-            return number
-    return ""
+    read = (gaps(name, reply, language).get("value", "").replace(",", "") for name in ("sum", "sum_about"))
+    return next((number for number in read if re.fullmatch(r"-?\d+(?:\.\d+)?", number)), "")

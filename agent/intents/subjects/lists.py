@@ -11,7 +11,7 @@ from typing import Final
 from agent.event import SELF_CREATED
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent, Language
-from agent.intents.phrases import phrase
+from agent.intents.phrases import gaps, phrase
 from agent.intents.questions import tokens
 from memory.chinese import has_chinese
 from memory.json_value import fields, listed
@@ -85,7 +85,7 @@ def list_of(state: DialogState, intent: Intent) -> str:
 
 def spoken_of(replies: Sequence[str], language: Language) -> str:
     """Return the name of the list that a reply tells of, "" where it tells of none."""
-    found = (_read(name, reply, language) for reply in reversed(replies) for name in _TOLD)
+    found = (gaps(name, reply, language) for reply in reversed(replies) for name in _TOLD)
     return next((each["list"] for each in found if each), "")
 
 
@@ -116,17 +116,9 @@ def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple
         ((str(hit.get("at", "")), -place), str(hit.get("words", ""))) for place, hit in enumerate(hits)
     ):
         for change in _CHANGES:
-            read = _read(change, words, language)
+            read = gaps(change, words, language)
             if read and read["list"] == name:
                 yield change, things(read.get("items", ""))
-
-
-def _read(name: str, words: str, language: Language) -> dict[str, str]:
-    """Return what stands in the gaps of a phrase, nothing where the words are another one."""
-    pattern = re.escape(phrase(name, language, list="\0", items="\1", item="\1"))
-    pattern = pattern.replace("\0", "(?P<list>.+?)", 1).replace("\0", "(?P=list)").replace("\1", "(?P<items>.+)")
-    found = re.search(pattern, words)
-    return found.groupdict() if found else {}
 
 
 def _looked_up(state: DialogState, name: str) -> list[Action] | str | None:

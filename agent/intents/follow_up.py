@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
-from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
+from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand, language_of
 from agent.intents.phrases import gaps, phrase
 from agent.intents.questions import is_question, is_statement
 from agent.intents.spoken import is_length, moment_told
@@ -248,8 +248,10 @@ def _another_of_minutes(words: str, language: Language, last: Turn, understand: 
     opened = beginning("another", language).match(words)
     if not opened or not any(each.tool == "set_timer" for each in last.results):
         return
-    if number := _number(without_fillers(words[opened.end() :], language), language, understand):
-        yield Intent("timer_start", {"minutes": number})
+    count, _, label = without_fillers(words[opened.end() :], language).partition(" for ")
+    if number := _number(count, language, understand):
+        named: dict[str, Slot] = {"label": without_fillers(label, language)} if label else {}
+        yield Intent("timer_start", {"minutes": number, **named})
 
 
 def _another(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:

@@ -60,6 +60,20 @@ _SOUGHT: Final = frozenset({"recall", "unknown"})
 _FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest"})
 """Slots of free text."""
 
+_ALONE: Final[Mapping[Language, Mapping[str, str]]] = {
+    "en": {"several_timers": "set a timer for {}", "several_alarms": "set an alarm for {}"},
+    "zh": {"several_timers": "设一个{}的计时器", "several_alarms": "设一个{}的闹钟"},
+}
+"""How one of several that ring is asked for, by the wording that asks for all of them."""
+
+_NEXT: Final[Mapping[Language, str]] = {
+    "en": r",\s*(?:and\s+)?|\s+and\s+",
+    "zh": r"[，,、；;和还有再另第]+[一二三]?个?",
+}
+"""Where the next of several begins."""
+
+_UNIT: Final = re.compile(r"\b(?:minutes?|hours?|seconds?|mins?)\b", re.IGNORECASE)
+
 _TOOLS: Final[Mapping[str, str]] = {"timer_start": "set_timer", "alarm": "set_alarm"}
 """What will have been called for a wish when the next one is looked at."""
 
@@ -75,7 +89,23 @@ def wishes(state: DialogState, understand: Understand, said: str = "") -> list[s
     words = mended(said or state.words, state.language)
     if len(words) > _LONGEST[state.language] or state.is_doubtful:
         return [state.words]
-    return _parted(state, words, understand) or [state.words]
+    return _parted(state, _each_alone(words), understand) or [state.words]
+
+
+def _each_alone(words: str) -> str:
+    """Return words that ask for several timers or alarms at once as one wish after the other; others as they are.
+
+    In English the first alone, on which the others go on: set two timers, ten minutes for pasta and twelve for rice.
+    """
+    language = language_of(words)
+    for name, alone in _ALONE[language].items():
+        if opened := beginning(name, language).match(words):
+            first, *others = re.split(_NEXT[language], words[opened.end() :])
+            if language == "zh":
+                return "，".join(alone.format(each) for each in (first, *others))
+            unit = _UNIT.search(" ".join(others)) if name == "several_timers" and not _UNIT.search(first) else None
+            return " and ".join((alone.format(f"{first} {unit.group()}" if unit else first), *others))
+    return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +168,23 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int = 
         if not _may_begin(first, left) or _takes_back(left, right, state.language):
             continue
         after = _after(state, left, first)
+        right = _with_and(after, right, understand) if first.text("label") else right
         rest = (_parted(after, right, understand, most - 1) if most > 2 else []) or [right]
         # Only what rings is gone on with: "fish and chips nine" is a password, and no second alarm.
         second = _meant(after, rest[0], understand) if first.name in TIMED else _alone(rest[0], understand)
         if _may_follow(first, second, rest[0]) and not _is_one(whole, first, second, left, right):
             return [_on_its_day(left, first, rest[0], understand), *rest]
     return []
+
+
+def _with_and(after: DialogState, words: str, understand: Understand) -> str:
+    """Return the words with the "and" that a comma stood for: at five to feed the cat, at six to water the plants."""
+    if beginning("another", "en").match(words):
+        return words
+    clause = re.split(_CLAUSE["en"] + "| and ", words, maxsplit=1)[0]
+    meant = _meant(after, f"and {clause}", understand)
+    is_alike = meant.name in TIMED and clause.casefold().endswith(f" to {meant.text('label').casefold()}")
+    return f"and {words}" if is_alike else words
 
 
 def _on_its_day(left: str, first: Intent, right: str, understand: Understand) -> str:

@@ -41,6 +41,7 @@ async def test_what_needs_a_model_is_said_honestly_and_at_length_once(talk: Talk
         ("Thank you.", "You are welcome."),
         ("谢谢", "不客气"),
         ("Good night.", "Good night."),
+        ("I'm off to bed.", "Good night."),
         ("晚安", "晚安"),
         ("Goodbye.", "Goodbye."),
         ("Never mind.", "All right."),

@@ -58,6 +58,8 @@ ONE = [
     "remind me at six to call mum and turn the volume down",
     "remind me to buy milk and eggs at six",
     "wake me at seven, I have a flight at nine",
+    "wake me at seven, at eight I have to be at work",
+    "remind me at five to call mum, at six I am at the gym",
     "wake me at seven, no, half past seven",
     "wake me at seven, sorry, set an alarm for eight",
     "add bread, milk and butter to my shopping list",
@@ -103,6 +105,31 @@ def test_wishes_are_found(words: str) -> None:
     assert parted(separators(words)) == words.split(" | ")
 
 
+@pytest.mark.parametrize(
+    ("words", "each"),
+    [
+        (
+            "remind me at five to feed the cat, at six to water the plants and at nine to lock the door",
+            "remind me at five to feed the cat | and at six to water the plants | and at nine to lock the door",
+        ),
+        (
+            "set two timers, ten minutes for pasta and twelve for the sauce",
+            "set a timer for ten minutes for pasta | and twelve for the sauce",
+        ),
+        (
+            "Set three timers: five minutes for eggs, eight minutes for toast, and an hour for the roast",
+            "set a timer for five minutes for eggs | and eight minutes for toast | and an hour for the roast",
+        ),
+        ("set timers for five and ten minutes", "set a timer for five minutes | and ten minutes"),
+        ("set two alarms, one for six and one for seven", "set an alarm for six | and one for seven"),
+        ("设两个计时器，一个十分钟煮面，一个十二分钟煮酱", "设一个十分钟煮面的计时器 | 设一个十二分钟煮酱的计时器"),
+        ("帮我定三个闹钟，六点、六点半和七点", "设一个六点的闹钟 | 设一个六点半的闹钟 | 设一个七点的闹钟"),
+    ],
+)
+def test_several_that_ring_are_asked_for_at_once(words: str, each: str) -> None:
+    assert parted(words) == each.split(" | ")
+
+
 @pytest.mark.parametrize("words", ONE)
 def test_what_is_one_wish_stays_one(words: str) -> None:
     assert parted(words) == [words]
@@ -121,6 +148,14 @@ async def test_each_is_done_and_told_with_the_first_calls_of_the_next(talk: Talk
         ("reply", {"text": "Your timer is set for 15 minutes."}),
         ("reply", {"text": "It is nine o'clock in the morning."}),
         ("complete_event", {"summary": "offline: time"}),
+    ]
+
+
+async def test_a_further_timer_has_what_it_is_for(talk: Talk) -> None:
+    talk.hear("Set two timers, ten minutes for the pasta and twelve for the sauce.", at=at(8))
+    assert await talk.calls(a_timer("pasta", "10 minutes")) == [("set_timer", {"seconds": 600, "label": "the pasta"})]
+    assert (await talk.calls("delivered", a_timer("the sauce", "12 minutes", id="t2")))[1:] == [
+        ("set_timer", {"seconds": 720, "label": "the sauce"})
     ]
 
 

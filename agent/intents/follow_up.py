@@ -268,7 +268,8 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
     readings = _timed(when, language, understand) if is_asked or not is_told else ()
     for found in sorted(readings, key=lambda each: each.name != before.name):
         is_alarm = found.name == before.name == "alarm" and not names_day(found)
-        each = Intent(found.name, {**same, **found.slots}) if is_alarm else found
+        again = {"repeat": before.text("repeat")} if before.text("repeat") and not found.text("label") else {}
+        each = Intent(found.name, {**same, **again, **found.slots}) if is_alarm else found
         if not each.text("label") and (label := _reminded_of(last, language)):
             yield Intent(each.name, {**each.slots, "label": label})
         elif is_asked or len(each.text("label")) <= LONGEST_NAME:

@@ -62,8 +62,11 @@ _AROUND: Final = " \t\n,.?!，。？！;；:：、…\"'“”‘’"
 _BYDAY: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 """Days of the week as rules name them (RFC 5545), from Monday."""
 
-_PRONOUNS: Final = frozenset({"it", "that", "this", "them", "those", "one", "some"})
-"""What is on no list by itself."""
+_NO_ITEMS: Final = frozenset(
+    {"it", "that", "this", "them", "those", "one", "some", "here"}
+    | {"time", "luck", "ideas", "patience", "options", "space", "breath", "sorts", "touch"}
+)
+"""What is on no list by itself, also where people have run out of it."""
 
 _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
@@ -160,7 +163,7 @@ def _is_meant(intent: Intent) -> bool:
     topic = intent.text("topic")
     if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):
         return False
-    if intent.name == "list_add" and intent.text("item").casefold() in _PRONOUNS:
+    if intent.name == "list_add" and intent.text("item").casefold() in _NO_ITEMS:
         return False
     is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
     return names_somebody(intent) and names_timer(intent) and not is_told

@@ -9,6 +9,7 @@ from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.follow_up import follow_up
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.questions import is_question
+from agent.intents.several import each_alone
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.sums import answer_sum
 from agent.intents.wording import anywhere, beginning, ending, mended, without, without_fillers
@@ -60,20 +61,6 @@ _SOUGHT: Final = frozenset({"recall", "unknown"})
 _FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest"})
 """Slots of free text."""
 
-_ALONE: Final[Mapping[Language, Mapping[str, str]]] = {
-    "en": {"several_timers": "set a timer for {}", "several_alarms": "set an alarm for {}"},
-    "zh": {"several_timers": "设一个{}的计时器", "several_alarms": "设一个{}的闹钟"},
-}
-"""How one of several that ring is asked for, by the wording that asks for all of them."""
-
-_NEXT: Final[Mapping[Language, str]] = {
-    "en": r",\s*(?:and\s+)?|\s+and\s+",
-    "zh": r"[，,、；;和还有再另第]+[一二三]?个?",
-}
-"""Where the next of several begins."""
-
-_UNIT: Final = re.compile(r"\b(?:minutes?|hours?|seconds?|mins?)\b", re.IGNORECASE)
-
 _TOOLS: Final[Mapping[str, str]] = {"timer_start": "set_timer", "alarm": "set_alarm"}
 """What will have been called for a wish when the next one is looked at."""
 
@@ -89,23 +76,7 @@ def wishes(state: DialogState, understand: Understand, said: str = "") -> list[s
     words = mended(said or state.words, state.language)
     if len(words) > _LONGEST[state.language] or state.is_doubtful:
         return [state.words]
-    return _parted(state, _each_alone(words), understand) or [state.words]
-
-
-def _each_alone(words: str) -> str:
-    """Return words that ask for several timers or alarms at once as one wish after the other; others as they are.
-
-    In English the first alone, on which the others go on: set two timers, ten minutes for pasta and twelve for rice.
-    """
-    language = language_of(words)
-    for name, alone in _ALONE[language].items():
-        if opened := beginning(name, language).match(words):
-            first, *others = re.split(_NEXT[language], words[opened.end() :])
-            if language == "zh":
-                return "，".join(alone.format(each) for each in (first, *others))
-            unit = _UNIT.search(" ".join(others)) if name == "several_timers" and not _UNIT.search(first) else None
-            return " and ".join((alone.format(f"{first} {unit.group()}" if unit else first), *others))
-    return words
+    return _parted(state, each_alone(words), understand) or [state.words]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +150,9 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int = 
 
 def _with_and(after: DialogState, words: str, understand: Understand) -> str:
     """Return the words with the "and" that a comma stood for: at five to feed the cat, at six to water the plants."""
-    if beginning("another", "en").match(words):
-        return words
     clause = re.split(_CLAUSE["en"] + "| and ", words, maxsplit=1)[0]
+    if beginning("another", "en").match(words) or understand(clause).name in _WISHES:
+        return words
     meant = _meant(after, f"and {clause}", understand)
     is_alike = meant.name in TIMED and clause.casefold().endswith(f" to {meant.text('label').casefold()}")
     return f"and {words}" if is_alike else words

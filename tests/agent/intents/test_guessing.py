@@ -90,6 +90,7 @@ async def test_after_a_no_nothing_is_done() -> None:
     [
         "the bus was ten minutes late again this morning",
         "I set my alarm wrong yesterday and missed the delivery",
+        "the plumber is coming on Tuesday at ten",
         "今天公交车又晚了十分钟",
     ],
 )

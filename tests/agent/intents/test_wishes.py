@@ -123,6 +123,17 @@ def test_wishes_are_found(words: str) -> None:
         ("set timers for five and ten minutes", "set a timer for five minutes | and ten minutes"),
         ("set two alarms, one for six and one for seven", "set an alarm for six | and one for seven"),
         ("设两个计时器，一个十分钟煮面，一个十二分钟煮酱", "设一个十分钟煮面的计时器 | 设一个十二分钟煮酱的计时器"),
+        (
+            "Remind me every day at eight and nine to take my pills",
+            "Remind me every day at eight to take my pills | Remind me every day at nine to take my pills",
+        ),
+        (
+            "remind me at eight in the morning and at ten to nine at night to take my pills",
+            "remind me at eight in the morning to take my pills | remind me at ten to nine at night to take my pills",
+        ),
+        ("每天早上八点和晚上九点提醒我吃药", "每天早上八点提醒我吃药 | 每天晚上九点提醒我吃药"),
+        ("明天七点和七点半叫我起床", "明天七点叫我起床 | 明天七点半叫我起床"),
+        ("早上八点和晚上九点提醒我吃药", "早上八点提醒我吃药 | 晚上九点提醒我吃药"),
         ("帮我定三个闹钟，六点、六点半和七点", "设一个六点的闹钟 | 设一个六点半的闹钟 | 设一个七点的闹钟"),
     ],
 )
@@ -215,6 +226,17 @@ async def test_a_day_is_meant_for_both_where_the_second_is_no_wish_alone(
     first = await talk.calls(a_timer("", "22 hours", due="2026-11-22 07:00:00 CET"))
     second = await talk.calls("delivered", a_timer("", "22 hours", id="t2"))
     assert [given["at"] for tool, given in (*first, *second) if tool == "set_alarm"] == moments
+
+
+async def test_what_comes_every_day_comes_at_both_times(talk: Talk) -> None:
+    talk.hear("Remind me to call mum every day at nine and ten.", at=at(7))
+    first = await talk.calls(a_timer("call mum", "1 hour", due="2026-11-21 09:00:00 CET"))
+    second = await talk.calls("delivered", a_timer("call mum", "2 hours", id="t2"))
+    told = [(given["at"], given["repeat"], given["label"]) for tool, given in (*first, *second) if tool == "set_alarm"]
+    assert told == [
+        ("2026-11-21T09:00", "FREQ=DAILY", "call mum"),
+        ("2026-11-21T10:00", "FREQ=DAILY", "call mum"),
+    ]
 
 
 @pytest.mark.parametrize(

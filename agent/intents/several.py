@@ -1,0 +1,64 @@
+"""Several that ring, asked for at once: set two timers, ten minutes for pasta and twelve for rice; 七点和七点半叫我."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from agent.intents.intent import Language, language_of
+from agent.intents.wording import beginning
+
+_ALONE: Final[Mapping[Language, Mapping[str, str]]] = {
+    "en": {"several_timers": "set a timer for {}", "several_alarms": "set an alarm for {}"},
+    "zh": {"several_timers": "设一个{}的计时器", "several_alarms": "设一个{}的闹钟"},
+}
+"""How one of several that ring is asked for, by the wording that asks for all of them."""
+
+_NEXT: Final[Mapping[Language, str]] = {
+    "en": r",\s*(?:and\s+)?|\s+and\s+",
+    "zh": r"[，,、；;和还有再另第]+[一二三]?个?",
+}
+"""Where the next of several begins."""
+
+_DATE_ZH: Final = "[今明后每]天|每?周[一二三四五六日天]|每?个?星期[一二三四五六日天]"
+_PART_ZH: Final = "早上|上午|中午|下午|傍晚|晚上|夜里|早|晚"
+_TWO_TIMES: Final = re.compile(
+    f"(?:请|帮我|给我)*(?P<date>(?:{_DATE_ZH})?)(?P<part>(?:{_PART_ZH})?)(?P<one>[^，。,]{{1,3}}点[^，。,和跟叫提喊]{{0,3}})"
+    f"(?:和|跟|、|还有|以及)(?P<date2>(?:{_DATE_ZH})?)(?P<part2>(?:{_PART_ZH})?)(?P<two>[^，。,]{{1,3}}点[^，。,]{{0,3}}?)"
+    "(?:各|都|分别)?(?P<what>(?:叫|喊|提醒).+)"
+)
+"""Two times at which the same is wanted: 明天七点和七点半叫我起床."""
+
+_HOUR: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight|[0-9]{1,2}(?::[0-9]{2})?"
+_CLOCK: Final = (
+    f"(?:(?:half|(?:a )?quarter|five|ten|twenty) (?:past|to) )?(?:{_HOUR})(?: (?:fifteen|thirty|forty.five|o'clock))?"
+    "(?: ?[ap][.]?m[.]?| in the (?:morning|afternoon|evening)| at night)?"
+)
+_TWICE: Final = re.compile(
+    f"(?P<opening>.*\\bremind me(?: [a-z ]+)?) at (?P<one>{_CLOCK}),? and (?:at )?(?P<two>{_CLOCK}) "
+    "(?P<what>(?:to|about|that) .+)",
+    re.IGNORECASE,
+)
+"""The same in English: remind me every day at eight and nine to take my pills."""
+
+_UNIT: Final = re.compile(r"\b(?:minutes?|hours?|seconds?|mins?)\b", re.IGNORECASE)
+
+
+def each_alone(words: str) -> str:
+    """Return words that ask for several timers or alarms at once as one wish after the other; others as they are.
+
+    In English the first alone, on which the others go on: set two timers, ten minutes for pasta and twelve for rice.
+    """
+    language = language_of(words)
+    if two := _TWO_TIMES.fullmatch(words):
+        day2 = (two["date2"] or two["date"]) + (two["part2"] or two["part"])
+        return f"{two['date']}{two['part']}{two['one']}{two['what']}，{day2}{two['two']}{two['what']}"
+    if twice := _TWICE.fullmatch(words):
+        return ", ".join(f"{twice['opening']} at {twice[time]} {twice['what']}" for time in ("one", "two"))
+    for name, alone in _ALONE[language].items():
+        if opened := beginning(name, language).match(words):
+            first, *others = re.split(_NEXT[language], words[opened.end() :])
+            if language == "zh":
+                return "，".join(alone.format(each) for each in (first, *others))
+            unit = _UNIT.search(" ".join(others)) if name == "several_timers" and not _UNIT.search(first) else None
+            return " and ".join((alone.format(f"{first} {unit.group()}" if unit else first), *others))
+    return words

@@ -77,6 +77,8 @@ _DAY: Final = re.compile(
 
 _COUNT_ZH: Final = r"[\d零一二两三四五六七八九十]+"
 
+_ARTICLE: Final = re.compile(r"\ban?\s+$", re.IGNORECASE)
+
 _PAUSE: Final = " ,，、"
 
 
@@ -265,8 +267,12 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
     # Seven tomorrow, and half past: of the same day, and to wake as well.
     same = day_of(before) | {name: value for name, value in before.slots.items() if name == "wakes"}
     is_told = is_statement(when) or (anywhere(language, "is_so").search(when) is not None)
-    readings = _timed(when, language, understand) if is_asked or not is_told else ()
-    for found in sorted(readings, key=lambda each: each.name != before.name):
+    article = _ARTICLE.search(opened.group())  # of "an hour", which "another" may have too
+    whole = [when, *([f"{article.group()}{when}"] if article else [])]
+    may_be = (
+        [found for each in whole for found in _timed(each, language, understand)] if is_asked or not is_told else []
+    )
+    for found in sorted(may_be, key=lambda each: (each.name != before.name, len(each.text("label")))):
         is_alarm = found.name == before.name == "alarm" and not names_day(found)
         again = {"repeat": before.text("repeat")} if before.text("repeat") and not found.text("label") else {}
         each = Intent(found.name, {**same, **again, **found.slots}) if is_alarm else found

@@ -90,7 +90,8 @@ def _rings_then(due: datetime, intent: Intent, state: DialogState) -> bool:
         return first <= due.hour < end
     halves = {"": (0, 12), "morning": (0,)}.get(period, (12,))
     hours = {hour} if hour > 12 else {hour % 12 + half for half in halves}
-    return due.hour in hours and due.minute == intent.number("at_minute")
+    # Ten to seven has minus ten minutes.
+    return (due.hour * 60 + due.minute) in {each * 60 + intent.number("at_minute") for each in hours}
 
 
 def _is_called(label: str, wanted: str) -> bool:

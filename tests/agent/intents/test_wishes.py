@@ -39,6 +39,8 @@ TWO = [
     "记住钥匙在花盆下面 | 再设一个七点的闹钟",
     "how much time is left on the pasta timer | and what's 12 times 14",
     "turn it up | then set a ten minute timer",
+    "set a timer for five minutes | and another for ten | and one for an hour",
+    "wake me at seven on weekdays | and nine at weekends",
     "Set an alarm for seven | What time is it?",
     "set a timer for ten minutes | set another for twenty minutes | and what time is it",
     "定一个十分钟的计时器 | 然后告诉我现在几点",
@@ -236,6 +238,16 @@ async def test_what_comes_every_day_comes_at_both_times(talk: Talk) -> None:
     assert told == [
         ("2026-11-21T09:00", "FREQ=DAILY", "call mum"),
         ("2026-11-21T10:00", "FREQ=DAILY", "call mum"),
+    ]
+
+
+async def test_the_second_comes_on_its_own_days(talk: Talk) -> None:
+    talk.hear("Wake me at seven on weekdays and nine at weekends.", at=at(7))
+    first = await talk.calls(a_timer("", "2 days", due="2026-11-23 07:00:00 CET"))
+    second = await talk.calls("delivered", a_timer("", "2 hours", id="t2"))
+    assert [given["repeat"] for tool, given in (*first, *second) if tool == "set_alarm"] == [
+        "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+        "FREQ=WEEKLY;BYDAY=SA,SU",
     ]
 
 

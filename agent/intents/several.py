@@ -19,14 +19,21 @@ _NEXT: Final[Mapping[Language, str]] = {
 }
 """Where the next of several begins."""
 
-_DATE_ZH: Final = "[今明后每]天|每?周[一二三四五六日天]|每?个?星期[一二三四五六日天]"
+_DATE_ZH: Final = "[今明后每]天|每?周[一二三四五六日天]|每?个?星期[一二三四五六日天]|(?:每个?)?(?:工作日|周末)"
 _PART_ZH: Final = "早上|上午|中午|下午|傍晚|晚上|夜里|早|晚"
-_TWO_TIMES: Final = re.compile(
-    f"(?:请|帮我|给我)*(?P<date>(?:{_DATE_ZH})?)(?P<part>(?:{_PART_ZH})?)(?P<one>[^，。,]{{1,3}}点[^，。,和跟叫提喊]{{0,3}})"
-    f"(?:和|跟|、|还有|以及)(?P<date2>(?:{_DATE_ZH})?)(?P<part2>(?:{_PART_ZH})?)(?P<two>[^，。,]{{1,3}}点[^，。,]{{0,3}}?)"
-    "(?:各|都|分别)?(?P<what>(?:叫|喊|提醒).+)"
+_FIRST_ZH: Final = (
+    f"(?:请|帮我|给我)*(?P<date>(?:{_DATE_ZH})?)(?P<part>(?:{_PART_ZH})?)"
+    "(?P<one>[^，。,]{1,3}点[^，。,和跟叫提喊周工]{0,3})"
 )
-"""Two times at which the same is wanted: 明天七点和七点半叫我起床."""
+_SECOND_ZH: Final = f"(?P<part2>(?:{_PART_ZH})?)(?P<two>[^，。,]{{1,3}}点[^，。,]{{0,3}}?)"
+_WHAT_ZH: Final = "(?:各|都|分别)?(?P<what>(?:叫|喊|提醒).+)"
+_AND_ZH: Final = "(?:和|跟|、|还有|以及)"
+_TWO_TIMES: Final = (
+    re.compile(f"{_FIRST_ZH}{_AND_ZH}(?P<date2>(?:{_DATE_ZH})?){_SECOND_ZH}{_WHAT_ZH}"),
+    re.compile(f"{_FIRST_ZH}[，,]?(?P<date2>{_DATE_ZH}){_SECOND_ZH}{_WHAT_ZH}"),
+    re.compile(f"{_FIRST_ZH}(?P<what>(?:叫|喊)我(?:起床)?)[，,](?P<date2>{_DATE_ZH}){_SECOND_ZH}"),
+)
+"""Two times at which the same is wanted: 明天七点和七点半叫我起床; 工作日七点周末九点叫我; 明天七点叫我，周末九点."""
 
 _HOUR: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight|[0-9]{1,2}(?::[0-9]{2})?"
 _CLOCK: Final = (
@@ -49,7 +56,7 @@ def each_alone(words: str) -> str:
     In English the first alone, on which the others go on: set two timers, ten minutes for pasta and twelve for rice.
     """
     language = language_of(words)
-    if two := _TWO_TIMES.fullmatch(words):
+    if two := next((found for each in _TWO_TIMES if (found := each.fullmatch(words))), None):
         day2 = (two["date2"] or two["date"]) + (two["part2"] or two["part"])
         return f"{two['date']}{two['part']}{two['one']}{two['what']}，{day2}{two['two']}{two['what']}"
     if twice := _TWICE.fullmatch(words):

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from agent.intents.questions import is_question
 from agent.intents.spoken import spoken_length
 from audio.language import sentence_language
 
@@ -55,8 +56,9 @@ class Forgot:
 
 
 def beginnings(texts: Sequence[str]) -> str:
-    """Return the beginnings of the newest few texts in quotes, the oldest first."""
-    shown = "; ".join(f"“{beginning(text)}”" for text in texts[-SHOWN_THINGS:])
+    """Return the beginnings of a few texts in quotes, the oldest first: of the newest that tell something, not ask."""
+    told_last = sorted(range(len(texts)), key=lambda place: (not is_question(texts[place]), place))
+    shown = "; ".join(f"“{beginning(texts[place])}”" for place in sorted(told_last[-SHOWN_THINGS:]))
     return f"… {shown}" if len(texts) > SHOWN_THINGS else shown
 
 

@@ -292,6 +292,11 @@ async def test_the_database_is_whole_afterwards(tmp_path: Path) -> None:
         (["one two three four five six seven"], "en", "Forgotten: “one two three four five six …”."),
         (["a\nb"], "en", "Forgotten: “a b”."),
         (["一", "二", "三", "四"], "zh", "已经忘掉了：… “二”; “三”; “四”。"),
+        (
+            ["Tom is allergic to nuts", "can Tom eat cake", "what is Tom allergic to", "who is Tom"],
+            "en",
+            "Forgotten: … “Tom is allergic to nuts”; “what is Tom allergic to”; “who is Tom”.",
+        ),
         (["x" * 99], "en", f"Forgotten: “{'x' * 40} …”."),
         (
             ["我明天下午三点要去看牙医请你一定记得提前一小时说"],

@@ -150,7 +150,8 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
         ]
     if seconds or "called" in intent.slots:
         total = seconds + (left if "adds" in intent.slots or not seconds else 0)
-        named = length(total, state.language) if is_length(label) and "called" not in intent.slots else label
+        whole = seconds + seconds_told(label) if "adds" in intent.slots and is_length(label) else total
+        named = length(whole, state.language) if is_length(label) and "called" not in intent.slots else label
         return [state.action("set_timer", seconds=max(1, total), label=named[:LONGEST_LABEL])]
     if now is None or due is None:
         return phrase("no_clock", state.language)

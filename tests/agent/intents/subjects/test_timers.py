@@ -657,6 +657,20 @@ async def test_what_needs_time_and_has_no_timer_gets_one(talk: Talk) -> None:
     assert await talk.says() == "I find no such timer."
 
 
+@pytest.mark.parametrize(
+    ("words", "label", "whole"),
+    [("add ten minutes", "20 minutes", "30 minutes"), ("再加十分钟", "20分钟", "30分钟")],
+)
+async def test_with_time_added_a_timer_is_called_by_its_whole_length(
+    talk: Talk, words: str, label: str, whole: str
+) -> None:
+    talk.hear(words)
+    await talk.calls([a_timer(label, "19 minutes 57 seconds")])
+    assert await talk.calls(a_timer(whole, "29 minutes 57 seconds")) == [
+        ("set_timer", {"seconds": 1797, "label": whole})
+    ]
+
+
 async def test_a_timer_is_called_by_its_number(talk: Talk) -> None:
     talk.hear("kill the ten")
     await talk.calls("error: there is no timer 'ten'; set are: 10 minutes, 5 minutes")

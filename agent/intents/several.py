@@ -29,9 +29,9 @@ _SECOND_ZH: Final = f"(?P<part2>(?:{_PART_ZH})?)(?P<two>[^，。,]{{1,3}}点[^�
 _WHAT_ZH: Final = "(?:各|都|分别)?(?P<what>(?:叫|喊|提醒).+)"
 _AND_ZH: Final = "(?:和|跟|、|还有|以及)"
 _TWO_TIMES: Final = (
-    re.compile(f"{_FIRST_ZH}{_AND_ZH}(?P<date2>(?:{_DATE_ZH})?){_SECOND_ZH}{_WHAT_ZH}"),
-    re.compile(f"{_FIRST_ZH}[，,]?(?P<date2>{_DATE_ZH}){_SECOND_ZH}{_WHAT_ZH}"),
-    re.compile(f"{_FIRST_ZH}(?P<what>(?:叫|喊)我(?:起床)?)[，,](?P<date2>{_DATE_ZH}){_SECOND_ZH}"),
+    f"{_FIRST_ZH}{_AND_ZH}(?P<date2>(?:{_DATE_ZH})?){_SECOND_ZH}{_WHAT_ZH}",
+    f"{_FIRST_ZH}[，,]?(?P<date2>{_DATE_ZH}){_SECOND_ZH}{_WHAT_ZH}",
+    f"{_FIRST_ZH}(?P<what>(?:叫|喊)我(?:起床)?)[，,](?P<date2>{_DATE_ZH}){_SECOND_ZH}",
 )
 """Two times at which the same is wanted: 明天七点和七点半叫我起床; 工作日七点周末九点叫我; 明天七点叫我，周末九点."""
 
@@ -40,10 +40,9 @@ _CLOCK: Final = (
     f"(?:(?:half|(?:a )?quarter|five|ten|twenty) (?:past|to) )?(?:{_HOUR})(?: (?:fifteen|thirty|forty.five|o'clock))?"
     "(?: ?[ap][.]?m[.]?| in the (?:morning|afternoon|evening)| at night)?"
 )
-_TWICE: Final = re.compile(
+_TWICE: Final = (
     f"(?P<opening>.*\\bremind me(?: [a-z ]+)?) at (?P<one>{_CLOCK}),? and (?:at )?(?P<two>{_CLOCK}) "
-    "(?P<what>(?:to|about|that) .+)",
-    re.IGNORECASE,
+    "(?P<what>(?:to|about|that) .+)"
 )
 """The same in English: remind me every day at eight and nine to take my pills."""
 
@@ -56,10 +55,10 @@ def each_alone(words: str) -> str:
     In English the first alone, on which the others go on: set two timers, ten minutes for pasta and twelve for rice.
     """
     language = language_of(words)
-    if two := next((found for each in _TWO_TIMES if (found := each.fullmatch(words))), None):
+    if two := next((found for each in _TWO_TIMES if (found := re.fullmatch(each, words))), None):
         day2 = (two["date2"] or two["date"]) + (two["part2"] or two["part"])
         return f"{two['date']}{two['part']}{two['one']}{two['what']}，{day2}{two['two']}{two['what']}"
-    if twice := _TWICE.fullmatch(words):
+    if twice := re.fullmatch(_TWICE, words, re.IGNORECASE):
         return ", ".join(f"{twice['opening']} at {twice[time]} {twice['what']}" for time in ("one", "two"))
     for name, alone in _ALONE[language].items():
         if opened := beginning(name, language).match(words):

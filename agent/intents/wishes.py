@@ -139,7 +139,8 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int = 
         if not _may_begin(first, left) or _takes_back(left, right, state.language):
             continue
         after = _after(state, left, first)
-        right = _with_and(after, right, understand) if first.text("label") else right
+        if first.text("label") and state.language == "en":
+            right = _with_and(after, right, understand)
         rest = (_parted(after, right, understand, most - 1) if most > 2 else []) or [right]
         # Only what rings is gone on with: "fish and chips nine" is a password, and no second alarm.
         second = _meant(after, rest[0], understand) if first.name in TIMED else _alone(rest[0], understand)

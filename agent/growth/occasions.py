@@ -113,9 +113,10 @@ class Occasions:
         """Look once; return when to look again, None for after the next words. Raises `MemoryFailure`."""
         if self.is_busy():
             return self.mailbox.now() + SILENCE
-        if await self.mailbox.waits_for(QUIET):
-            await self.mailbox.wake(QUIET)
-        found = [moment for each in self.occasions if (moment := await each.look()) is not None]
+        with self.mailbox.filing():
+            if await self.mailbox.waits_for(QUIET):
+                await self.mailbox.wake(QUIET)
+            found = [moment for each in self.occasions if (moment := await each.look()) is not None]
         return min(found, default=None)
 
     async def _silence(self) -> None:

@@ -119,6 +119,12 @@ class Mailbox:
         """Return when the consumer waits in `take`, nothing is due, and nothing is just being filed."""
         await self._idle.wait()
 
+    @contextmanager
+    def filing(self) -> Iterator[None]:
+        """Keep `until_idle` waiting while somebody finds out whether there is anything to file."""
+        with self._changing():
+            yield
+
     async def in_hand(self) -> Lease | None:
         """Return the event in hand, without waiting."""
         return await self._database.read(table.held)

@@ -1,6 +1,7 @@
 """When it is looked for something to grow by: after silence, never within words, not at all while nothing is new."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -39,3 +40,26 @@ async def test_the_loop_sets_no_timer_while_nothing_is_new_and_none_before_the_s
         await turns()
         assert len(await g.waiting()) == 1
         running.cancel()
+
+
+@pytest.mark.shows("G15")
+async def test_whoever_waits_for_all_to_be_done_waits_for_a_look_that_may_file_something(tmp_path: Path) -> None:
+    began, ends = asyncio.Event(), asyncio.Event()
+
+    class Slow:
+        async def look(self) -> None:
+            began.set()
+            await ends.wait()
+
+    async with growing(tmp_path, ScriptedModel()) as g, asyncio.timeout(5), asyncio.TaskGroup() as group:
+        loop = group.create_task(g.mind.loop.run())
+        await g.mind.mailbox.until_idle()
+        looks = replace(g.occasions, occasions=[Slow()])
+        looking = group.create_task(looks.look())
+        await began.wait()
+        idle = group.create_task(g.mind.mailbox.until_idle())
+        await turns()
+        assert not idle.done()
+        ends.set()
+        await asyncio.gather(idle, looking)
+        loop.cancel()

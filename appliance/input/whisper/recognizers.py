@@ -10,7 +10,6 @@ from typing import Final
 
 import structlog
 
-from agent.intents.grammar import command_grammar
 from appliance import program
 from appliance.input.whisper.choice import (
     USUAL_MODEL,
@@ -54,6 +53,8 @@ INSTALL: Final = "run scripts/setup, or name a server in [ears] engines"
 
 def last_resort() -> Recognizer:
     """Return what listens where nothing better does: pocketsphinx, which knows English commands."""
+    from agent.intents.grammar import command_grammar
+
     return PocketsphinxRecognizer(command_grammar("en"))
 
 

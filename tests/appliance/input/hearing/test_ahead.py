@@ -1,5 +1,7 @@
 """Recognizers that are chosen before the rest of a service: they load once something can be heard, and only once."""
 
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -89,3 +91,10 @@ def test_for_a_microphone_that_cannot_be_opened_nothing_loads() -> None:
     once_recording(microphone, lambda: called.append("loads"))
     thread.call(lambda: None, 10.0)
     assert called == []
+
+
+@pytest.mark.shows("H9")
+def test_nothing_of_a_mind_is_imported_before_the_recognizer_begins_to_load() -> None:
+    look = "import sys, appliance.input.hearing.ahead; print(*{name.split('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=120, check=True)
+    assert not {"agent", "pydantic", "hassil", "pocketsphinx"} & set(done.stdout.split())

@@ -124,6 +124,7 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     if intent.name in ringing.VAGUE and (clause := clause_of(state, understand)):
         state, rest = state.in_words(clause.words), bare(clause.rest)
         intent = clause.named(_meant(state, understand))
+        rest = "" if intent.name in chance.INTENTS else rest  # whose turn is it, toss a coin
     guess = guessed(state, intent, understand) if intent.name in ringing.VAGUE else None
     known = _known(state, understand) if guess else ""
     if isinstance(known, list):
@@ -358,6 +359,7 @@ _SKILLS: Final[Mapping[str, talk.Skill]] = {
     "voice_forget": voices.forget,
     "who_are_you": talk.saying("who"),
     "why_not": lambda state, _: _told_first(state),
+    "privacy": talk.saying("privacy"),
     "what_can_you_do": talk.abilities,
     "hello": talk.saying("hello"),
     "how_are_you": talk.saying("how_are_you"),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
@@ -9,6 +10,7 @@ from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Underst
 from agent.intents.phrases import gaps, phrase
 from agent.intents.questions import is_question, is_statement
 from agent.intents.spoken import is_length, moment_told
+from agent.intents.subjects.chance import INTENTS
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import spoken_of
 from agent.intents.subjects.sums import continued
@@ -25,7 +27,7 @@ _LONGEST_THING: Final = 10
 _PLACES: Final = frozenset({"time", "time_there"})
 
 _OPEN: Final = frozenset(
-    {"unknown", "recall", "yes", "no", "never_mind", "ask_when", "timer_start", "alarm", "hello", "outside"}
+    {"unknown", "recall", "yes", "no", "never_mind", "ask_when", "timer_start", "alarm", "hello", "outside", "repeat"}
 )
 """What words may be taken for, alone, that mean something else after a timer was set."""
 
@@ -163,6 +165,8 @@ def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -
     language, before = language_of(words), understand(last.words)
     if any(each.tool == "set_volume" for each in last.results) and beginning("more_of_it", language).match(words):
         yield from [before] * (before.name in {"volume_up", "volume_down"})
+    if intent.name == "repeat" and before.name in INTENTS and anywhere(language, "once_more").search(words):
+        yield before
     if intent.name == "unknown" and _goes_on_telling(words, language) and before.name == "remember":
         yield Intent("remember", {"fact": without_fillers(words, language)})
     asked = beginning("elsewhere", language).match(words)
@@ -200,6 +204,7 @@ def _of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -
     if intent.name in TIMED or is_question(without_fillers(words, language)):
         return
     yield from _same_on(words, language, last, understand)
+    yield from _later_than_last(words, language, last, understand)
     yield from _corrected(words, language, understand)
     if intent.name == "outside" and (ended := beginning("end_it", language).match(words)):
         yield Intent("timer_cancel", {"label": without_fillers(re.split(",", words[ended.end() :])[0], language)})
@@ -218,6 +223,7 @@ def _corrected(words: str, language: Language, understand: Understand) -> Iterat
     if anywhere(language, "as_well").search(words):
         return  # of another day, or for something else
     when = without_fillers(rest[changing.end() if changing else 0 :], language)
+    when = _last_clause(when, language, understand) or when  # no, I like it softer, four minutes
     if number := _number(when, language, understand):
         yield Intent("timer_change", {"count": number, "newest": 1})
     if (minute := _minute(when, language, understand)) is not None:
@@ -228,6 +234,14 @@ def _corrected(words: str, language: Language, understand: Understand) -> Iterat
     for slots in (*(each.slots for each in _timed(when, language, understand)), of_day):
         if slots and not slots.get("label"):
             yield Intent("timer_change", {**slots, "newest": 1})
+
+
+def _last_clause(words: str, language: Language, understand: Understand) -> str:
+    """Return the last clause of the words where it is a time and nothing else; "" where it is not."""
+    *before, last = re.split(r"[,，;；。]\s*", words)
+    clause = without_fillers(beginning("changing", language).sub("", last, count=1), language)
+    is_time = any(not each.text("label") for each in _timed(clause, language, understand))
+    return clause if before and is_time else ""
 
 
 def _same_on(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
@@ -243,6 +257,20 @@ def _same_on(words: str, language: Language, last: Turn, understand: Understand)
     if day.name == "alarm" and names_day(day) and not day.text("label"):
         label = {"label": str(set_["label"])} if set_.get("label") else {}
         yield Intent("alarm", {**day_of(day), "exact_hour": due.hour, "minute": due.minute, **label})
+
+
+def _later_than_last(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
+    """Yield one more alarm so long after, or before, the one just set: and another one ten minutes after that."""
+    opened, hung = beginning("another", language).match(words), anywhere(language, "after_that").search(words)
+    set_ = next((fields(each.value) for each in reversed(last.results) if each.tool == "set_alarm"), {})
+    due = moment_told(str(set_.get("due", "")))
+    if not opened or not hung or due is None:
+        return
+    length = next(_timed(without_fillers(words[opened.end() : hung.start()], language), language, understand), UNKNOWN)
+    if length.name == "timer_start" and not length.text("label"):
+        sign = -1 if hung["after_that"].startswith("b") or "前" in hung["after_that"] else 1
+        then = due + sign * timedelta(seconds=length.seconds())
+        yield Intent("alarm", {"date": then.day, "month": then.month, "exact_hour": then.hour, "minute": then.minute})
 
 
 def _another_of_minutes(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
@@ -308,6 +336,8 @@ def _timed(when: str, language: Language, understand: Understand) -> Iterator[In
 def _of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
     """Yield what the words may mean where a list was just spoken of."""
     language = language_of(words)
+    if back := anywhere(language, "put_back").search(words):
+        yield Intent("list_add", {"item": back["back"]})
     is_it = beginning("put_it_on", language).fullmatch(words.rstrip(".!?。！？"))
     if is_it and (asked := understand(last.words).text("item")):
         yield Intent("list_add", {"item": asked})

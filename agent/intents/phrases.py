@@ -197,6 +197,11 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "I am nakari. I live in this box: I listen, I keep what matters, and I answer.",
         "我是nakari，住在这个盒子里：我听你说话，记住重要的事，然后回答你。",
     ),
+    "privacy": (
+        "Unless I am muted I listen all the time. What I hear and keep stays in this box, but for what its owner lets "
+        "out: nakari status says what that is.",
+        "没有静音的时候，我一直在听。听到的、记住的都留在这个盒子里，除了主人允许送出去的：nakari status 会说有哪些。",
+    ),
     "abilities": (
         "Without a model I can tell the time and the date, set timers and alarms, do sums, "
         "keep what you ask me to remember, and find it again.",

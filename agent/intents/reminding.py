@@ -1,6 +1,7 @@
 """What asks to be rung for, in whatever order it is said: a word that asks, a time, and what is left of the words."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from agent.intents.intent import Intent, Language, language_of
@@ -19,6 +20,12 @@ _FREE: Final = ("before", "middle", "after")
 
 _CUES: Final = ("wake", "timer", "remind")
 
+_BEFORE_ORDER: Final[Mapping[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"[,.;!?]\s*(?:(?:so|and|please|then|just)\s+)*$", re.IGNORECASE),
+    "zh": re.compile(r"(?:[，。,；！\s]|[后点半分刻整候])(?:再|就|记得|请)*$"),
+}
+"""What stands before the word that asks, where it orders rather than tells: a clause begins, or a time ends."""
+
 
 def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | None:
     """Return the timer, alarm or reminder that the words ask for; None where they ask for none, or tell no time.
@@ -28,8 +35,11 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     """
     language = language_of(words)
     cue = anywhere(language, *_CUES).search(words)
-    is_asked = language == "en" and anywhere(language, "request").search(words) is not None
-    if cue is None or len(words) > LONGEST or (not is_asked and tells(without_fillers(words, language))):
+    if (
+        cue is None
+        or len(words) > LONGEST
+        or not (_asks(words, language) or not tells(without_fillers(words, language)))
+    ):
         return None
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
     # A day and an hour between which another time stands do not belong together.
@@ -45,6 +55,15 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
         return Intent("timer_start" if found.name == "length" else "alarm", slots | {"wakes": 1})
     label = _label(found, language)
     return Intent("timer_start" if found.name == "length" else "alarm", slots | ({"label": label} if label else {}))
+
+
+def _asks(words: str, language: Language) -> bool:
+    """Say whether words ask outright, whatever they tell: I have a meeting at ten, ping me five minutes before."""
+    if language == "en" and anywhere(language, "request").search(words):
+        return True
+    cues = anywhere(language, "remind").finditer(words)
+    begins = any(_BEFORE_ORDER[language].search(words[: cue.start()]) for cue in cues)
+    return begins and anywhere(language, "story").search(words) is None
 
 
 def _follows_cue(before: str, language: Language) -> bool:
@@ -77,4 +96,5 @@ def _label(found: Intent, language: Language) -> str:
     rest = ("" if language == "zh" else " ").join(filter(None, (found.text(name) for name in _FREE)))
     cue = anywhere(language, *_CUES).search(rest)
     parts = (rest[cue.end() :], rest[: cue.start()]) if cue else (rest,)
-    return next(filter(None, (without(each, "before_label", "after_label", language) for each in parts)), "")
+    labels = (without(each, "before_label", "after_label", language).removesuffix("'s") for each in parts)
+    return next(filter(None, labels), "")

@@ -29,6 +29,8 @@ _EVERY: Final = {
     "FREQ=DAILY": ("every day", "每天"),
     "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR": ("every weekday", "每个工作日"),
     "FREQ=WEEKLY;BYDAY=SA,SU": ("every weekend", "每个周末"),
+    "FREQ=DAILY;INTERVAL=2": ("every other day", "每隔一天"),
+    "FREQ=WEEKLY;INTERVAL=2": ("every other week", "每隔一周"),
 }
 
 _PARTS: Final = (
@@ -227,7 +229,8 @@ def every(rule: str, language: Language) -> str:
         return f"除了周{_WEEKDAYS_ZH[left_out]}每天" if language == "zh" else f"every day but {_WEEKDAYS[left_out]}"
     if language == "zh":
         return "每周" + "、".join(_WEEKDAYS_ZH[day] for day in days)
-    return "every " + " and ".join(_WEEKDAYS[day] for day in days)
+    each = "every other" if "INTERVAL=2" in rule else "every"
+    return f"{each} {' and '.join(_WEEKDAYS[day] for day in days)}"
 
 
 def to_second_person(words: str, language: Language) -> str:

@@ -107,7 +107,9 @@ class Understanding:
             intent = intent if asked.name in _VAGUE and intent.name != UNKNOWN.name else asked
         if intent.name in _VAGUE:
             intent = rung_for(plain, self._times_in) or told_anew(plain) or intent
-        hangs = intent.name in TIMED and anywhere(language, "relative").search(plain)
+        # Five minutes before a time that was said is one; before something else it is none yet.
+        is_told = intent.name == "alarm" and bool(intent.seconds())
+        hangs = intent.name in TIMED and not is_told and anywhere(language, "relative").search(plain)
         return Intent("ask_when", {"label": intent.text("label")}) if hangs else intent
 
     def _best(self, plain: str, language: Language) -> Intent:

@@ -6,11 +6,12 @@ BIO tag from each. benchmarks/wishes trains it on lines that some writers wrote,
 """
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ TABLES: Final = ("word", "pair", "kind", "meaning")
 """What pieces are looked up in; these stay packed."""
 
 Floats = NDArray[np.float32]
+
+Span: TypeAlias = tuple[str, int, int]
+"""A slot, and from where to where in the words it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Network:
         at = int(names.argmax())
         best = _likeliest(marks, self._first, self._follows)
         least = float(marks[range(len(best)), best].min())
-        slots = tuple(_spans(words, pieces, [self._marks[each] for each in best]))
+        slots = tuple(_joined(words, _spans(pieces, [self._marks[each] for each in best])))
         return Reading(self.names[at], float(names[at]) * least, slots)
 
     def _judged(self, pieces: Sequence[Token]) -> tuple[Floats, Floats]:
@@ -159,7 +163,16 @@ def _softmax(values: Floats) -> Floats:
     return shares
 
 
-def _spans(words: str, pieces: Sequence[Token], marks: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _joined(words: str, spans: Iterable[Span]) -> Iterator[tuple[str, str]]:
+    """Yield slots with their words; things of one list as one, with what stands between them, known or not."""
+    for slot, each in groupby(spans, key=lambda span: span[0]):
+        found = list(each)
+        if slot == "item":
+            found = [(slot, found[0][1], found[-1][2])]
+        yield from ((slot, words[start:end]) for _, start, end in found)
+
+
+def _spans(pieces: Sequence[Token], marks: Sequence[str]) -> Iterator[Span]:
     """Yield the slots that the marks make: B- begins one, I- goes on."""
     slot, start, end = "", 0, 0
     for piece, mark in zip(pieces, marks, strict=True):
@@ -168,7 +181,7 @@ def _spans(words: str, pieces: Sequence[Token], marks: Sequence[str]) -> Iterato
             end = piece.end
             continue
         if slot:
-            yield slot, words[start:end]
+            yield slot, start, end
         slot, start, end = named, piece.start, piece.end
     if slot:
-        yield slot, words[start:end]
+        yield slot, start, end

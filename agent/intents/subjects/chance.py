@@ -1,12 +1,15 @@
 """Chance without a model: a coin, a die, a number between two others."""
 
 from random import Random
+from typing import Final
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
 
-_MOST: int = 10**9
+INTENTS: Final = frozenset({"coin", "draw"})
+
+_MOST: Final = 10**9
 
 
 def coin(state: DialogState, _: Intent) -> str:

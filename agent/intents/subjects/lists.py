@@ -30,6 +30,10 @@ _BETWEEN: Final = re.compile(r"\s*(?:,\s*and\s+|,|，|、|;|；|\band\b|\bplus\b
 _ARTICLE: Final = re.compile(r"^(?:some|the|any|more|an? (?=few\b)|also|oh|一些|一点|点)\s*", re.IGNORECASE)
 """What a thing is said with and does not stand on the list."""
 
+_NOTHING: Final = re.compile(r"^(?:哦|对了|还有)$|^(?:哦|对)+")
+_AS_WELL: Final = re.compile("也?(?:要|买|加)(?:一下|上|了)?$|也$|快?(?:没有?|用完|吃完|喝完)了$")
+"""What is said between and behind things, and does not stand on the list."""
+
 _WHOM: Final = re.compile(r"^for [\w' ]+:\s*", re.IGNORECASE)
 """What a list is for, said before the things."""
 
@@ -92,7 +96,7 @@ def spoken_of(replies: Sequence[str], language: Language) -> str:
 def things(said: str) -> list[str]:
     """Return the things of an enumeration, each without its article."""
     parts = (_ARTICLE.sub("", part.strip(" .!?。！？")) for part in _BETWEEN.split(_WHOM.sub("", said)))
-    return [part for part in parts if part]
+    return [part for each in parts if (part := _AS_WELL.sub("", _NOTHING.sub("", each)))]
 
 
 def standing(found: ToolResult, name: str, language: Language) -> list[str]:

@@ -19,6 +19,7 @@ _LEAD: Final = re.compile(
     r"|add up)? *"
 )
 _OPERATORS: Final = (
+    (r"([\d.]+) (?:percent|per cent)(?: [a-z]+)? (?:on|of) ([\d.]+)", r"\1/100*\2"),
     (r"([\d.]+) plus ([\d.]+) (?:percent|per cent)", r"\1*(1+\2/100)"),
     (r"([\d.]+) (?:minus|less) ([\d.]+) (?:percent|per cent)", r"\1*(1-\2/100)"),
     (r"percent of|per cent of", "/100*"),
@@ -92,6 +93,15 @@ _THINGS: Final = re.compile(
 """What is counted in a sum, which does not change it."""
 
 _FEET: Final = re.compile(r"\b(\d+) (?:foot|feet) (\d+)(?: inch(?:es)?)?\b")
+
+_PRICED: Final = re.compile(r"\b(?:pounds?|quid|euros?|dollars?|bucks|each|apiece|come to|cost)\b|\d\.\d\d\b")
+"""What shows that so many things are at so much, and not so many people at seven."""
+
+_ASKED_BEHIND: Final = (
+    "how much(?: is (?:that|it))?|"
+    "what(?:'s| is| does) (?:that|it)(?: come to| make| cost)?(?: altogether| in total| in all)?"
+)
+"""How a sum that was told is asked for at its end."""
 
 _SUM: Final = re.compile(r"[\d.+\-*/() ]+")
 _HAS_OPERATOR: Final = re.compile(r"[\d)] *[+\-*/]+ *[\d(]")
@@ -208,10 +218,14 @@ def _in_digits(words: str, language: Language) -> str:
     text = re.sub(r"\ban? (?=\d)", "", text.replace("a dozen", "12").replace("dozen", "* 12"))
     text = re.sub(r"(\d+) and (?:a|1) half\b", r"\1.5", text)
     text = re.sub(r"(\d+) and (?:a|1) quarter\b", r"\1.25", text)
+    text = re.sub(r"\b(\d+) (?:pounds?|quid|euros?|dollars?|bucks) (\d\d)\b", r"\1.\2", text)
     text = re.sub(r"\b(?:a |an? )?half (?:an? )?(?!of\b)(?=[a-z])", "0.5 ", text)
     text = re.sub(
         r"\b(\d+) (?:foot|feet) (\d+)(?: inch(?:es)?)?\b", lambda two: f"{12 * int(two[1]) + int(two[2])} inches", text
     )
+    if _PRICED.search(text):
+        text = re.sub(r"([\d.]+)(?: [a-z]+){1,4} at ([\d.]+)(?: (?:each|apiece|a piece))?", r"\1 times \2", text)
+    text = re.sub(rf",? (?:{_ASKED_BEHIND})$", "", text)
     return re.sub(r"\b(?:equals?|make[s]?|altogether|in total)$|(?<=\d) (?:is|are)$", "", text).strip()
 
 

@@ -17,6 +17,14 @@ _SURNAMES: Final = (
 )
 """With which a name begins that stands behind no word that says it is one."""
 
+_TIME: Final = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"\b(?:today|tomorrow|yesterday|noon|midnight|o'clock|the \w+(?:st|nd|rd|th))\b|"
+    r"\d|[零一二两三四五六七八九十百]+(?:号|点|天|月|日|分|块|斤|个|岁)",
+    re.IGNORECASE,
+)
+"""What is a time or a number, and nobody."""
+
 _LATIN: Final = re.compile(r"[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*){0,2}")
 _ANY_LATIN: Final = re.compile(r"[A-Za-zÀ-ÿ][\w'’-]*(?: [A-Za-zÀ-ÿ][\w'’-]*){0,2}")
 _HAN: Final = re.compile("[\u3400-\u9fff·]{2,8}")
@@ -28,6 +36,8 @@ def names_somebody(intent: Intent) -> bool:
     if intent.name not in {"voice_learn", "voice_correct"}:
         return True
     forms = (_ANY_LATIN, _HAN) if intent.number("told") else (_LATIN, _HAN_NAME)
+    if any(_TIME.search(intent.text(slot)) for slot in ("person", "other")):
+        return False  # not the twelfth, it was the tenth
     return any(form.fullmatch(intent.text("person")) for form in forms)
 
 

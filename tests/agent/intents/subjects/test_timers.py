@@ -583,7 +583,6 @@ async def test_what_is_taken_back_in_a_sentence_is_not_meant(
         "wait tomorrow too right",
         "Nah skip tomorrow, it's a day off.",
         "And could you switch the heating on at six?",
-        "And another one ten minutes later, please.",
         "Remind me the day before at noon.",
         "oh I love mornings at seven",
         "actually that was a lovely eight minutes",

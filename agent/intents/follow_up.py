@@ -58,6 +58,8 @@ _OF_HOUR: Final[dict[Language, dict[int, str]]] = {
 }
 """Whole sentences of which the minutes of an hour alone may be a part, by that hour."""
 
+_IT: Final = frozenset({"it", "that", "them", "those"})
+
 _OFF: Final[dict[Language, str]] = {"en": r",| off\b| and put\b", "zh": "[，,]"}
 """Behind what is taken off a list."""
 
@@ -82,6 +84,10 @@ _COUNT_ZH: Final = r"[\d零一二两三四五六七八九十]+"
 _ARTICLE: Final = re.compile(r"\ban?\s+$", re.IGNORECASE)
 
 _PAUSE: Final = " ,，、"
+
+_SHARE: Final = re.compile(r"(?:what about |how about )?([\w.-]+ ?(?:%|percent|per cent))[?.]?", re.IGNORECASE)
+_OF: Final = re.compile(r"\bof [\d.,]+", re.IGNORECASE)
+"""A share alone, and what the one before it was of."""
 
 
 def in_full(state: DialogState, understand: Understand) -> DialogState:
@@ -120,7 +126,10 @@ def sum_on(state: DialogState) -> str:
     before = next(iter(state.last_said()), None)
     replies = before.replies if before is not None else ()
     value = next((found for reply in reversed(replies) if (found := _value(reply, state.language))), "")
-    return continued(value, without_fillers(state.words, state.language), state.language) if value else ""
+    words = without_fillers(state.words, state.language)
+    if before is not None and (share := _SHARE.fullmatch(words)) and (whole := _OF.search(before.words)):
+        return f"{share[1]} {whole.group()}"  # and 23 percent, after 17 percent of 340
+    return continued(value, words, state.language) if value else ""
 
 
 def asked_back(state: DialogState) -> tuple[str, bool]:
@@ -165,7 +174,8 @@ def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -
     language, before = language_of(words), understand(last.words)
     if any(each.tool == "set_volume" for each in last.results) and beginning("more_of_it", language).match(words):
         yield from [before] * (before.name in {"volume_up", "volume_down"})
-    if intent.name == "repeat" and before.name in INTENTS and anywhere(language, "once_more").search(words):
+    is_again = intent.name in {"repeat", "unknown"} and anywhere(language, "once_more").search(words)
+    if is_again and before.name in INTENTS:
         yield before
     if intent.name == "unknown" and _goes_on_telling(words, language) and before.name == "remember":
         yield Intent("remember", {"fact": without_fillers(words, language)})
@@ -238,7 +248,7 @@ def _corrected(words: str, language: Language, understand: Understand) -> Iterat
 
 def _last_clause(words: str, language: Language, understand: Understand) -> str:
     """Return the last clause of the words where it is a time and nothing else; "" where it is not."""
-    *before, last = re.split(r"[,，;；。]\s*", words)
+    *before, last = re.split(r"[，；。]|[,;.!?]\s+", words)
     clause = without_fillers(beginning("changing", language).sub("", last, count=1), language)
     is_time = any(not each.text("label") for each in _timed(clause, language, understand))
     return clause if before and is_time else ""
@@ -337,7 +347,8 @@ def _of_lists(words: str, last: Turn, intent: Intent, understand: Understand) ->
     """Yield what the words may mean where a list was just spoken of."""
     language = language_of(words)
     if back := anywhere(language, "put_back").search(words):
-        yield Intent("list_add", {"item": back["back"]})
+        gone = next(filter(None, (gaps("list_removed", reply, language).get("items") for reply in last.replies)), "")
+        yield Intent("list_add", {"item": gone if back["back"] in _IT else back["back"]})
     is_it = beginning("put_it_on", language).fullmatch(words.rstrip(".!?。！？"))
     if is_it and (asked := understand(last.words).text("item")):
         yield Intent("list_add", {"item": asked})

@@ -41,6 +41,8 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
         or not (_asks(words, language) or not tells(without_fillers(words, language)))
     ):
         return None
+    if language == "zh" and (alone := _in_clause(words, cue.start(), times)):
+        return alone
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
     # A day and an hour between which another time stands do not belong together.
     fitting = [each for each in fitting if not (rest := each[1].text("middle")) or _holds_none(times(rest))]
@@ -69,6 +71,21 @@ def _asks(words: str, language: Language) -> bool:
 def _follows_cue(before: str, language: Language) -> bool:
     """Say whether a time stands right behind the word that asks to be rung for."""
     return any(not before[found.end() :].strip() for found in anywhere(language, *_CUES).finditer(before))
+
+
+def _in_clause(words: str, cue: int, times: Callable[[str], Iterable[Reading]]) -> Intent | None:
+    """Return what the Chinese clause with the word that asks wants, where that tells a time of its own.
+
+    十一点半来，十一点提醒我备料; a day that was said before it counts, and what was told may be what it is for.
+    """
+    begins = max(words.rfind(mark, 0, cue) for mark in "，。；！？") + 1
+    alone = rung_for(words[begins:], times) if begins else None
+    if alone is None:
+        return None
+    told = without(words[:begins], "before_label", "after_label", "zh")
+    is_nameless = told and not alone.text("label") and not alone.number("wakes")
+    day = {} if names_day(alone) else next((day_of(each) for _, each in times(words) if names_day(each)), {})
+    return Intent(alone.name, {**day, **alone.slots, **({"label": told} if is_nameless else {})})
 
 
 def _holds_none(times: Iterable[Reading]) -> bool:

@@ -56,6 +56,8 @@ def remove(state: DialogState, intent: Intent) -> list[Action] | str:
         return found
     there = standing(state.results(TOOL)[-1], name, state.language)
     gone = [each for each in there for wanted in things(intent.text("item")) if _is_same(each, wanted)]
+    said = {token.stem for token in tokens(intent.text("item"))}
+    gone = gone or [each for each in there if (own := {token.stem for token in tokens(each)}) and own <= said]
     if not gone:
         return phrase("list_has_not", state.language, item=intent.text("item"), list=name)
     return _noted(state, "list_removed", name, gone)

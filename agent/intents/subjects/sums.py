@@ -156,6 +156,8 @@ _LIANG: Final = "liang"
 
 _HALVES_ZH: Final = (
     (r"(?<![\d.])(\d+)块(\d)(?![\d个人])", r"\1.\2"),
+    (r"(?<=[度里斤])[是有]?(摄氏|华氏)多少度?$", r"是多少\1"),
+    (r"(\d)[是有]?(摄氏|华氏)多少度?$", r"\1是多少\2"),
     (r"(?<![\d.])(\d+)(斤|米|度|升)(\d{1,2})(?:liang)?(?=[是等有合换])", r"\1.\3\2"),
     (r"(?<![\d.])(\d+)个?(小时|钟头|斤|公斤|公里|米|升|天|年|分钟|磅|英里)半", r"\1.5\2"),
     (r"(?<![\d.])(\d+)个半(?=小时|钟头|月|星期)", r"\1.5"),
@@ -184,7 +186,7 @@ def answer_sum(words: str) -> str:
         return ""
     language = language_of(words)
     text = _in_digits(words, language)
-    if not re.search(r"\d|\b(?:in|is|are) an? ", text):
+    if not re.search(r"\d|\b(?:in|is|are) an? ", text) or re.fullmatch(r"[\d.]+ (?:percent|per cent)", text):
         return ""
     found = _converted(text, language) or _calculated(text, language)
     return found or _calculated(_THINGS.sub("", text), language)
@@ -218,6 +220,7 @@ def _in_digits(words: str, language: Language) -> str:
     text = re.sub(r"\ban? (?=\d)", "", text.replace("a dozen", "12").replace("dozen", "* 12"))
     text = re.sub(r"(\d+) and (?:a|1) half\b", r"\1.5", text)
     text = re.sub(r"(\d+) and (?:a|1) quarter\b", r"\1.25", text)
+    text = re.sub(r"\b(\d+) quarters? of an? (?=[a-z])", lambda part: f"{int(part[1]) / 4} ", text)
     text = re.sub(r"\b(\d+) (?:pounds?|quid|euros?|dollars?|bucks) (\d\d)\b", r"\1.\2", text)
     text = re.sub(r"\b(?:a |an? )?half (?:an? )?(?!of\b)(?=[a-z])", "0.5 ", text)
     text = re.sub(

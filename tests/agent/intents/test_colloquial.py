@@ -30,6 +30,16 @@ UNDERSTAND = load_understanding()
         ("隔天八点提醒我浇花", {"label": "浇花", "repeat": "FREQ=DAILY;INTERVAL=2"}),
         ("礼拜五中午以前要交报告，礼拜四晚上九点提醒我一下好不好", {"label": "礼拜五中午以前要交报告"}),
         ("哥们儿，我眯一会儿，十二点一刻叫我", {"label": "眯一会儿"}),
+        ("锅包肉那桌十一点半来,十一点提醒我备料", {"at": "2026-11-21T11:00", "label": "备料"}),
+        ("明天十一点半有客人，十一点提醒我备料", {"at": "2026-11-22T11:00", "label": "备料"}),
+        (
+            "I've a pupil at half past four today, tell me a quarter of an hour before.",
+            {"at": "2026-11-21T16:15", "label": "I've a pupil"},
+        ),
+        (
+            "Please be reminding me at twelve noon every day for prayers",
+            {"at": "2026-11-21T12:00", "label": "prayers", "repeat": "FREQ=DAILY"},
+        ),
     ],
 )
 async def test_a_reminder_is_set_as_it_was_said(talk: Talk, words: str, call: dict[str, object]) -> None:
@@ -123,14 +133,15 @@ def test_what_is_said_around_things_stands_on_no_list(said: str, there: list[str
         ("twelve bags of nuts at nine pound forty, what's that come to", "112.8"),
         ("three coffees at four dollars fifty each", "13.5"),
         ("18 percent gst on 42,500 how much", "7650"),
+        ("how many tablespoons in three quarters of a cup", "12 tablespoons"),
     ],
 )
 def test_so_many_at_so_much_is_a_sum(words: str, value: str) -> None:
     assert answer_sum(words) == f"That is {value}."
 
 
-@pytest.mark.parametrize("words", ["two people at nine", "4 of us at 7"])
-def test_so_many_people_at_an_hour_are_none(words: str) -> None:
+@pytest.mark.parametrize("words", ["two people at nine", "4 of us at 7", "23 percent"])
+def test_what_is_no_sum_has_no_value(words: str) -> None:
     assert answer_sum(words) == ""
 
 
@@ -147,6 +158,17 @@ def test_so_many_people_at_an_hour_are_none(words: str) -> None:
         ("okay set an alarm for then", "ask_when"),
         ("my cousin is asking, what's that guest password", "recall"),
         ("cheers pal", "thanks"),
+        ("my duty number is 2317, hang on to that for me", "remember"),
+        ("which one's gonna go off first", "timer_status"),
+        ("what have I got set for the morning", "timer_status"),
+        ("bring it down to about a third", "volume_set"),
+        ("flip a coin for who does the dishes, heads is me", "coin"),
+        ("bloody hell. say that again slower", "repeat"),
+        ("进货单上加五十斤土豆,二十斤五花肉", "list_add"),
+        ("单子给我念念", "list_tell"),
+        ("现在到五点半还有多久", "time_until"),
+        ("算了别说话了,我要开会", "stop"),
+        ("帮我记个事,药放在电视柜第二个抽屉里", "remember"),
         ("leave it at twelve then", "no"),
         ("提醒我明早出门看看天", "ask_when"),
         ("室友阿哲欠我三百五，帮我记著", "remember"),

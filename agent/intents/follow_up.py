@@ -10,7 +10,7 @@ from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Underst
 from agent.intents.phrases import gaps, phrase
 from agent.intents.questions import is_question, is_statement
 from agent.intents.spoken import is_length, moment_told
-from agent.intents.subjects.chance import INTENTS
+from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import spoken_of
 from agent.intents.subjects.sums import continued
@@ -59,6 +59,7 @@ _OF_HOUR: Final[dict[Language, dict[int, str]]] = {
 """Whole sentences of which the minutes of an hour alone may be a part, by that hour."""
 
 _IT: Final = frozenset({"it", "that", "them", "those"})
+"""What is put back that was just taken off."""
 
 _OFF: Final[dict[Language, str]] = {"en": r",| off\b| and put\b", "zh": "[，,]"}
 """Behind what is taken off a list."""
@@ -175,7 +176,7 @@ def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -
     if any(each.tool == "set_volume" for each in last.results) and beginning("more_of_it", language).match(words):
         yield from [before] * (before.name in {"volume_up", "volume_down"})
     is_again = intent.name in {"repeat", "unknown"} and anywhere(language, "once_more").search(words)
-    if is_again and before.name in INTENTS:
+    if is_again and before.name in chance.INTENTS:
         yield before
     if intent.name == "unknown" and _goes_on_telling(words, language) and before.name == "remember":
         yield Intent("remember", {"fact": without_fillers(words, language)})
@@ -278,8 +279,8 @@ def _later_than_last(words: str, language: Language, last: Turn, understand: Und
         return
     length = next(_timed(without_fillers(words[opened.end() : hung.start()], language), language, understand), UNKNOWN)
     if length.name == "timer_start" and not length.text("label"):
-        sign = -1 if hung["after_that"].startswith("b") or "前" in hung["after_that"] else 1
-        then = due + sign * timedelta(seconds=length.seconds())
+        is_before = re.search("before|前", hung.group())
+        then = due + timedelta(seconds=-length.seconds() if is_before else length.seconds())
         yield Intent("alarm", {"date": then.day, "month": then.month, "exact_hour": then.hour, "minute": then.minute})
 
 

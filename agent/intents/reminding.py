@@ -35,11 +35,8 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     """
     language = language_of(words)
     cue = anywhere(language, *_CUES).search(words)
-    if (
-        cue is None
-        or len(words) > LONGEST
-        or not (_asks(words, language) or not tells(without_fillers(words, language)))
-    ):
+    is_told = tells(without_fillers(words, language)) and not _asks(words, language)
+    if cue is None or len(words) > LONGEST or is_told:
         return None
     if language == "zh" and (alone := _in_clause(words, cue.start(), times)):
         return alone

@@ -120,11 +120,11 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     from appliance.input.hearing.settings import hearing_settings
     from appliance.output.settings import speech_settings
     from appliance.output.voices import voices_of
-    from appliance.wiring.calendars import about_of
-    from appliance.wiring.graph import choose_embedder, store_of
-    from appliance.wiring.home import home_of
-    from appliance.wiring.tool_servers import servers_of
-    from appliance.wiring.web import engine_of, pages_of, weather_of
+    from appliance.wiring.agent.calendars import about_of
+    from appliance.wiring.agent.home import home_of
+    from appliance.wiring.agent.tool_servers import servers_of
+    from appliance.wiring.agent.web import engine_of, pages_of, weather_of
+    from appliance.wiring.memory.graph import choose_embedder, store_of
 
     for voice in voices_of(speech_settings(config)):
         yield "[voice] engines", voice
@@ -154,7 +154,7 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
 
 def _between_machines(config: Config) -> Iterator[tuple[str, Adapter]]:
     if config.machines.url:
-        from appliance.wiring.engine import engine_of
+        from appliance.wiring.machines.engine import engine_of
 
         with suppress(EngineFailure):  # nothing is sent where its client is missing
             yield "[machines] url", engine_of(config)

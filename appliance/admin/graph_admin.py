@@ -35,7 +35,7 @@ from appliance.api.requests.memory import (
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners.visitors import Visitors
-from appliance.wiring.graph import GraphSide
+from appliance.wiring.memory.graph import GraphSide
 from memory.errors import EmbeddingUnavailable, GraphUnavailable
 from memory.graph.dump.dump import Dump, write_dump
 from memory.graph.dump.fingerprint import contents, fingerprint

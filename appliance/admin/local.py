@@ -20,8 +20,8 @@ from appliance.exits import Exit
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
 from appliance.reflexes.forget import mindless
-from appliance.wiring.graph import GraphSide, graph_side
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.graph import GraphSide, graph_side
+from appliance.wiring.memory.state import open_state
 from audio.loops import running
 from memory.durable import rename_durably
 from memory.graph.embedded.store import START_SECONDS, State

@@ -17,7 +17,7 @@ from appliance.api.client import find_service
 from appliance.config.load import Config
 from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
 from appliance.exits import Exit
-from appliance.wiring.graph import server_of
+from appliance.wiring.memory.graph import server_of
 from memory.errors import StateUnusable
 from memory.graph.dump.fingerprint import fingerprint
 from memory.graph.graph import Graph

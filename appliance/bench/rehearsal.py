@@ -29,7 +29,7 @@ from appliance.model.switch import ANSWERED
 from appliance.service import CONVERSATION_SECONDS, serve
 from appliance.wiring.box import Box, open_box
 from appliance.wiring.environment import REAL, Environment
-from appliance.wiring.graph import embedding_folder
+from appliance.wiring.memory.graph import embedding_folder
 from memory.clock import wall_clock
 from memory.graph.embedded.store import State
 from memory.graph.survey import Schema

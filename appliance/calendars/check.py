@@ -11,7 +11,7 @@ from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.service import told_by_service
 from appliance.egress import is_here
-from appliance.wiring.calendars import about_of, unset_secrets
+from appliance.wiring.agent.calendars import about_of, unset_secrets
 from memory.egress import host_of
 from memory.json_value import Json
 

@@ -68,7 +68,7 @@ def graph(config: Config) -> Line:
         return Line("graph", Verdict.OK, "switched off")
     began = time.monotonic()
     if config.memory.uri:
-        from appliance.wiring.graph import server_of
+        from appliance.wiring.memory.graph import server_of
 
         what = asyncio.run(_count_at_server(server_of(config)))
         if (told := told_by_service(config.sockets, "graph")) and told.get("reason"):

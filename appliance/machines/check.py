@@ -37,7 +37,7 @@ def engine(config: Config) -> Line:
 
 
 async def _asked(config: Config) -> tuple[str, Sequence[str]]:
-    from appliance.wiring.engine import engine_of
+    from appliance.wiring.machines.engine import engine_of
 
     made = engine_of(config)
     try:

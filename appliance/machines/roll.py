@@ -10,7 +10,7 @@ from appliance.config.load import Config
 from appliance.errors import ConfigError
 from appliance.machines.joining.users import UsersFile
 from appliance.machines.wire import FOLLOWS, PRESENCE, PRESENCE_SECONDS, Presence, WireRefused, unpack
-from appliance.wiring.engine import engine_of
+from appliance.wiring.machines.engine import engine_of
 from memory.json_value import Json
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ class _Server:
 
 def embeddings(config: Config) -> Line:
     """Have the local model make a vector, or ask the API for its models, which costs nothing."""
-    from appliance.wiring.graph import choose_embedder
+    from appliance.wiring.memory.graph import choose_embedder
 
     settings = config.memory
     if settings.embeddings == "off" or not settings.enabled:

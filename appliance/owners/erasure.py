@@ -19,7 +19,7 @@ from appliance.recorder.store import FOLDER as RECORDINGS
 from appliance.recorder.store import Limits, Recordings
 from appliance.reflexes.forget import Forgetting
 from appliance.speakers.store import VoiceStore
-from appliance.wiring.graph import GraphSide
+from appliance.wiring.memory.graph import GraphSide
 from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure
 from memory.graph.dump.dump import silently

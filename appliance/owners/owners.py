@@ -16,7 +16,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners.tokens import FOLDER, Tokens
 from appliance.owners.visitors import keys_in
-from appliance.wiring.state import State
+from appliance.wiring.memory.state import State
 from memory.errors import StateUnreadable
 from memory.identity import Identities, Identity, is_public_key
 from memory.state.owner_settings import PROMPT, Levels, OwnerSettings, Value

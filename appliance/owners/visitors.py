@@ -15,7 +15,7 @@ import structlog
 from agent.errors import ToolFailed
 from agent.tools.registry.sharing import NOT_SHARED
 from agent.tools.tool import Tool
-from appliance.wiring.managed_graph import ManagedGraph
+from appliance.wiring.memory.managed_graph import ManagedGraph
 from audio.loops import until_set
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.embedded.store import EmbeddedStore

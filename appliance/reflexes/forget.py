@@ -22,7 +22,7 @@ from appliance.output.text import REMOTE, TEXT_SOURCES
 from appliance.reflexes.record import ROOM
 from appliance.reflexes.words import Forgot, beginnings
 from appliance.rooms.rooms import SATELLITE
-from appliance.wiring.state import State
+from appliance.wiring.memory.state import State
 from memory.errors import MemoryFailure, StateUnusable
 from memory.json_value import Json
 from memory.recall import Recall

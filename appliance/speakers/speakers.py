@@ -14,7 +14,7 @@ from agent.mailbox import table
 from agent.record import step
 from appliance.speakers.store import named
 from appliance.speakers.voices import Voices
-from appliance.wiring.state import State
+from appliance.wiring.memory.state import State
 from audio.loops import Loop
 from memory.errors import MemoryFailure
 from memory.history.audit_record import Origin

@@ -14,7 +14,7 @@ from agent.mailbox.economy import UNASKED
 from agent.record import step
 from agent.time.series import SERIES, missed, series_id, successor, without_today
 from agent.tools.timers import label_of, late_seconds
-from appliance.wiring.state import State
+from appliance.wiring.memory.state import State
 from memory.errors import MemoryFailure, Superseded
 from memory.json_value import Json
 

@@ -34,23 +34,23 @@ from appliance.owners.owners import Owners, open_owners
 from appliance.reflexes.forget import no_graph
 from appliance.satellites.interfaces import Devices
 from appliance.satellites.satellites import Satellites
-from appliance.wiring.agent import Agent, Hands, Sessions, open_agent, open_sessions
+from appliance.wiring.agent.agent import Agent, Hands, Sessions, open_agent, open_sessions
+from appliance.wiring.agent.home import HomeSide, home_side
+from appliance.wiring.agent.machine import Machine, machine_of
 from appliance.wiring.doors import Entrance, Inside, addresses_for, commands_of, entrance_of, open_live, reload_of
 from appliance.wiring.environment import REAL, Environment, World
-from appliance.wiring.graph import GraphSide, graph_side
-from appliance.wiring.home import HomeSide, home_side
-from appliance.wiring.input import Input, NameSources, open_input, word_side
-from appliance.wiring.machine import Machine, machine_of
-from appliance.wiring.managed_graph import STORE_LOOP
-from appliance.wiring.memory import MemorySide, memory_side, retention_of
-from appliance.wiring.output import Output, open_output
-from appliance.wiring.reflexes import open_acting
-from appliance.wiring.remote import house_of, remote_side
-from appliance.wiring.roles import bus_loops, bus_told, joined, of_role, open_transport, rooms_elsewhere
-from appliance.wiring.satellites import Places, places_of
-from appliance.wiring.speakers import SpeakerSide, speaker_side
-from appliance.wiring.state import State, allowance_of, disk_of, open_state
-from appliance.wiring.unasked import Unasked, open_unasked
+from appliance.wiring.machines.roles import bus_loops, bus_told, joined, of_role, open_transport, rooms_elsewhere
+from appliance.wiring.memory.graph import GraphSide, graph_side
+from appliance.wiring.memory.managed_graph import STORE_LOOP
+from appliance.wiring.memory.memory import MemorySide, memory_side, retention_of
+from appliance.wiring.memory.state import State, allowance_of, disk_of, open_state
+from appliance.wiring.sound.input import Input, NameSources, open_input, word_side
+from appliance.wiring.sound.output import Output, open_output
+from appliance.wiring.sound.reflexes import open_acting
+from appliance.wiring.sound.remote import house_of, remote_side
+from appliance.wiring.sound.satellites import Places, places_of
+from appliance.wiring.sound.speakers import SpeakerSide, speaker_side
+from appliance.wiring.sound.unasked import Unasked, open_unasked
 from audio.loops import Loop
 from memory.graph.cypher import Statement
 from memory.graph.results import Result

@@ -48,12 +48,12 @@ from appliance.remote import decoding
 from appliance.remote.place import House
 from appliance.satellites.interfaces import Devices
 from appliance.satellites.satellites import Satellites
-from appliance.wiring.agent import Agent
+from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World
-from appliance.wiring.input import Input
-from appliance.wiring.output import Output
-from appliance.wiring.remote import Remote
-from appliance.wiring.unasked import Unasked
+from appliance.wiring.sound.input import Input
+from appliance.wiring.sound.output import Output
+from appliance.wiring.sound.remote import Remote
+from appliance.wiring.sound.unasked import Unasked
 from appliance.wyoming.door import WyomingDoor
 from audio.loops import Loop
 from audio.playback.live import LivePlayer

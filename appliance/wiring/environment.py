@@ -28,8 +28,8 @@ from appliance.output.voices import choose_voice, open_player
 from appliance.reflexes.words import Forgot
 from appliance.satellites.interfaces import Devices
 from appliance.satellites.satellites import open_satellites
-from appliance.wiring.state import State
-from appliance.wiring.web import pages_of
+from appliance.wiring.agent.web import pages_of
+from appliance.wiring.memory.state import State
 from audio.interfaces import AudioSource, Player, Synthesizer, VoiceDetector
 from audio.recognizer.faster_whisper import Hotwords
 from audio.turns.vad import load_detector
@@ -52,7 +52,7 @@ def paired(config: Config) -> Devices | None:
 
 def machines_engine(config: Config) -> "Engine":
     """Return the engine between the machines, not opened yet. Raises `EngineRefused` where its client is missing."""
-    from appliance.wiring.engine import engine_of  # loaded where there is one, and nowhere else
+    from appliance.wiring.machines.engine import engine_of  # loaded where there is one, and nowhere else
 
     return engine_of(config)
 

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from benchmarks.recall.corpus import AGENT, Household, Question
 from benchmarks.recall.feeding import Place, feed
 from memory.recall import Hit, Line, Recall

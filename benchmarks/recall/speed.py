@@ -20,7 +20,7 @@ from typing import Final
 
 import structlog
 
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from benchmarks.recall.weaving import own_households
 from benchmarks.table import conditions
 from memory.recall import Question, Recall

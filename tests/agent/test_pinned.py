@@ -24,7 +24,7 @@ from agent.replies import INTERRUPTED
 from agent.run.budget import RunLimits
 from agent.tools.tool import tool
 from appliance.config.load import load
-from appliance.wiring.agent import context_limits
+from appliance.wiring.agent.agent import context_limits
 from tests.agent.mind import NOON, Start, a_mind, spoken, typed
 from tests.fakes import ScriptedModel, calls
 

@@ -16,7 +16,7 @@ from appliance.output.voice import VoiceReplySink
 from appliance.rooms.rooms import Room, Rooms
 from appliance.timers.due import RANG, STOPPED, DueTimers
 from appliance.timers.ringer import Pace, Ringer, RingerHere
-from appliance.wiring.state import State
+from appliance.wiring.memory.state import State
 from audio.playback.speech_output import SpeechOutput
 from memory.state import journal as journal_module
 from memory.state.database import Database

@@ -38,7 +38,7 @@ from appliance.model.sentence import NAME, NETWORK
 from appliance.model.switch import ModelChoice
 from appliance.output.settings import SpeechSettings
 from appliance.output.voices import ENGINES
-from appliance.wiring.about import about
+from appliance.wiring.agent.about import about
 from appliance.wiring.box import open_box
 from audio.egress import SendsTo
 from audio.interfaces import Synthesizer

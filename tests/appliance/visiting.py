@@ -13,8 +13,8 @@ from agent.tools.registry.sharing import shared
 from agent.tools.tool import Call, Tool, run_tool
 from appliance.config.load import Config
 from appliance.owners.visitors import Visitors
-from appliance.wiring.graph import GraphSide, graph_side
-from appliance.wiring.managed_graph import ManagedGraph
+from appliance.wiring.memory.graph import GraphSide, graph_side
+from appliance.wiring.memory.managed_graph import ManagedGraph
 from audio.loops import running
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from benchmarks.recall.__main__ import households_of
 from benchmarks.recall.corpus import (
     AGENT,

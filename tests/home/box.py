@@ -16,9 +16,9 @@ from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings
 from appliance.model.catalog import ModelCatalog
 from appliance.service import conversation_over, serve
+from appliance.wiring.agent.home import HomeSide
 from appliance.wiring.box import Box, open_box
 from appliance.wiring.environment import REAL, Environment
-from appliance.wiring.home import HomeSide
 from audio.interfaces import AudioSource, always_awake
 from audio.pcm import AudioChunk
 from tests.fakes import ScriptedModel

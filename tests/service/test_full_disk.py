@@ -17,7 +17,7 @@ from appliance.config.load import load
 from appliance.doctor.machine import state
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from tests.appliance.input.test_hearing import heard
 from tests.service.living import DEAF, Living, living
 from tests.service.process import Household

@@ -96,7 +96,7 @@ async def _alone(config: "Config", key: bytes, request: "SettingsRequest") -> "d
     from agent.event import HOUSEHOLD
     from appliance.api.requests.owners import settings_of
     from appliance.owners.owners import open_owners
-    from appliance.wiring.state import open_state
+    from appliance.wiring.memory.state import open_state
     from memory.identity import sign
 
     async with open_state(config.state_folder) as state:

@@ -304,7 +304,7 @@ def _write(file: Path, values: Sequence[tuple[str, str]]) -> None:
 
 async def _give_back(config: "Config") -> str:
     from appliance.machines.standby.standby import give_back
-    from appliance.wiring.engine import engine_of
+    from appliance.wiring.machines.engine import engine_of
 
     engine = engine_of(config)
     try:

@@ -166,7 +166,7 @@ def _mail(config: "Config", request: "dict[str, Json]") -> "dict[str, Json]":
 
     async def alone() -> "dict[str, Json]":
         from appliance.api.requests.mailbox import MODELS, answer_of
-        from appliance.wiring.state import open_state
+        from appliance.wiring.memory.state import open_state
 
         async with open_state(config.state_folder) as state:
             return await answer_of(state.mailbox, understood(request, MODELS))

@@ -12,7 +12,7 @@ from appliance.config.load import HOME_TOKEN, Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.service import told_by_service
 from appliance.doctor.tools.mcp import tried
-from appliance.wiring.home import KEY_FIX, server_of
+from appliance.wiring.agent.home import KEY_FIX, server_of
 from memory.json_value import Json, fields
 
 EXPOSE: Final = "expose what may be spoken to, there: Settings, Voice assistants, Expose"

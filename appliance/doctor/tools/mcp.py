@@ -10,7 +10,7 @@ from agent.tools.mcp.server import Server
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.service import told_by_service
-from appliance.wiring.tool_servers import servers_of, unset_secrets
+from appliance.wiring.agent.tool_servers import servers_of, unset_secrets
 from memory.json_value import Json
 
 TRY_SECONDS: Final = 15.0

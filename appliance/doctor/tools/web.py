@@ -5,7 +5,7 @@ import asyncio
 from agent.errors import ToolFailed
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
-from appliance.wiring.web import engine_of, weather_of
+from appliance.wiring.agent.web import engine_of, weather_of
 
 QUESTION = "weather"
 """What is searched for: it tells of nobody, and is found everywhere."""

@@ -15,7 +15,7 @@ from appliance.machines.standby.lease import Lease
 from appliance.machines.standby.standby import Standby, Term
 from appliance.notify import Watchdog
 from appliance.service import Serving
-from appliance.wiring.engine import engine_of
+from appliance.wiring.machines.engine import engine_of
 from memory.errors import EngineUnreachable
 from memory.state.replicated import ReplicatedDatabase
 
@@ -27,7 +27,7 @@ async def take_turns(serving: Serving) -> None:
 
     Raises what opening the box raises, `StateUnusable` where the state cannot follow, `EngineRefused`.
     """
-    from appliance.wiring.state import opened
+    from appliance.wiring.memory.state import opened
 
     serving.heed_signals()
     config, machines = serving.config, serving.config.machines
@@ -57,8 +57,8 @@ async def _serve(serving: Serving, transport: Transport, term: Term) -> None:
     """Open the whole box on the state of a term, and serve until stopped or asked for the term."""
     from appliance.wiring.box import box_on
     from appliance.wiring.environment import REAL, World
-    from appliance.wiring.roles import of_role
-    from appliance.wiring.state import allowance_of, state_in
+    from appliance.wiring.machines.roles import of_role
+    from appliance.wiring.memory.state import allowance_of, state_in
 
     began, config = monotonic(), serving.config
     state = state_in(term.database, allowance_of(config.economy, config.zone), REAL.now, transport)

@@ -14,7 +14,7 @@ from agent.event import TIMER, Event
 from agent.model.messages import Message
 from agent.record import step
 from appliance.reflexes.forget import Forgetting, no_graph
-from appliance.wiring.state import State
+from appliance.wiring.memory.state import State
 from memory.recall import Recall
 from memory.state.images import FOLDER, Images
 from memory.vectors.embedding import NoEmbedder

@@ -20,7 +20,7 @@ from agent.tools.journal import recall_tool
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.timers import timer_tools
 from appliance.reflexes.forget import Forgetting, no_graph
-from appliance.wiring.state import State
+from appliance.wiring.memory.state import State
 from memory.recall import Recall
 from memory.state.images import FOLDER, Images
 from memory.vectors.embedding import NoEmbedder

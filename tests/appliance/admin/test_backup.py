@@ -19,7 +19,7 @@ from appliance.admin.restoring import restore_archive
 from appliance.api.requests.memory import Backup
 from appliance.doctor.keeping import audit
 from appliance.errors import Problem
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from memory.errors import StateUnusable
 from memory.graph.dump.fingerprint import fingerprint
 from memory.state.journal import Entry

@@ -9,8 +9,8 @@ from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import graph_admin_of
 from appliance.api.requests.memory import TakeSnapshot
 from appliance.reflexes.forget import Forgetting, no_mind
-from appliance.wiring.graph import graph_side
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.graph import graph_side
+from appliance.wiring.memory.state import open_state
 from audio.loops import running
 from audio.tts.tts_cache import TtsCache
 from memory.graph.embedded.store import State

@@ -12,8 +12,8 @@ from appliance.api.requests.memory import UseTool
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
 from appliance.reflexes.forget import mindless
-from appliance.wiring.graph import graph_side
-from appliance.wiring.state import State, open_state
+from appliance.wiring.memory.graph import graph_side
+from appliance.wiring.memory.state import State, open_state
 from audio.loops import running
 from memory.graph.cypher import Statement
 from memory.graph.embedded.store import State as StoreState

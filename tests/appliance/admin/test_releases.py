@@ -13,7 +13,7 @@ import pytest
 
 from appliance.admin import upgrade
 from appliance.version import version
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from tests.appliance.admin.test_exchange import ROOT
 
 FOLDER = ROOT / "tests/data/state"

@@ -13,7 +13,7 @@ from appliance.errors import ConfigError
 from appliance.notify import Notifier
 from appliance.reflexes.verbs import Verbs
 from appliance.wiring.doors import reload_of
-from appliance.wiring.unasked import Unasked
+from appliance.wiring.sound.unasked import Unasked
 
 pytestmark = pytest.mark.shows("H2", "F32")
 

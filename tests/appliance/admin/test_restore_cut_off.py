@@ -8,7 +8,7 @@ import pytest
 from appliance.admin.archive import Manifest, unpack
 from appliance.admin.local import local_admin
 from appliance.admin.restoring import restore_archive
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from memory.errors import GraphUnavailable
 from memory.graph.dump.fingerprint import fingerprint
 from tests.appliance.admin.boxes import KeptBox, silent

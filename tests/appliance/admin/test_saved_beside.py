@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.wiring.managed_graph import ManagedGraph
+from appliance.wiring.memory.managed_graph import ManagedGraph
 from audio.loops import running
 from memory.errors import GraphUnavailable
 from memory.graph.embedded.store import EmbeddedStore, State

@@ -20,7 +20,7 @@ from appliance.admin.restoring import restore_archive
 from appliance.api.requests.memory import Backup
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from memory.errors import StateUnusable
 from memory.state.database import MIGRATIONS, StateInUse, locked
 from memory.state.journal import Entry

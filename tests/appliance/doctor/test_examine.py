@@ -29,7 +29,7 @@ from appliance.doctor.machine import (
     set_back,
 )
 from appliance.errors import ConfigError
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from tests.appliance.command import ROOT, nakari
 
 

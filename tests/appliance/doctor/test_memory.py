@@ -14,7 +14,7 @@ from appliance.config.sections import MemorySettings
 from appliance.doctor import memory as checks_memory
 from appliance.doctor.examine import Line, Verdict, examine
 from appliance.doctor.memory import COPIED_BYTES, judge_running_graph, read_through
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.json_value import Json

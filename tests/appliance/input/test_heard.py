@@ -16,7 +16,7 @@ from appliance.input.heard_history import newest
 from appliance.input.prewarm import NOT_AGAIN_WITHIN, Prewarm
 from appliance.input.suppressed import EARS_SUPPRESSED, WAITING, SuppressedTurns
 from appliance.rooms.arbitration import Undisputed
-from appliance.wiring.state import State, open_state
+from appliance.wiring.memory.state import State, open_state
 from audio.speech import SpeechStarted
 from audio.turns.listener import REFLEX, TOO_SHORT
 from memory.errors import StateUnusable

@@ -29,8 +29,8 @@ from appliance.owners.owners import identities_of, open_owners, tokens_of
 from appliance.recorder.store import Limits, Recordings
 from appliance.reflexes.forget import mindless
 from appliance.speakers.store import Sample, VoiceStore
-from appliance.wiring.graph import graph_side
-from appliance.wiring.state import State, open_state
+from appliance.wiring.memory.graph import graph_side
+from appliance.wiring.memory.state import State, open_state
 from audio.loops import running
 from memory.history.audit import AuditLog
 from memory.history.audit_anchor import Anchor, AuditAnchors, anchors_in

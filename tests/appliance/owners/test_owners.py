@@ -11,7 +11,7 @@ from appliance.config.load import load
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners.owners import Owners, member_of, open_owners, owner_of, visitors_of
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from memory.errors import RegistrationNeeded, SettingRefused
 from memory.identity import Identities, new_key
 from memory.state.owner_settings import Effective

@@ -20,7 +20,7 @@ from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import Ringer
-from appliance.wiring.state import State
+from appliance.wiring.memory.state import State
 from audio.loops import running
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.reflexes.keyword_search import Spotted

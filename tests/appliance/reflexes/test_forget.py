@@ -21,7 +21,7 @@ from agent.tools.tool import Tool, tool
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.reflexes.forget import FORGOTTEN, Forgetting, mindless, no_graph
 from appliance.reflexes.words import Forgot, beginnings, forgotten
-from appliance.wiring.state import State
+from appliance.wiring.memory.state import State
 from memory.errors import StateUnusable
 from memory.json_value import Json
 from memory.recall import Recall

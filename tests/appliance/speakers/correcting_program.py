@@ -8,7 +8,7 @@ from typing import cast
 from appliance.speakers.speakers import Speakers
 from appliance.speakers.store import VoiceStore
 from appliance.speakers.voices import Voices
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from memory.history.writer import Writer
 
 

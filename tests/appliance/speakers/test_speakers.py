@@ -17,7 +17,7 @@ from agent.tools.voices import voice_tool
 from appliance.speakers.speakers import Speakers
 from appliance.speakers.store import VoiceStore
 from appliance.speakers.voices import Voices
-from appliance.wiring.state import State, open_state
+from appliance.wiring.memory.state import State, open_state
 from memory.history.audit_record import Origin
 from memory.json_value import Json
 from memory.recall import Question, Recall

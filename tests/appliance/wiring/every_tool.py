@@ -17,7 +17,7 @@ from agent.tools.registry.context import ToolContext
 from agent.tools.registry.discovery import builtin_tools
 from agent.tools.tool import Tool
 from appliance.config.load import Config
-from appliance.wiring.graph import graph_side
+from appliance.wiring.memory.graph import graph_side
 from memory.recall import Recall
 from memory.state.journal import Journal
 

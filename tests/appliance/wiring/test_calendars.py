@@ -20,7 +20,7 @@ from appliance.config.load import Config, load
 from appliance.doctor.examine import Verdict
 from appliance.egress import lasting_egress
 from appliance.errors import ConfigError
-from appliance.wiring.calendars import about_of, calendars_of
+from appliance.wiring.agent.calendars import about_of, calendars_of
 from memory.json_value import Json
 from tests.agent.calendars.entries import calendar, entry
 from tests.agent.calendars.radicale_server import PASSWORD, USER, CalDavServer, caldav_server

@@ -11,7 +11,7 @@ from agent.model.window import Window, Windows
 from appliance.config.load import Config, load
 from appliance.model.catalog import catalog_of
 from appliance.model.choose import choose_models
-from appliance.wiring.agent import CONTEXT_SHARE, context_limits
+from appliance.wiring.agent.agent import CONTEXT_SHARE, context_limits
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 

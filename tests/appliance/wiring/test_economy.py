@@ -9,8 +9,8 @@ import pytest
 from agent.event import DEFAULT_MAX_TOOL_CALLS
 from agent.mailbox import Allowance
 from appliance.config.agent.own_work import EconomySettings
-from appliance.wiring.agent import budgets_of
-from appliance.wiring.state import allowance_of
+from appliance.wiring.agent.agent import budgets_of
+from appliance.wiring.memory.state import allowance_of
 
 
 @pytest.mark.shows("A3", "B8")

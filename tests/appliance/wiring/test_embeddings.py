@@ -10,7 +10,7 @@ from agent.tools.tool import Call, run_tool
 from appliance.config.load import Config, load
 from appliance.errors import ConfigError
 from appliance.model.sentence import NAME
-from appliance.wiring.graph import choose_embedder, embedding_folder, graph_side
+from appliance.wiring.memory.graph import choose_embedder, embedding_folder, graph_side
 from memory.vectors.embedding import NoEmbedder, OpenAiEmbedder, handle_of
 from memory.vectors.embedding_local import LocalEmbedder
 from tests.memory.embeddings_server import embeddings_server

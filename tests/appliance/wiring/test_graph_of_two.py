@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance.wiring.managed_graph import ManagedGraph
-from appliance.wiring.state import SCHEMAS
+from appliance.wiring.memory.managed_graph import ManagedGraph
+from appliance.wiring.memory.state import SCHEMAS
 from audio.loops import running
 from memory.errors import Superseded
 from memory.graph.embedded.store import EmbeddedStore, State

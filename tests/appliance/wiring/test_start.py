@@ -12,7 +12,7 @@ from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.service import serve
 from appliance.wiring.box import open_box
-from appliance.wiring.managed_graph import STORE_LOOP
+from appliance.wiring.memory.managed_graph import STORE_LOOP
 from tests.appliance.wiring.test_box import Room
 from tests.service.process import Household
 

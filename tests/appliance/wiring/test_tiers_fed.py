@@ -8,8 +8,8 @@ import pytest
 from agent.bus import Bus
 from agent.event import Event, utc_now
 from appliance.config.load import load
-from appliance.wiring.memory import MemorySide, memory_side
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.memory import MemorySide, memory_side
+from appliance.wiring.memory.state import open_state
 from audio.loops import running
 from memory.state.importance import IMPORTANT
 from memory.state.tiers import Tiers, TierSizes

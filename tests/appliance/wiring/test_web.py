@@ -12,7 +12,7 @@ from appliance.config.load import Config, Secret, load
 from appliance.doctor.examine import Verdict
 from appliance.doctor.tools.web import weather, web
 from appliance.errors import ConfigError
-from appliance.wiring.web import engine_of, pages_of, weather_of
+from appliance.wiring.agent.web import engine_of, pages_of, weather_of
 from tests.agent.web import open_meteo
 from tests.agent.web.engines import searxng
 from tests.agent.web.web_server import Answer, Pages, json_answer

@@ -12,7 +12,7 @@ from appliance.api.register import BadRequest, parse
 from appliance.api.requests.mailbox import MODELS, ChangeWaiting, ListWaiting, answer_of
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.wiring.state import open_state
+from appliance.wiring.memory.state import open_state
 from tests.agent.mailboxes import SqliteRig, filed, work
 from tests.appliance.command import nakari, state_folder
 

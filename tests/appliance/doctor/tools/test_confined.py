@@ -12,7 +12,7 @@ from agent.tools.files import HouseholdFiles
 from appliance.config.load import load
 from appliance.doctor.examine import Verdict
 from appliance.doctor.tools.tools import code, files, judge_code, judge_files
-from appliance.wiring.machine import Machine, machine_of
+from appliance.wiring.agent.machine import Machine, machine_of
 
 
 def everybody(_: str) -> bool:

@@ -27,11 +27,11 @@ from appliance.recorder.recorder import FlightRecorder
 from appliance.reflexes.reflexes import Reflexes
 from appliance.reflexes.voice import ListeningSign
 from appliance.reflexes.words import forgotten
-from appliance.wiring.agent import Agent
+from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World
-from appliance.wiring.output import Output
-from appliance.wiring.reflexes import Acting
-from appliance.wiring.speakers import SpeakerSide
+from appliance.wiring.sound.output import Output
+from appliance.wiring.sound.reflexes import Acting
+from appliance.wiring.sound.speakers import SpeakerSide
 from audio.capture.live import LiveMicrophone
 from audio.capture.mute import MutedSource
 from audio.echo.duplex import HalfDuplex

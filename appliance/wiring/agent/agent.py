@@ -44,17 +44,17 @@ from appliance.model.switch import ModelChoice, prefix_of_room
 from appliance.notify import HeartBeat, LoopHeartBeat
 from appliance.owners.owners import Owners
 from appliance.reflexes.voice import Voice
-from appliance.wiring.about import about
-from appliance.wiring.calendars import calendars_of
+from appliance.wiring.agent.about import about
+from appliance.wiring.agent.calendars import calendars_of
+from appliance.wiring.agent.growth import GrowthOf, GrowthSide, growth_side
+from appliance.wiring.agent.home import HomeSide
+from appliance.wiring.agent.machine import Machine
+from appliance.wiring.agent.tool_servers import servers_of
+from appliance.wiring.agent.web import engine_of, weather_of
 from appliance.wiring.environment import World
-from appliance.wiring.graph import LentGraph
-from appliance.wiring.growth import GrowthOf, GrowthSide, growth_side
-from appliance.wiring.home import HomeSide
-from appliance.wiring.machine import Machine
-from appliance.wiring.memory import MemorySide
-from appliance.wiring.output import Output
-from appliance.wiring.tool_servers import servers_of
-from appliance.wiring.web import engine_of, weather_of
+from appliance.wiring.memory.graph import LentGraph
+from appliance.wiring.memory.memory import MemorySide
+from appliance.wiring.sound.output import Output
 from audio.loops import Loop as LongLoop
 from memory.json_value import Json
 from memory.recall import Recall

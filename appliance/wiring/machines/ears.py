@@ -21,9 +21,9 @@ from appliance.machines.ears.stand_in import AbsentMind, EstimatedTokens, StandI
 from appliance.machines.ears.waiting import Waiting
 from appliance.machines.wire import INBOX
 from appliance.model.catalog import ModelCatalog
-from appliance.wiring.agent import Sessions
+from appliance.wiring.agent.agent import Sessions
 from appliance.wiring.environment import Environment, World
-from appliance.wiring.output import Output
+from appliance.wiring.sound.output import Output
 from memory.engine.interface import Engine
 from memory.errors import EngineFailure
 

@@ -10,10 +10,10 @@ from appliance.commands.unasked import about_unasked
 from appliance.config.agent.own_work import AnnouncementSettings
 from appliance.output.announcer import Announcer
 from appliance.owners.owners import Owners
-from appliance.wiring.agent import Agent
+from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World
-from appliance.wiring.input import Input
-from appliance.wiring.output import Output
+from appliance.wiring.sound.input import Input
+from appliance.wiring.sound.output import Output
 from memory.state.owner_settings import OwnerSettings
 
 

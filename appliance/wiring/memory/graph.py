@@ -17,7 +17,7 @@ from appliance.config.load import Config
 from appliance.errors import ConfigError
 from appliance.model.sentence import sentence_settings, usual_embedder
 from appliance.owners.visitors import Visitors
-from appliance.wiring.managed_graph import ManagedGraph
+from appliance.wiring.memory.managed_graph import ManagedGraph
 from audio.loops import Loop
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State

@@ -9,7 +9,7 @@ from agent.event import Event, utc_now
 from appliance.config.load import Config
 from appliance.config.sections import StateSettings
 from appliance.model.sentence import keep_fetching, sentence_settings
-from appliance.wiring.state import State
+from appliance.wiring.memory.state import State
 from audio.loops import Loop
 from memory.json_value import Json
 from memory.recall import Recall, keep_filled

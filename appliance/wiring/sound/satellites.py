@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from appliance.config.sound.satellites import SatelliteSettings
 from appliance.remote.place import House
 from appliance.satellites.interfaces import Device, Devices
-from appliance.wiring.output import Output
+from appliance.wiring.sound.output import Output
 from audio.loops import Loop
 
 if TYPE_CHECKING:

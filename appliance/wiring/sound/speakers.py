@@ -6,7 +6,7 @@ from appliance.speakers.speakers import Speakers
 from appliance.speakers.store import VoiceStore
 from appliance.speakers.voices import Voices
 from appliance.wiring.environment import World
-from appliance.wiring.graph import GraphSide
+from appliance.wiring.memory.graph import GraphSide
 from audio.interfaces import Recognizer
 from audio.speakers.encoder import SpeakerEncoder
 from audio.speakers.recognizer import SpeakerRecognizer

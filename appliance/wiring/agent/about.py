@@ -9,7 +9,7 @@ from appliance.egress import Egress, is_here, lasting_egress, model_egress
 from appliance.model.catalog import catalog_of
 from appliance.output.settings import SpeechSettings, speech_settings
 from appliance.output.voices import voices_of
-from appliance.wiring.graph import store_of
+from appliance.wiring.memory.graph import store_of
 
 
 def about(config: Config, models: Chain) -> Callable[[], Self]:

@@ -20,9 +20,9 @@ from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import RingerHere
-from appliance.wiring.agent import Sessions
+from appliance.wiring.agent.agent import Sessions
 from appliance.wiring.environment import World
-from appliance.wiring.output import Output
+from appliance.wiring.sound.output import Output
 from audio.echo.control import EchoControl
 from audio.interfaces import AudioSource, EchoGuard
 from audio.reflexes.addressing import Addressing

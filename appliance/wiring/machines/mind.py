@@ -11,10 +11,10 @@ from appliance.config.sections import EarsSettings, VoiceSettings
 from appliance.machines.mind.mind import RemoteRooms, Surroundings
 from appliance.output.settings import SpeechSettings
 from appliance.reflexes.forget import Forgetting
-from appliance.wiring.agent import Sessions
-from appliance.wiring.ears import machine_name
+from appliance.wiring.agent.agent import Sessions
 from appliance.wiring.environment import Environment, World
-from appliance.wiring.output import Output
+from appliance.wiring.machines.ears import machine_name
+from appliance.wiring.sound.output import Output
 from audio.interfaces import AudioSource, Player, Synthesizer
 from audio.tts.programs import EspeakSynthesizer
 from memory.errors import EngineFailure

@@ -13,9 +13,9 @@ from appliance.config.network.machines import role_of
 from appliance.config.options import RunOptions
 from appliance.logs.steps import log_others
 from appliance.reflexes.forget import Forgetting
-from appliance.wiring.agent import Sessions
+from appliance.wiring.agent.agent import Sessions
 from appliance.wiring.environment import Environment, World
-from appliance.wiring.output import Output
+from appliance.wiring.sound.output import Output
 from audio.loops import Loop
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ def is_mind(config: Config, options: RunOptions) -> bool:
 def of_role(config: Config, options: RunOptions, environment: Environment) -> tuple[Config, Environment]:
     """Return what a box is opened with on this machine. Raises `ConfigError` for a part without an engine."""
     if is_mind(config, options):
-        from appliance.wiring.mind import for_mind
+        from appliance.wiring.machines.mind import for_mind
 
         return config, for_mind(environment)
     if not is_ears(config, options):
         return config, environment
-    from appliance.wiring.ears import for_ears, without_mind
+    from appliance.wiring.machines.ears import for_ears, without_mind
 
     return without_mind(config), for_ears(environment)
 
@@ -54,7 +54,7 @@ async def joined(world: World, output: Output, sessions: Sessions) -> "AsyncIter
         yield _with_rooms(world, sessions), None
         return
     from appliance.machines.ears.stand_in import Rung
-    from appliance.wiring.ears import open_ears
+    from appliance.wiring.machines.ears import open_ears
 
     async with open_ears(world, output, sessions) as ears:
         rung = Rung(world.state.bus, sessions.contexts)
@@ -82,7 +82,7 @@ async def rooms_elsewhere(
     if not has_rooms(world.config, world.options):
         yield None
         return
-    from appliance.wiring.mind import open_rooms
+    from appliance.wiring.machines.mind import open_rooms
 
     async with open_rooms(world, output, sessions, forgetting) as rooms:
         yield rooms
@@ -102,7 +102,7 @@ async def open_transport(
         yield None
         return
     from agent.transport import EngineTransport  # these are loaded where there is an engine, and nowhere else
-    from appliance.wiring.ears import machine_name
+    from appliance.wiring.machines.ears import machine_name
 
     engine = environment.engine(config)
     try:

@@ -13,11 +13,11 @@ from appliance.remote.mouth import Speaking
 from appliance.remote.place import House
 from appliance.remote.session import RemoteSessions
 from appliance.remote.visit import Visits
-from appliance.wiring.agent import Agent
+from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World
-from appliance.wiring.input import Input
-from appliance.wiring.output import Output
-from appliance.wiring.speakers import SpeakerSide
+from appliance.wiring.sound.input import Input
+from appliance.wiring.sound.output import Output
+from appliance.wiring.sound.speakers import SpeakerSide
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import no_hotwords
 from audio.recognizer.wrapped import WrappedRecognizer

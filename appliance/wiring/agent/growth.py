@@ -19,8 +19,8 @@ from agent.run.run import Run
 from agent.time.quiet import quiet_hours
 from agent.tools.growth import Growth
 from appliance.wiring.environment import World
-from appliance.wiring.graph import LentGraph
-from appliance.wiring.output import Output
+from appliance.wiring.memory.graph import LentGraph
+from appliance.wiring.sound.output import Output
 from audio.loops import Loop
 from memory.history.schedule import save_unsaved
 

@@ -15,7 +15,7 @@ from appliance.config.values import listed
 from appliance.errors import ConfigError
 from appliance.model.catalog import ModelCatalog, catalog_of
 from audio.errors import ModelNotFound
-from audio.recognizer.hub import HubModel
+from audio.recognizer.models.hub import HubModel
 from memory.errors import EngineFailure
 
 

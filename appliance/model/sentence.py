@@ -12,7 +12,7 @@ from appliance.config.load import Config
 from appliance.input.whisper.recognizers import pull
 from appliance.input.whisper.settings import whisper_settings
 from audio.errors import ModelNotFound
-from audio.recognizer.hub import HubModel, last_name
+from audio.recognizer.models.hub import HubModel, last_name
 from memory.vectors.embedding import Embedder
 from memory.vectors.embedding_local import MODELS, LocalEmbedder
 

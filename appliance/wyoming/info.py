@@ -7,7 +7,7 @@ from typing import Final
 from wyoming.info import AsrModel, AsrProgram, Attribution, HandleModel, HandleProgram, Info, TtsProgram, TtsVoice
 
 from appliance.version import version
-from audio.recognizer.models import languages_of
+from audio.recognizer.models.catalog import languages_of
 
 NAME: Final = "nakari"
 

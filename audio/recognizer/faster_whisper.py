@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from audio.errors import ModelDamaged, ModelNotFound, RecognitionFailed
 from audio.pcm import SAMPLE_RATE, Samples, to_float
-from audio.recognizer.models import check_model_folder
+from audio.recognizer.models.catalog import check_model_folder
 from audio.speech import Transcript, Utterance
 from audio.turns.evidence import FIRST_SYLLABIC, Evidence, is_to_be_heard_again, letters_of
 

@@ -19,7 +19,7 @@ import numpy as np
 from audio.errors import AudioError, ModelDamaged, RecognitionFailed, RecognizerAbsent
 from audio.language import sentence_language
 from audio.pcm import SAMPLE_RATE, Samples, to_float
-from audio.recognizer.streaming_models import Kind, StreamingModel, streaming_model
+from audio.recognizer.models.streaming import Kind, StreamingModel, streaming_model
 from audio.speech import PartialWords, Transcript, Utterance
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
-from audio.recognizer.models import PREPROCESSOR, WEIGHTS
+from audio.recognizer.models.catalog import PREPROCESSOR, WEIGHTS
 from tests.audio.spoken import HOUSEHOLD_WHISPER
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"

@@ -11,7 +11,7 @@ from appliance.input.hearing.settings import HearingSettings, hearing_settings
 from audio.errors import AudioError, RecognitionFailed
 from audio.interfaces import RemoteRecognizer
 from audio.recognizer.chain import seconds_for
-from audio.recognizer.speed import sample_utterance
+from audio.recognizer.models.speed import sample_utterance
 
 
 def engines(config: Config) -> Line:

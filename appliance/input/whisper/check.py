@@ -11,8 +11,8 @@ from appliance.input.whisper.recognizers import INSTALL, NOT_INSTALLED, choose_w
 from appliance.input.whisper.settings import whisper_settings
 from appliance.input.whisper.short_window import described, is_short, recall
 from appliance.input.whisper.speed import RecognizerSpeed, arguments
-from audio.recognizer.compare import Comparison
 from audio.recognizer.faster_whisper import is_installed
+from audio.recognizer.models.compare import Comparison
 from audio.turns.silero import has_silero
 
 _RECOGNIZER: Final = Culprit(

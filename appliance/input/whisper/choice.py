@@ -13,9 +13,9 @@ from appliance.input.whisper.settings import AUTO, WhisperSettings
 from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
-from audio.recognizer.hub import HubModel, whisper_model
-from audio.recognizer.models import Model, find_model, models_in, repository_of
-from audio.recognizer.speed import Measurement, choose, measure, thread_counts
+from audio.recognizer.models.catalog import Model, find_model, models_in, repository_of
+from audio.recognizer.models.hub import HubModel, whisper_model
+from audio.recognizer.models.speed import Measurement, choose, measure, thread_counts
 
 USUAL_MODEL: Final = "base"
 """What "auto" fetches, and listens with until it has measured: of the multilingual models the largest that a

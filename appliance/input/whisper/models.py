@@ -24,9 +24,9 @@ from appliance.input.whisper.short_window import compare_box, described
 from appliance.input.whisper.short_window import recall as verdict_on
 from appliance.model import sentence as sentence_model
 from audio.errors import AudioError
-from audio.recognizer.hub import fetch, whisper_model
-from audio.recognizer.models import MEGABYTES, MODELS, PART, Model, find_model, models_in
-from audio.recognizer.speed import BOUND, Measurement
+from audio.recognizer.models.catalog import MEGABYTES, MODELS, PART, Model, find_model, models_in
+from audio.recognizer.models.hub import fetch, whisper_model
+from audio.recognizer.models.speed import BOUND, Measurement
 
 KNOWN: Final = (AUTO, *MODELS, sentence_model.NAME)
 """What can be pulled, by name."""
@@ -177,7 +177,7 @@ REWRITE_SECONDS: Final = 0.2
 
 
 class FetchProgress:
-    """Writes how far the fetch of one model is. Is an `audio.recognizer.hub.Audience`."""
+    """Writes how far the fetch of one model is. Is an `audio.recognizer.models.hub.Audience`."""
 
     def __init__(self, name: str, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._name = name

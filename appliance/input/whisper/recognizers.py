@@ -31,8 +31,8 @@ from audio.recognizer.faster_whisper import (
     listed,
     no_hotwords,
 )
+from audio.recognizer.models.speed import BOUND
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
-from audio.recognizer.speed import BOUND
 from audio.recognizer.wrapped import WrappedRecognizer
 from audio.speech import Transcript, Utterance
 

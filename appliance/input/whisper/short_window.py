@@ -18,10 +18,10 @@ from appliance.input.whisper.settings import WhisperSettings
 from audio.capture.recording import read_recording
 from audio.errors import AudioError
 from audio.pcm import SAMPLE_RATE
-from audio.recognizer.compare import Comparison, compare
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
-from audio.recognizer.models import WEIGHTS
-from audio.recognizer.speed import sample_utterance
+from audio.recognizer.models.catalog import WEIGHTS
+from audio.recognizer.models.compare import Comparison, compare
+from audio.recognizer.models.speed import sample_utterance
 from audio.speech import Utterance
 
 SENTENCES: Final = {

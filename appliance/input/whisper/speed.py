@@ -14,7 +14,7 @@ from appliance.input.whisper.recognizers import choose_whisper
 from appliance.input.whisper.settings import WhisperSettings
 from appliance.logs.configure import configure
 from audio.errors import AudioError
-from audio.recognizer.speed import sample_utterance
+from audio.recognizer.models.speed import sample_utterance
 
 COMFORT: Final = 0.5
 """Of real time, of the processor on each thread; what needs less is not tried again."""

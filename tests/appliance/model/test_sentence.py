@@ -25,7 +25,7 @@ from appliance.model.sentence import (
     wanted,
 )
 from audio.errors import ModelNotFound
-from audio.recognizer.hub import fetch
+from audio.recognizer.models.hub import fetch
 from memory.vectors.embedding_local import LocalEmbedder
 from tests.appliance.command import nakari, state_folder
 from tests.audio.hub_server import Hub, serving

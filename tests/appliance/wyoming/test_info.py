@@ -3,7 +3,7 @@
 import pytest
 
 from appliance.wyoming.info import Abilities, language_of
-from audio.recognizer.models import LANGUAGES, languages_of
+from audio.recognizer.models.catalog import LANGUAGES, languages_of
 
 pytestmark = pytest.mark.shows("X13")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from audio.recognizer.compare import LEAST_WORDS, Comparison, compare, differing_words, words_of
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
-from audio.recognizer.speed import sample_utterance
+from audio.recognizer.models.compare import LEAST_WORDS, Comparison, compare, differing_words, words_of
+from audio.recognizer.models.speed import sample_utterance
 from audio.speech import Transcript, Utterance
 from tests.audio.spoken import HOUSEHOLD_WHISPER, silence
 

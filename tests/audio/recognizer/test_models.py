@@ -7,7 +7,7 @@ import pytest
 
 from audio.errors import ModelDamaged, ModelNotFound
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
-from audio.recognizer.models import (
+from audio.recognizer.models.catalog import (
     MEGABYTES,
     MODELS,
     NEEDED,
@@ -21,7 +21,7 @@ from audio.recognizer.models import (
     models_in,
     repository_of,
 )
-from audio.recognizer.speed import sample_utterance
+from audio.recognizer.models.speed import sample_utterance
 from tests.audio.spoken import HOUSEHOLD_WHISPER
 
 

@@ -10,8 +10,8 @@ import pytest
 from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
-from audio.recognizer.models import Model
-from audio.recognizer.speed import (
+from audio.recognizer.models.catalog import Model
+from audio.recognizer.models.speed import (
     BOUND,
     HOPELESS,
     MOST_THREADS,

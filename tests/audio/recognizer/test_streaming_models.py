@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from audio.errors import ModelDamaged, ModelNotFound
-from audio.recognizer.streaming_models import metadata_of, streaming_model
+from audio.recognizer.models.streaming import metadata_of, streaming_model
 from tests.audio.spoken import HOUSEHOLD_STREAMING
 
 TOKENS = "<blk> 0\n▁a 1\n"

@@ -15,8 +15,8 @@ import pytest
 from appliance.cli.main import INTERRUPTED
 from appliance.exits import Exit
 from appliance.model.sentence import NAME
-from audio.recognizer.models import MEGABYTES, WEIGHTS, find_model
-from audio.recognizer.speed import BOUND
+from audio.recognizer.models.catalog import MEGABYTES, WEIGHTS, find_model
+from audio.recognizer.models.speed import BOUND
 from tests.appliance.command import environment, nakari, state_folder
 from tests.audio.hub_server import OF_TINY, Hub, Refusal, serving
 from tests.audio.spoken import HOUSEHOLD_WHISPER

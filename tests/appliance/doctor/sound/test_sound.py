@@ -40,7 +40,7 @@ from tests.room.virtual_sound import VirtualSound, virtual_sound
 SPEAKS = 'exec /bin/cat "${0%/*}/sound.wav"'
 """A program that prints the sound beside it."""
 
-SAMPLE = ROOT / "audio" / "recognizer" / "sample.wav"
+SAMPLE = ROOT / "audio" / "recognizer" / "models" / "sample.wav"
 
 
 @pytest.fixture

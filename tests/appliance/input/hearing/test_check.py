@@ -14,8 +14,8 @@ from appliance.config.load import Config, load
 from appliance.doctor.examine import Line, Verdict
 from appliance.input.hearing.check import engines
 from appliance.input.whisper.check import CHECKS as WHISPER
+from audio.recognizer.models.speed import sample_utterance
 from audio.recognizer.sherpa_onnx import is_installed
-from audio.recognizer.speed import sample_utterance
 from tests.audio.spoken import HOUSEHOLD_STREAMING
 from tests.audio.transcription_server import (
     HTML,

@@ -23,8 +23,8 @@ from appliance.input.whisper.choice import (
 from appliance.input.whisper.recognizers import model_in_use
 from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 from audio.errors import AudioError, ModelNotFound
-from audio.recognizer.models import WEIGHTS, Model
-from audio.recognizer.speed import Measurement
+from audio.recognizer.models.catalog import WEIGHTS, Model
+from audio.recognizer.models.speed import Measurement
 from tests.audio.spoken import HOUSEHOLD_WHISPER
 
 

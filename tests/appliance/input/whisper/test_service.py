@@ -15,8 +15,8 @@ from appliance.input.whisper.choice import recall
 from appliance.input.whisper.recognizers import WhisperHearing, choose_whisper
 from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 from audio.errors import ModelDamaged, ModelNotFound
-from audio.recognizer.models import WEIGHTS, find_model
-from audio.recognizer.speed import BOUND
+from audio.recognizer.models.catalog import WEIGHTS, find_model
+from audio.recognizer.models.speed import BOUND
 from tests.audio.hub_server import OF_TINY, Hub, serving
 from tests.audio.spoken import HOUSEHOLD_WHISPER
 from tests.service.process import Household, Running

@@ -14,7 +14,7 @@ from appliance.input.whisper.choice import Pick
 from appliance.input.whisper.recognizers import choose_whisper
 from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 from appliance.input.whisper.short_window import compare_box, is_short, recall
-from audio.recognizer.compare import Comparison
+from audio.recognizer.models.compare import Comparison
 from audio.speech import Transcript
 from tests.appliance.command import nakari, state_folder
 from tests.audio.spoken import HOUSEHOLD_WHISPER, said, utterance

@@ -17,9 +17,7 @@ from typing import Final, Protocol
 
 from audio.egress import SendsTo
 from audio.errors import ModelNotFound
-from audio.recognizer.hub_faults import in_a_sentence
-from audio.recognizer.hub_file import HUB_SECONDS, HubFile, receive_file, size_of
-from audio.recognizer.models import (
+from audio.recognizer.models.catalog import (
     NEEDED,
     PART,
     PREPROCESSOR,
@@ -27,6 +25,8 @@ from audio.recognizer.models import (
     missing_of,
     repository_of,
 )
+from audio.recognizer.models.hub_faults import in_a_sentence
+from audio.recognizer.models.hub_file import HUB_SECONDS, HubFile, receive_file, size_of
 
 PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds waited before each further try of a file that stopped coming; after every byte that came they begin anew."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from audio.errors import AudioError
 from audio.interfaces import Recognizer
-from audio.recognizer.models import Model
+from audio.recognizer.models.catalog import Model
 from audio.speech import Utterance
 
 BOUND: Final = 0.3

@@ -9,7 +9,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
-from audio.recognizer.hub_faults import Damaged, may_pass
+from audio.recognizer.models.hub_faults import Damaged, may_pass
 
 HUB_SECONDS: Final = 10
 """How long the hub may take to answer, and to send the next piece."""

@@ -83,7 +83,7 @@ _WITHOUT_EFFECT: Final = frozenset(
     }
 )
 
-_WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember", "list_add", "list_clear"}
+_WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember", "put_right", "list_add", "list_clear"}
 """Intents that are asked back when they were hard to hear."""
 
 _NOT_HERE: Final = frozenset({"unknown", "outside"})
@@ -353,6 +353,7 @@ _SKILLS: Final[Mapping[str, talk.Skill]] = {
     "why_slow": talk.told_by("why_slow"),
     "dreamt": talk.told_by("last_night"),
     "remember": recall.remember,
+    "put_right": recall.remember,
     "voice_learn": voices.learn,
     "voice_who": voices.who,
     "voice_correct": voices.correct,

@@ -13,6 +13,7 @@ from agent.intents.spoken import is_length, moment_told
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import spoken_of
+from agent.intents.subjects.recall import put_right
 from agent.intents.subjects.sums import continued
 from agent.intents.wording import anywhere, bare, beginning, ending, is_story, mended, without_fillers
 from memory.json_value import fields
@@ -178,6 +179,8 @@ def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -
     is_again = intent.name in {"repeat", "unknown"} and anywhere(language, "once_more").search(words)
     if is_again and before.name in chance.INTENTS:
         yield before
+    if intent.name == "unknown" and (fact := put_right(words, last, language)):
+        yield Intent("put_right", {"fact": fact})
     if intent.name == "unknown" and _goes_on_telling(words, language) and before.name == "remember":
         yield Intent("remember", {"fact": without_fillers(words, language)})
     asked = beginning("elsewhere", language).match(words)

@@ -55,7 +55,8 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     # "The eggs one was cancelled" may be an order badly heard, or somebody's news.
     is_told = anywhere(language, "reported", "told_of").search(bare(state.words)) is not None
     is_sure = reading.certainty >= (SURE_ASKED if asks else SURE[language])
-    is_news = reading.name.startswith("ring_") and is_statement(bare_words)  # the plumber is coming on Tuesday at ten
+    # The plumber is coming on Tuesday at ten; and what is told is kept without a question.
+    is_news = reading.name.startswith(("ring_", "remember")) and is_statement(bare_words)
     is_other = asks or is_told or is_news or intent.name != "unknown"  # it may be known, or be nothing for a box
     if not is_sure and (is_other or reading.certainty < LIKELY[language]):
         return None

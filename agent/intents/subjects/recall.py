@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from agent.event import SELF_CREATED
-from agent.intents.dialog_state import Action, DialogState, ToolResult
+from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
-from agent.intents.phrases import phrase
-from agent.intents.questions import Question, is_question, read_question, spellings
+from agent.intents.phrases import gaps, phrase
+from agent.intents.questions import Question, is_question, is_statement, read_question, spellings
 from agent.intents.spoken import to_second_person
 from agent.intents.subjects.facts import ENOUGH, Fact
 from agent.intents.wording import anywhere, beginning, is_story, without_fillers
@@ -33,6 +33,20 @@ _KEEPING: Final = re.compile(
 """Without one of these nothing is an order to remember."""
 
 
+_INSTEAD: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"(?:^|\s)it(?:'s| is)\s+(?:now\s+)?(?P<instead>.{2,40}?)(?:\s+now)?[.!]?$", re.IGNORECASE),
+    "zh": re.compile("[是在](?P<instead>[^，。！是在]{1,20}?)[了啊。！]?$"),
+}
+"""What is so instead, at the end of words that put right what was told."""
+
+_SUBJECT: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(r".{2,40}?\s(?:is|are|was|were)\s", re.IGNORECASE),
+    "zh": re.compile("[^，。]{2,20}?[是在]"),
+}
+"""What a statement tells something of, with the word behind it."""
+
+_MOVED_IT: Final = re.compile(r"\b(?:moved|put|changed|shifted|taken|hung) it\b|(?:改|换|挪|放|搬)了", re.IGNORECASE)
+
 LEAST: Final = 1 / 3
 """Share of a question's words that a statement must have to be told as all that is known."""
 
@@ -46,7 +60,24 @@ def remember(state: DialogState, intent: Intent) -> list[Action] | str:
         return [state.action("create_event", type=SELF_CREATED, content=task)]
     if noted is not None and noted.has_failed:
         return phrase("remembered_here", state.language, reason=noted.reason)
-    return phrase("remembered", state.language, fact=to_second_person(fact, state.language))
+    name = "put_right" if intent.name == "put_right" else "remembered"
+    return phrase(name, state.language, fact=to_second_person(fact, state.language))
+
+
+def put_right(words: str, last: Turn, language: Language) -> str:
+    """Return what was told last, or quoted, as the words put it right: no, it's 31 18 24; I've moved it, it's upstairs.
+
+    "" where they do not. In the words of the person, who is told it as it is now: by that sentence it is found again.
+    """
+    instead = _INSTEAD[language].search(words)
+    is_meant = beginning("objecting", language).match(words) or _MOVED_IT.search(words)
+    if instead is None or not is_meant or is_question(words):
+        return ""
+    quoted = (gaps(name, reply, language) for reply in last.replies for name in ("put_right", "remembered", "recalled"))
+    fact = next((read["fact"] for read in quoted if read), "")
+    told = to_second_person(fact, language) if fact else last.words if is_statement(last.words) else ""
+    subject = _SUBJECT[language].match(told)
+    return f"{subject.group()}{instead['instead']}" if subject else ""
 
 
 def may_be_known(state: DialogState) -> bool:
@@ -175,9 +206,10 @@ def _fact(entry: Json, nearness: int, question: Question, understand: Understand
     if not isinstance(entry, dict):
         return None
     words, when = simplified(str(entry.get("words", ""))).strip(), str(entry.get("at", ""))
-    if entry.get("speaker") == "you":
-        return None
     language = language_of(words)
+    if entry.get("speaker") == "you":
+        fact = to_second_person(gaps("put_right", words, language).get("fact", "").rstrip(".。"), language)
+        return Fact(fact, was_to_be_kept=True, when=when, nearness=nearness) if fact else None
     told = beginning("opening", language).sub("", beginning("correcting", language).sub("", words, count=1), count=1)
     said = Fact((told or words).rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)
     is_order = _KEEPING.search(words) is not None

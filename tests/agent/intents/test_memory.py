@@ -1,7 +1,10 @@
 """Remembering and recalling without a model: what is noted, searched for, and quoted."""
 
+from pathlib import Path
+
 import pytest
 
+from tests.agent.intents.household import a_home
 from tests.agent.offline_talk import NOTHING_SAID, OFFLINE, TOOLS, Talk, a_hit, a_timer, found, without
 
 INTERRUPTED = "unknown: the machine stopped before this call had a result; look whether it took effect"
@@ -263,3 +266,45 @@ async def test_what_was_told_last_counts_though_nobody_asked_to_keep_it(talk: Ta
     shed = a_hit("No wait, I moved the key. It's in the shed now.", when="2026-11-20 10:00:00 UTC")
     await talk.calls({"sureness": "sure", "hits": [pot, shed]}, NOTHING_SAID, NOTHING_SAID)
     assert await talk.says() == "You told me: you moved the key. It's in the shed now."
+
+
+@pytest.mark.shows("D4")
+@pytest.mark.parametrize(
+    ("told", "right", "asked", "answer"),
+    [
+        (
+            ["remember my locker code is 31 08 24"],
+            "no it's 31 18 24",
+            "what's my locker code",
+            "You told me: your locker code is 31 18 24.",
+        ),
+        (
+            ["The Schubert is on the second shelf.", "Where did I say the Schubert was?"],
+            "I've moved it, it's in the piano stool now.",
+            "So where's the Schubert?",
+            "You told me: The Schubert is in the piano stool.",
+        ),
+        (
+            ["记住我的储物柜密码是310824"],
+            "不对，是310818",
+            "我的储物柜密码是多少",
+            "你告诉过我：你的储物柜密码是310818。",
+        ),
+    ],
+)
+async def test_what_was_put_right_is_told_from_then_on(
+    tmp_path: Path, told: list[str], right: str, asked: str, answer: str
+) -> None:
+    async with a_home(tmp_path) as home:
+        for words in told:
+            await home.hear(words, follows=True)
+        said = await home.hear(right, follows=True)
+        assert said.startswith(("I have put it right:", "我改过来了："))
+        assert await home.hear(asked) == answer
+
+
+@pytest.mark.parametrize("words", ["it's raining now", "is it in the shed?", "no it was on Friday that I saw him"])
+async def test_what_tells_of_something_else_puts_nothing_right(tmp_path: Path, words: str) -> None:
+    async with a_home(tmp_path) as home:
+        await home.hear("remember my locker code is 31 08 24")
+        assert "put it right" not in await home.hear(words, follows=True)

@@ -45,7 +45,21 @@ _SUBJECT: Final[dict[Language, re.Pattern[str]]] = {
 }
 """What a statement tells something of, with the word behind it."""
 
-_MOVED_IT: Final = re.compile(r"\b(?:moved|put|changed|shifted|taken|hung) it\b|(?:改|换|挪|放|搬)了", re.IGNORECASE)
+_COMFORT: Final = (
+    "fine|ok|okay|good|all right|alright|nothing|enough|not|me|you|too|so|just|only|that|this|a|"
+    "raining|snowing|cold|hot|late|early|time"
+)
+
+_RIGHTED: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"^(?:no|nope|nah|sorry|oops|wrong|i mean|i meant)\b"
+        rf"(?!.*\bit(?:'s| is) (?:{_COMFORT})\b)"
+        r"|\b(?:moved|put|changed|shifted|taken|hung) it\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile("^(?:不对|不是|错了|说错了|看错了|记错了)|(?:改|换|挪|放|搬)了"),
+}
+"""What shows that words put right what was told, and are no news and no comfort: no, it's fine."""
 
 LEAST: Final = 1 / 3
 """Share of a question's words that a statement must have to be told as all that is known."""
@@ -70,8 +84,7 @@ def put_right(words: str, last: Turn, language: Language) -> str:
     "" where they do not. In the words of the person, who is told it as it is now: by that sentence it is found again.
     """
     instead = _INSTEAD[language].search(words)
-    is_meant = beginning("objecting", language).match(words) or _MOVED_IT.search(words)
-    if instead is None or not is_meant or is_question(words):
+    if instead is None or not _RIGHTED[language].search(words) or is_question(words):
         return ""
     quoted = (gaps(name, reply, language) for reply in last.replies for name in ("put_right", "remembered", "recalled"))
     fact = next((read["fact"] for read in quoted if read), "")

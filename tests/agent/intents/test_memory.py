@@ -303,7 +303,10 @@ async def test_what_was_put_right_is_told_from_then_on(
         assert await home.hear(asked) == answer
 
 
-@pytest.mark.parametrize("words", ["it's raining now", "is it in the shed?", "no it was on Friday that I saw him"])
+@pytest.mark.parametrize(
+    "words",
+    ["it's raining now", "is it in the shed?", "no it was on Friday that I saw him", "no it's fine", "算了，我在家"],
+)
 async def test_what_tells_of_something_else_puts_nothing_right(tmp_path: Path, words: str) -> None:
     async with a_home(tmp_path) as home:
         await home.hear("remember my locker code is 31 08 24")

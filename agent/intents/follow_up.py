@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
@@ -16,7 +16,7 @@ from agent.intents.subjects.lists import spoken_of
 from agent.intents.subjects.recall import put_right
 from agent.intents.subjects.sums import continued
 from agent.intents.wording import anywhere, bare, beginning, ending, is_story, mended, without_fillers
-from memory.json_value import fields
+from memory.json_value import Json, fields
 
 _RINGING: Final = frozenset({"set_timer", "set_alarm"})
 _TIMERS: Final = _RINGING | {"list_timers", "cancel_timer"}
@@ -253,16 +253,16 @@ def _corrected(words: str, language: Language, understand: Understand) -> Iterat
 def _last_clause(words: str, language: Language, understand: Understand) -> str:
     """Return the last clause of the words where it is a time and nothing else; "" where it is not."""
     *before, last = re.split(r"[，；。]|[,;.!?]\s+", words)
+    if not before:
+        return ""
     clause = without_fillers(beginning("changing", language).sub("", last, count=1), language)
-    is_time = any(not each.text("label") for each in _timed(clause, language, understand))
-    return clause if before and is_time else ""
+    return clause if any(not each.text("label") for each in _timed(clause, language, understand)) else ""
 
 
 def _same_on(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield an alarm at the time of the last one on another day, or in another part of it: and the same on Thursday."""
     as_well = anywhere(language, "as_well").search(words)
-    set_ = next((fields(each.value) for each in reversed(last.results) if each.tool == "set_alarm"), {})
-    due = moment_told(str(set_.get("due", "")))
+    set_, due = _alarm_set(last)
     if as_well is None or due is None:
         return
     day = understand(
@@ -273,11 +273,16 @@ def _same_on(words: str, language: Language, last: Turn, understand: Understand)
         yield Intent("alarm", {**day_of(day), "exact_hour": due.hour, "minute": due.minute, **label})
 
 
+def _alarm_set(last: Turn) -> tuple[dict[str, Json], datetime | None]:
+    """Return the alarm that a turn set last, as its tool tells of it, and when it rings; {} and None without one."""
+    set_ = next((fields(each.value) for each in reversed(last.results) if each.tool == "set_alarm"), {})
+    return set_, moment_told(str(set_.get("due", "")))
+
+
 def _later_than_last(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield one more alarm so long after, or before, the one just set: and another one ten minutes after that."""
     opened, hung = beginning("another", language).match(words), anywhere(language, "after_that").search(words)
-    set_ = next((fields(each.value) for each in reversed(last.results) if each.tool == "set_alarm"), {})
-    due = moment_told(str(set_.get("due", "")))
+    _, due = _alarm_set(last)
     if not opened or not hung or due is None:
         return
     length = next(_timed(without_fillers(words[opened.end() : hung.start()], language), language, understand), UNKNOWN)

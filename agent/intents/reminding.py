@@ -35,8 +35,9 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     """
     language = language_of(words)
     cue = anywhere(language, *_CUES).search(words)
-    is_told = tells(without_fillers(words, language)) and not _asks(words, language)
-    if cue is None or len(words) > LONGEST or is_told:
+    if cue is None or len(words) > LONGEST:
+        return None
+    if tells(without_fillers(words, language)) and not _asks(words, language):
         return None
     if language == "zh" and (alone := _in_clause(words, cue.start(), times)):
         return alone

@@ -56,8 +56,7 @@ def remove(state: DialogState, intent: Intent) -> list[Action] | str:
         return found
     there = standing(state.results(TOOL)[-1], name, state.language)
     gone = [each for each in there for wanted in things(intent.text("item")) if _is_same(each, wanted)]
-    said = {token.stem for token in tokens(intent.text("item"))}
-    gone = gone or [each for each in there if (own := {token.stem for token in tokens(each)}) and own <= said]
+    gone = gone or [each for each in there if (own := _stems(each)) and own <= _stems(intent.text("item"))]
     if not gone:
         return phrase("list_has_not", state.language, item=intent.text("item"), list=name)
     return _noted(state, "list_removed", name, gone)
@@ -151,11 +150,15 @@ def _joined(what: Sequence[str], language: Language) -> str:
     return ("、" if language == "zh" else ", ").join(what)
 
 
+def _stems(words: str) -> set[str]:
+    return {token.stem for token in tokens(words)}
+
+
 def _is_same(there: str, wanted: str) -> bool:
     """Say whether a thing on the list is what somebody calls by a part of its words."""
     if there.casefold() == wanted.casefold():
         return True
     if has_chinese(wanted):
         return wanted in there
-    words, own = ({token.stem for token in tokens(each)} for each in (wanted, there))
+    words, own = _stems(wanted), _stems(there)
     return (bool(words) and words <= own) or (not words and wanted in there)

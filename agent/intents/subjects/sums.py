@@ -19,10 +19,9 @@ _LEAD: Final = re.compile(
     r"|add up)? *"
 )
 _OPERATORS: Final = (
-    (r"([\d.]+) (?:percent|per cent)(?: [a-z]+)? (?:on|of) ([\d.]+)", r"\1/100*\2"),
     (r"([\d.]+) plus ([\d.]+) (?:percent|per cent)", r"\1*(1+\2/100)"),
     (r"([\d.]+) (?:minus|less) ([\d.]+) (?:percent|per cent)", r"\1*(1-\2/100)"),
-    (r"percent of|per cent of", "/100*"),
+    (r"(?:percent|per cent)(?: [a-z]+)? (?:of|on)", "/100*"),
     (r"percent|per cent", "/100"),
     (r"(?:a |one |1 )?half of", "1/2*"),
     (r"(?:a |one |1 )?(?:third|3rd) of", "1/3*"),
@@ -223,9 +222,7 @@ def _in_digits(words: str, language: Language) -> str:
     text = re.sub(r"\b(\d+) quarters? of an? (?=[a-z])", lambda part: f"{int(part[1]) / 4} ", text)
     text = re.sub(r"\b(\d+) (?:pounds?|quid|euros?|dollars?|bucks) (\d\d)\b", r"\1.\2", text)
     text = re.sub(r"\b(?:a |an? )?half (?:an? )?(?!of\b)(?=[a-z])", "0.5 ", text)
-    text = re.sub(
-        r"\b(\d+) (?:foot|feet) (\d+)(?: inch(?:es)?)?\b", lambda two: f"{12 * int(two[1]) + int(two[2])} inches", text
-    )
+    text = _FEET.sub(lambda two: f"{12 * int(two[1]) + int(two[2])} inches", text)
     if _PRICED.search(text):
         text = re.sub(r"([\d.]+)(?: [a-z]+){1,4} at ([\d.]+)(?: (?:each|apiece|a piece))?", r"\1 times \2", text)
     text = re.sub(rf",? (?:{_ASKED_BEHIND})$", "", text)

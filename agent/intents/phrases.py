@@ -160,6 +160,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "I keep that in my journal, but could not note it down for later: {reason}.",
         "我的日志里有这句话，但是没能记下来留到以后：{reason}。",
     ),
+    # By this sentence it is found again, so a journal of years holds to it.
     "put_right": ("I have put it right: {fact}.", "我改过来了：{fact}。"),
     "recalled": ("You told me: {fact}.", "你告诉过我：{fact}。"),
     "recalled_yes": ("Yes: you told me that {fact}.", "是的，你告诉过我：{fact}。"),

@@ -8,7 +8,8 @@ from typing import Final
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
 from agent.intents import ringing
 from agent.intents.dialog_state import Action, DialogState
-from agent.intents.follow_up import asked_back, follow_up, in_full, said_yes_to, sum_on
+from agent.intents.follow_up.in_full import in_full, sum_on
+from agent.intents.follow_up.meaning import asked_back, follow_up, said_yes_to
 from agent.intents.guessing import guessed
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
@@ -117,7 +118,10 @@ def _ended(state: DialogState) -> list[Action]:
 def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer to one wish."""
     state = in_full(state, understand)
-    intent = ringing.of_ringing(state, _meant(state, understand), understand)
+    alone = _meant(state, understand)
+    if alone.name in ringing.VAGUE and (told := answer_sum(sum_on(state))):
+        return _say(state, told, "sum")
+    intent = ringing.of_ringing(state, alone, understand)
     if isinstance(intent, Action):
         return [intent]
     rest = ""
@@ -167,7 +171,7 @@ def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list
     if intent.name == "timer_status" and state.has("list_timers") and (told := timers.status(state, intent)):
         return told
     if intent.name in {"recall", "unknown", "timer_status", "outside"}:
-        if told := answer_sum(sum_on(state) or state.words) or answer_sum(without_fillers(state.words, state.language)):
+        if told := answer_sum(state.words) or answer_sum(without_fillers(state.words, state.language)):
             return told
         if at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS)):
             return at_home
@@ -197,9 +201,12 @@ def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[
     told: list[Action] | str = ""
     if intent.name == "recall" or recall.may_be_known(state):
         told = recall.recall(state, understand)
-    is_unknown = isinstance(told, str) and told in {"", phrase("not_found", state.language)}
+    unknown = {"", phrase("not_found", state.language)}
+    is_unknown = isinstance(told, str) and told in unknown
     if is_unknown and state.has("list_timers"):
         told = (timers.status(state, intent) if "agenda" in intent.slots else timers.due(state)) or told
+    if not isinstance(told, list) and told in unknown and intent.name == "timer_status":
+        told = timers.all_of_them(state) or told
     return told or (phrase("not_found", state.language) if intent.name == "recall" else _unknown(state, intent))
 
 
@@ -332,8 +339,10 @@ _SKILLS: Final[Mapping[str, talk.Skill]] = {
     "list_remove": lists.remove,
     "list_tell": lists.tell,
     "list_clear": lists.clear,
+    "list_start": lists.start,
+    "list_change": lists.change,
     "outside": _outside,
-    "ask_when": talk.saying("ask_when"),
+    "ask_when": timers.without_time,
     "volume_set": device.volume_set,
     "volume_told": device.volume_told,
     "volume_up": device.volume_change,

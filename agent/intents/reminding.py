@@ -82,7 +82,8 @@ def _in_clause(words: str, cue: int, times: Callable[[str], Iterable[Reading]]) 
         return None
     told = without(words[:begins], "before_label", "after_label", "zh")
     is_nameless = told and not alone.text("label") and not alone.number("wakes")
-    day = {} if names_day(alone) else next((day_of(each) for _, each in times(words) if names_day(each)), {})
+    is_eve = "带" in told and alone.text("period") == "night"  # what is to be taken along tomorrow is packed tonight
+    day = {} if is_eve or names_day(alone) else next((day_of(each) for _, each in times(words) if names_day(each)), {})
     return Intent(alone.name, {**day, **alone.slots, **({"label": told} if is_nameless else {})})
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult
-from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand, language_of
+from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.questions import is_question, tokens, word_classes
 from agent.intents.spoken import is_length, to_second_person
 from agent.intents.subjects.timers import timers_in
@@ -68,12 +68,20 @@ def of_ringing(state: DialogState, intent: Intent, understand: Understand) -> In
 
 
 def _of_listed(state: DialogState, listed: ToolResult, understand: Understand) -> Intent | None:
-    words, timers = mended(state.words, state.language), timers_in(listed)
+    words, timers = _of_order(mended(state.words, state.language), state.language), timers_in(listed)
     if (timer := _named(words, timers)) is not None:
         return _wanted(words, timer, understand)
     timer = None if ending("done", state.language).search(words) else _spoken_of(state, timers)
     is_it = beginning("of_it", state.language).match(words) is not None
     return _moved(words, timer, understand) if timer is not None and is_it else None
+
+
+def _of_order(words: str, language: Language) -> str:
+    """Return the words up to the clause that wants something: what is told behind it may name another one."""
+    words = anywhere(language, "reason").sub("", words)
+    clauses = re.split(r"(?<=[,，;；。])", words)
+    wanting = (place for place, each in enumerate(clauses, 1) if anywhere(language, *_CUES).search(each))
+    return "".join(clauses[: next(wanting, len(clauses))]).rstrip(",，;；。 ")
 
 
 def _spoken_of(state: DialogState, timers: Sequence[Timer]) -> Timer | None:

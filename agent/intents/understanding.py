@@ -13,6 +13,7 @@ from hassil.recognize import RecognizeResult
 
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, language_of
 from agent.intents.reminding import Reading, rung_for, tells, told_anew
+from agent.intents.subjects.days import BYDAY
 from agent.intents.subjects.voices import names_somebody
 from agent.intents.subjects.which_timer import NAMING, names_timer
 from agent.intents.wording import (
@@ -59,14 +60,14 @@ _AROUND: Final = " \t\n,.?!，。？！;；:：、…\"'“”‘’"
 """What is cut off both ends of free text."""
 
 
-_BYDAY: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
-"""Days of the week as rules name them (RFC 5545), from Monday."""
-
 _NO_ITEMS: Final = frozenset(
     {"it", "that", "this", "them", "those", "one", "some", "here"}
     | {"time", "luck", "ideas", "patience", "options", "space", "breath", "sorts", "touch"}
 )
 """What is on no list by itself, also where people have run out of it."""
+
+_NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})
+"""What no list is called."""
 
 _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
@@ -101,7 +102,9 @@ class Understanding:
         intent = self._best(plain, language)
         if intent.name not in _OF_SENTENCES and (first := first_of(plain, language)):
             less = self._best(first, language)
-            intent = intent if less.name in _VAGUE else less
+            # And I am stewing meat: that is what it is for.
+            is_fuller = language == "zh" and less.name == intent.name == "timer_start"
+            intent = intent if less.name in _VAGUE or is_fuller else less
         if intent.name in _VAGUE and (order := request_in(plain, language)):
             asked = self._best(order, language)
             intent = intent if asked.name in _VAGUE and intent.name != UNKNOWN.name else asked
@@ -167,8 +170,16 @@ def _is_meant(intent: Intent) -> bool:
         return False
     if intent.name == "list_add" and intent.text("item").casefold() in _NO_ITEMS:
         return False
+    if intent.name == "list_start" and not _begins_list(intent):
+        return False
     is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
     return names_somebody(intent) and names_timer(intent) and not is_told
+
+
+def _begins_list(intent: Intent) -> bool:
+    """Say whether what begins a list only names it, and tells nothing that goes on it."""
+    named = (intent.text("list"), intent.text("whom"))
+    return named[0].casefold() not in _NO_NAMES and not any(re.search(r"[.,;:，。；：]", each) for each in named)
 
 
 def _reading(result: RecognizeResult, words: str) -> Reading:
@@ -178,10 +189,18 @@ def _reading(result: RecognizeResult, words: str) -> Reading:
     for name, entity in result.entities.items():
         slots[name] = _as_said(entity.text, words) if entity.is_wildcard else entity.value
         free += len(entity.text) if entity.is_wildcard else 0
-    days = sorted({int(slots.pop(name)) for name in [*slots] if name.startswith("each_")})
+    days = _days_of_week(slots)
     if days:
-        slots["repeat"] = "FREQ=WEEKLY;BYDAY=" + ",".join(_BYDAY[day] for day in days)
+        slots["repeat"] = "FREQ=WEEKLY;BYDAY=" + ",".join(BYDAY[day] for day in days)
     return free, Intent(result.intent.name, slots)
+
+
+def _days_of_week(slots: dict[str, Slot]) -> list[int]:
+    """Take the days of the week out of the slots that name several, and return them: Monday (0) to Thursday."""
+    named = {name: int(slots.pop(name)) for name in [*slots] if name.startswith("each_")}
+    if (first := named.pop("each_from", None)) is not None:
+        return sorted((first + day) % 7 for day in range((named["each_to"] - first) % 7 + 1))
+    return sorted(set(named.values()))
 
 
 def _as_said(text: str, words: str) -> str:

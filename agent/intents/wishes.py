@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
-from agent.intents.follow_up import follow_up
+from agent.intents.follow_up.meaning import follow_up
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.questions import is_question
 from agent.intents.several import each_alone
 from agent.intents.subjects.days import day_of, names_day
+from agent.intents.subjects.lists import start as start_list
 from agent.intents.subjects.sums import answer_sum
 from agent.intents.wording import anywhere, beginning, ending, mended, without, without_fillers
 
@@ -35,10 +36,13 @@ _TOLD: Final = frozenset(
 _DONE: Final = frozenset(
     {"timer_cancel", "timer_cancel_all", "timer_change", "volume_set", "volume_up", "volume_down", "volume_change"}
 )
-_LISTED: Final = frozenset({"list_add", "list_remove", "list_tell", "list_clear"})
+_LISTED: Final = frozenset({"list_add", "list_remove", "list_tell", "list_clear", "list_start"})
 _ASKED: Final = frozenset({"agenda", "agenda_next", "weather", "tasks", "volume_told", "coin", "draw"})
 _ALIKE: Final = _TOLD | _ASKED
 """What is told once where it is asked in two ways."""
+
+_GONE_ON: Final = TIMED | {"list_start"}
+"""What the next wish may lean on: and another for ten; canopy, eighty chairs, malt."""
 
 _SUM: Final = "sum"
 _WISHES: Final = {_SUM} | TIMED | _TOLD | _DONE | _LISTED | _ASKED
@@ -143,7 +147,7 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int = 
             right = _with_and(after, right, understand)
         rest = (_parted(after, right, understand, most - 1) if most > 2 else []) or [right]
         # Only what rings is gone on with: "fish and chips nine" is a password, and no second alarm.
-        second = _meant(after, rest[0], understand) if first.name in TIMED else _alone(rest[0], understand)
+        second = _meant(after, rest[0], understand) if first.name in _GONE_ON else _alone(rest[0], understand)
         if _may_follow(first, second, rest[0]) and not _is_one(whole, first, second, left, right):
             return [_on_its_day(left, first, rest[0], understand), *rest]
     return []
@@ -198,7 +202,7 @@ def _meant(state: DialogState, words: str, understand: Understand, *also: str) -
     alone = _alone(words, understand)
     said = replace(state, turn=Turn(replace(state.turn.block, words=words)))
     after = follow_up(said, alone, understand)
-    return after if after.name in TIMED or after.name in also else alone
+    return after if after.name in TIMED or after.name in also or after.name == "list_add" else alone
 
 
 def _alone(words: str, understand: Understand) -> Intent:
@@ -216,7 +220,8 @@ def _takes_back(left: str, right: str, language: Language) -> bool:
 def _after(state: DialogState, words: str, intent: Intent) -> DialogState:
     """Return the state as it will be when a wish was fulfilled."""
     called = (ToolResult(_TOOLS[intent.name], ""),) if intent.name in _TOOLS else ()
-    return replace(state, earlier=(*state.earlier, Turn(replace(state.turn.block, words=words), called)))
+    told = (start_list(state, intent),) if intent.name == "list_start" else ()
+    return replace(state, earlier=(*state.earlier, Turn(replace(state.turn.block, words=words), called, told)))
 
 
 def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str) -> bool:

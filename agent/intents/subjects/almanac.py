@@ -46,14 +46,14 @@ def told_date(state: DialogState, intent: Intent) -> str:
 
 
 def days_until(state: DialogState, intent: Intent) -> str:
-    """Tell how many days there are until the day that is named, and its date."""
+    """Tell how many days there are until the day that is named, or how long it is past, and its date."""
     if state.now is None:
         return phrase("no_clock", state.language)
     days = _days(intent, state.now)
     if days is None:
         return phrase("no_such_day", state.language)
-    name = "days_until" if days > 1 else f"days_until_{max(days, 0)}"
-    return phrase(name, state.language, count=days, date=date(state.now + timedelta(days=days), state.language))
+    name = "days_ago" if days < 0 else "days_until" if days > 1 else f"days_until_{days}"
+    return phrase(name, state.language, count=abs(days), date=date(state.now + timedelta(days=days), state.language))
 
 
 def weeks_until(state: DialogState, intent: Intent) -> str:

@@ -18,7 +18,11 @@ def coin(state: DialogState, _: Intent) -> str:
 
 
 def number(state: DialogState, intent: Intent) -> str:
-    """Roll a die of six sides, or draw a number between two, both among them."""
+    """Roll a die of six sides, or several, or draw a number between two, both among them."""
+    if dice := intent.number("dice"):
+        random = _random(state)
+        rolled = [str(random.randint(1, 6)) for _ in range(dice)]
+        return phrase("drawn", state.language, number=("、" if state.language == "zh" else ", ").join(rolled))
     low, high = (intent.number("low"), intent.number("high")) if "high" in intent.slots else (1, 6)
     low, high = sorted((max(-_MOST, low), min(_MOST, high)))
     return phrase("drawn", state.language, number=_random(state).randint(low, high))

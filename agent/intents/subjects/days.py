@@ -6,6 +6,9 @@ from typing import Final
 
 from agent.intents.intent import Intent, Slot
 
+BYDAY: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+"""Days of the week as rules name them (RFC 5545), from Monday."""
+
 YEARS: Final = 9
 """Within which every date comes: the 29th of February is eight years away around 2100 at most."""
 
@@ -79,6 +82,23 @@ def _to_date(number: int, month: int, today: date) -> Iterator[int]:
             yield (day - today).days
             left -= 1
         day += timedelta(days=1)
+
+
+def but_for(rule: str, weekday: int) -> str:
+    """Return a rule of every day, or of days of the week, without one of them (0 is Monday), where any is left."""
+    _, _, named = rule.partition("BYDAY=")
+    days = named.split(";")[0].split(",") if named else [*BYDAY]
+    left = [day for day in days if day != BYDAY[weekday]]
+    if not left or "INTERVAL" in rule:
+        return rule
+    return "FREQ=WEEKLY;BYDAY=" + ",".join(left)
+
+
+def first_of_rule(moment: datetime, rule: str) -> datetime:
+    """Return the first moment from this one on, at its time of day, that falls on a day of the week of the rule."""
+    _, _, named = rule.partition("BYDAY=")
+    days = [BYDAY.index(day) for day in named.split(";")[0].split(",")] if named else [*range(7)]
+    return next(then for ahead in range(7) if (then := moment + timedelta(days=ahead)).weekday() in days)
 
 
 def next_moment(intent: Intent, now: datetime) -> datetime | None:

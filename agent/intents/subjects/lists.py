@@ -18,6 +18,9 @@ from memory.json_value import fields, listed
 
 TOOL: Final = "recall"
 
+LOOKED_BACK: Final = 6
+"""Turns of this conversation in which a list was spoken of that is still meant."""
+
 LOOKED_AT: Final = 50
 """Changes of a list that are looked at."""
 
@@ -40,8 +43,32 @@ _WHOM: Final = re.compile(r"^for [\w' ]+:\s*", re.IGNORECASE)
 _LISTED: Final = re.compile(r"^(?:the|my|our|a|an|new|whole|entire|full)(?: |$)|^(?:现在|那个?|这个?|我的?|我们的?)+")
 """What the name of a list is said with."""
 
-_CHANGES: Final = ("list_added", "list_removed", "list_cleared")
-_TOLD: Final = (*_CHANGES, "list_told", "list_empty", "list_has", "list_has_not")
+_CHANGES: Final = ("list_added", "list_removed", "list_cleared", "list_changed")
+_TOLD: Final = (*_CHANGES, "list_started", "list_told", "list_empty", "list_has", "list_has_not")
+
+_NAMING_ITEMS: Final = ("list_added", "list_told", "list_changed")
+"""Sentences that tell what stands on a list."""
+
+_MEASURES_ZH: Final = "把瓶斤个箱盒袋包条只块份碗罐桶打双支卷张本根颗棵片串"
+_AMOUNT: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"^(?:(?:an?|the|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|and|\w+teen|"
+        r"\w+ty|\d+|kilos?|kg|grams?|lit(?:re|er)s?|bags?|box(?:es)?|bits?|packs?|bottles?|tins?|cans?|jars?|bunch|"
+        r"loaf|loaves|pints?|pounds?|of)\s+)+",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(rf"^[一二两三四五六七八九十百半几\d]+(?:公斤|[{_MEASURES_ZH}])"),
+}
+"""How much of a thing is wanted, said before it."""
+
+_BEHIND_ZH: Final = re.compile(rf"[一二两三四五六七八九十百半几\d]+(?:公斤|[{_MEASURES_ZH}])$")
+"""The same, said behind it."""
+
+_MORE_OF_IT: Final = re.compile(r"^(?:size \w+|(?:the )?(?:large|small|big|medium)(?: ones?)?)$", re.IGNORECASE)
+"""What tells more of the thing before it, and is none by itself."""
+
+_TAKEN_BACK: Final = re.compile(r"[, ]+(?:no,? )?(?:hang on|hold on|wait|sorry|i mean|actually|no)\b[, ]+(?:no[, ]+)?")
+"""What stands between a thing and what is wanted instead: a box of fifty mil screws, no, hang on, sixty mil."""
 
 
 def add(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -60,6 +87,17 @@ def remove(state: DialogState, intent: Intent) -> list[Action] | str:
     if not gone:
         return phrase("list_has_not", state.language, item=intent.text("item"), list=name)
     return _noted(state, "list_removed", name, gone)
+
+
+def start(state: DialogState, intent: Intent) -> str:
+    """Say that there is such a list, and ask for what goes on it."""
+    return phrase("list_started", state.language, list=list_of(state, intent))
+
+
+def change(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Say what stands on the list instead of something."""
+    told = {"list": list_of(state, intent), "items": intent.text("instead"), "gone": intent.text("item")}
+    return phrase("list_changed", state.language, **told)
 
 
 def clear(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -84,7 +122,9 @@ def tell(state: DialogState, intent: Intent) -> list[Action] | str:
 def list_of(state: DialogState, intent: Intent) -> str:
     """Return the name of the list that is meant: the one that is named, the one just spoken of, or the usual one."""
     named = _LISTED.sub("", intent.text("list").strip().lower())
-    spoken = spoken_of([reply for turn in state.earlier[-3:] for reply in turn.replies], state.language)
+    spoken = spoken_of(
+        [reply for turn in reversed(state.last_said(LOOKED_BACK)) for reply in turn.replies], state.language
+    )
     return named or spoken or _USUAL[state.language]
 
 
@@ -94,10 +134,43 @@ def spoken_of(replies: Sequence[str], language: Language) -> str:
     return next((each["list"] for each in found if each), "")
 
 
+def items_told(replies: Sequence[str], language: Language) -> list[str]:
+    """Return the things that replies told to stand on a list, each once, the last told first."""
+    found = (gaps(name, reply, language).get("items", "") for reply in reversed(replies) for name in _NAMING_ITEMS)
+    return list(dict.fromkeys(item for items in found for item in reversed(things(items))))
+
+
+def core_of(item: str, language: Language) -> str:
+    """Return a thing without how much of it is wanted: the chairs of eighty chairs, 小葱 of 一把小葱."""
+    core = _AMOUNT[language].sub("", item, count=1)
+    return (_BEHIND_ZH.sub("", core) if language == "zh" else core) or item
+
+
+def instead_of(item: str, said: str) -> str:
+    """Return a thing corrected by two words of which one is its own: sixty mil for fifty mil; "" where none is."""
+    words = said.split()
+    if len(words) != 2:
+        return ""
+    first, second = (re.escape(word) for word in words)
+    for pattern in (rf"\b{first} \w+", rf"\b\w+ {second}\b"):
+        if re.search(pattern, item, re.IGNORECASE):
+            return re.sub(pattern, lambda _: said, item, count=1, flags=re.IGNORECASE)
+    return ""
+
+
 def things(said: str) -> list[str]:
-    """Return the things of an enumeration, each without its article."""
-    parts = (_ARTICLE.sub("", part.strip(" .!?。！？")) for part in _BETWEEN.split(_WHOM.sub("", said)))
-    return [part for each in parts if (part := _AS_WELL.sub("", _NOTHING.sub("", each)))]
+    """Return the things of an enumeration, each without its article, and with what was said of it behind a comma."""
+    before, *after = _TAKEN_BACK.split(said)
+    parts = (_ARTICLE.sub("", part.strip(" .!?。！？")) for part in _BETWEEN.split(_WHOM.sub("", before)))
+    found: list[str] = []
+    for part in (_AS_WELL.sub("", _NOTHING.sub("", each)) for each in parts):
+        if found and _MORE_OF_IT.match(part):
+            found[-1] = f"{found[-1]} {part}"
+        elif part:
+            found.append(part)
+    for correction in after if found else ():
+        found[-1] = instead_of(found[-1], correction.strip(" .!?")) or correction.strip(" .!?")
+    return found
 
 
 def standing(found: ToolResult, name: str, language: Language) -> list[str]:
@@ -122,7 +195,12 @@ def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple
     ):
         for change in _CHANGES:
             read = gaps(change, words, language)
-            if read and read["list"] == name:
+            if not read or read["list"] != name:
+                continue
+            if change == "list_changed":
+                yield "list_removed", [read["gone"]]
+                yield "list_added", [read["items"].rstrip(".。")]
+            else:
                 yield change, things(read.get("items", ""))
 
 

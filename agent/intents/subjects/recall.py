@@ -34,7 +34,11 @@ _KEEPING: Final = re.compile(
 
 
 _INSTEAD: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"(?:^|\s)it(?:'s| is)\s+(?:now\s+)?(?P<instead>.{2,40}?)(?:\s+now)?[.!]?$", re.IGNORECASE),
+    "en": re.compile(
+        r"(?:^|\s)it(?:'?s| is)\s+(?:now\s+)?(?P<instead>.{2,40}?)(?:\s+now)?"
+        r"(?:,? i (?:said|had|got|read|told you) (?:it|that|the \w+) wrong)?[.!]?$",
+        re.IGNORECASE,
+    ),
     "zh": re.compile("[是在](?P<instead>[^，。！是在]{1,20}?)[了啊。！]?$"),
 }
 """What is so instead, at the end of words that put right what was told."""
@@ -53,11 +57,13 @@ _COMFORT: Final = (
 _RIGHTED: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
         r"^(?:no|nope|nah|sorry|oops|wrong|i mean|i meant)\b"
-        rf"(?!.*\bit(?:'s| is) (?:{_COMFORT})\b)"
+        rf"(?!.*\bit(?:'?s| is) (?:{_COMFORT})\b)"
         r"|\b(?:moved|put|changed|shifted|taken|hung) it\b",
         re.IGNORECASE,
     ),
-    "zh": re.compile("^(?:不对|不是|错了|说错了|看错了|记错了)|(?:改|换|挪|放|搬)了"),
+    "zh": re.compile(
+        "^(?:等一?下|等等|哎呀?|不好意思|啊|哦|，)*(?:不对|不是|错了|说错了|看错了|记错了)|(?:改|换|挪|放|搬)了"
+    ),
 }
 """What shows that words put right what was told, and are no news and no comfort: no, it's fine."""
 

@@ -21,6 +21,7 @@ _LEAD: Final = re.compile(
 _OPERATORS: Final = (
     (r"([\d.]+) plus ([\d.]+) (?:percent|per cent)", r"\1*(1+\2/100)"),
     (r"([\d.]+) (?:minus|less) ([\d.]+) (?:percent|per cent)", r"\1*(1-\2/100)"),
+    (r"([\d.]+) (?:percent|per cent) off ([\d.]+)", r"\2*(1-\1/100)"),
     (r"(?:percent|per cent)(?: [a-z]+)? (?:of|on)", "/100*"),
     (r"percent|per cent", "/100"),
     (r"(?:a |one |1 )?half of", "1/2*"),
@@ -62,11 +63,23 @@ _OPERATORS_ZH: Final = (
 )
 _GOING_ON: Final[dict[Language, tuple[tuple[str, str], ...]]] = {
     "en": (
+        (
+            r"^(?:and )?(?:what's|what is|how (?:much|many) is|so) (?:that|it|this) (?=times|plus|minus|divided|over)",
+            "",
+        ),
+        (r"^(?:and )?(?=times|plus|minus|divided)", ""),
+        (r"^(?:and )?(?:what's |what is )?(?:twice|double) (?:that|it)$", "times 2"),
+        (r"^(?:and )?(?:what's |what is )?half (?:of )?(?:that|it)$", "divided by 2"),
+        (r"^(?:and )?(?:what's |what is )?an? third of (?:that|it)$", "divided by 3"),
+        (r"^(?:and )?(?:what's |what is )?an? quarter of (?:that|it)$", "divided by 4"),
         (r"^(?:add|and) (?=\S)", "plus "),
+        (r"^(?:take|knock) (.+) (?:off|from|away from) (?:that|it)$", r"minus \1"),
         (r"^(?:take away|subtract|take off|minus) ", "minus "),
         (r"^(?:divide|split) (?:that|it|this) (?:by|between|into|among) ", "divided by "),
+        (r"^(?:split|divided) (?:between|among) ", "divided by "),
+        (r" (?:tax|vat|tip|service|interest)\b(?: (?:on|to|on top)(?: of)?(?: (?:that|it))?)?$", ""),
         (r"^(?:multiply (?:that|it|this) by|times that by) ", "times "),
-        (r" (?:to|from) (?:that|it)$", ""),
+        (r" (?:to|from|on) (?:that|it)$", ""),
     ),
     "zh": ((r"^(?:再|然后)+", ""), (r"(?:是多少|等于几|等于多少|呢)$", "")),
 }
@@ -82,6 +95,9 @@ _ORDERS: Final = (
     (r"^multiply (.+) (?:by|and|with) (.+)$", r"\1 times \2"),
     (r"^add (.+) (?:and|to) (.+)$", r"\1 plus \2"),
     (r"^(?:subtract|take) (.+) from (.+)$", r"\2 minus \1"),
+    (r"^(.+?),? (?:split|shared|divided) (\w+) ways$", r"\1 divided by \2"),
+    (r"^(.+?),? (?:split|shared|divided) (?:between|among) (?:the )?(\w+)(?: of us| people)?$", r"\1 divided by \2"),
+    (r"^(.+?) is (?:what|how (?:much|many)) in (.+)$", r"\1 in \2"),
 )
 """Sums said as orders, and how a sum says them."""
 
@@ -91,10 +107,28 @@ _THINGS: Final = re.compile(
 )
 """What is counted in a sum, which does not change it."""
 
-_FEET: Final = re.compile(r"\b(\d+) (?:foot|feet) (\d+)(?: inch(?:es)?)?\b")
+_FEET: Final = re.compile(r"\b(\d+) (?:foot|feet) (\d+(?:\.\d+)?)(?: inch(?:es)?)?\b")
+
+_SPOKEN_SHORT: Final = (
+    (re.compile(r"\b(\d{1,3}) (\d\d)(?= divided by)"), r"\1.\2"),
+    (re.compile(r"\b([1-9]) ([1-9]\d)(?= (?:fahrenheit|celsius|grams?|calories|miles|millilit(?:er|re)s)\b)"), r"\1\2"),
+)
+"""Prices and numbers said without what they count: eighty four sixty split two ways; three fifty Fahrenheit."""
 
 _PRICED: Final = re.compile(r"\b(?:pounds?|quid|euros?|dollars?|bucks|each|apiece|come to|cost)\b|\d\.\d\d\b")
 """What shows that so many things are at so much, and not so many people at seven."""
+
+_RATE: Final = re.compile(
+    r"^.*?([\d.]+) ([a-z]+?)s?,? at ([\d.]+)(?: [a-z]+)? (?:an?|per|each|every) \2\b(?:,? (?:how|what)\b.*)?$"
+)
+"""So many at so much each: nineteen pounds, at thirteen minutes a pound."""
+
+_EACH_ZH: Final = "(?P<each>斤|公斤|千克|克|个|瓶|箱|盒|袋|张|本|杯|份|米|天|小时|次|人|只|条)"
+_RATES_ZH: Final = (
+    (rf"^.*?([\d.]+){_EACH_ZH}每(?P=each)([\d.]+)[^\d]{{0,4}}$", r"\1*\3"),
+    (rf"^.*?([\d.]+)(?:块钱?|元)?每{_EACH_ZH}([\d.]+)(?P=each)$", r"\1*\3"),
+)
+"""The same in Chinese: 62公斤，每公斤15毫克; 十四块八一斤，二十斤."""
 
 _ASKED_BEHIND: Final = (
     "how much(?: is (?:that|it))?|"
@@ -150,6 +184,12 @@ _UNITS: Final = {
 
 _DIGITS_ZH: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _SIZES_ZH: Final = {"十": 10, "百": 100, "千": 1000}
+_AROUND_ZH: Final = (
+    r"\s+|请问|计算|帮我算|算一下|等于多少|(?:一共|总共)?(?:[是要得]多少钱?|多少钱)$|等于几|等于$|一共多少[^\d]*$"
+    "|[?？。，,]"
+)
+"""What is said around a sum, and between its parts."""
+
 _LIANG: Final = "liang"
 """A tenth of a 斤, where the same character is no number."""
 
@@ -222,9 +262,12 @@ def _in_digits(words: str, language: Language) -> str:
     text = re.sub(r"\b(\d+) quarters? of an? (?=[a-z])", lambda part: f"{int(part[1]) / 4} ", text)
     text = re.sub(r"\b(\d+) (?:pounds?|quid|euros?|dollars?|bucks) (\d\d)\b", r"\1.\2", text)
     text = re.sub(r"\b(?:a |an? )?half (?:an? )?(?!of\b)(?=[a-z])", "0.5 ", text)
-    text = _FEET.sub(lambda two: f"{12 * int(two[1]) + int(two[2])} inches", text)
+    text = _FEET.sub(lambda two: f"{12 * int(two[1]) + float(two[2]):g} inches", text)
+    for short, number in _SPOKEN_SHORT:
+        text = short.sub(number, text)
     if _PRICED.search(text):
         text = re.sub(r"([\d.]+)(?: [a-z]+){1,4} at ([\d.]+)(?: (?:each|apiece|a piece))?", r"\1 times \2", text)
+    text = _RATE.sub(r"\1 times \3", text)
     text = re.sub(rf",? (?:{_ASKED_BEHIND})$", "", text)
     return re.sub(r"\b(?:equals?|make[s]?|altogether|in total)$|(?<=\d) (?:is|are)$", "", text).strip()
 
@@ -232,12 +275,13 @@ def _in_digits(words: str, language: Language) -> str:
 def _in_digits_chinese(text: str) -> str:
     """Return a Chinese sentence with its numbers in digits: 两斤半 as 2.5斤, 一米七五 as 1.75米."""
     text = text.replace("零下", "-")
-    text = re.sub(
-        r"\s+|请问|计算|帮我算|算一下|等于多少|(?:一共|总共)?[是要得]多少钱?$|等于几|等于$|[?？。，]", "", text
-    )
+    text = re.sub(rf"(块[一二三四五六七八九]?|元)一(?={_EACH_ZH})", r"\1每", text)
+    text = re.sub(_AROUND_ZH, "", text)
     text = re.sub(r"(?<=[一二两三四五六七八九十\d])两(?=[是等有合换])", _LIANG, text)
     text = _NUMBER_ZH.sub(lambda found: number_chinese(found.group()), text)
     for pattern, instead in _HALVES_ZH:
+        text = re.sub(pattern, instead, text)
+    for pattern, instead in _RATES_ZH:
         text = re.sub(pattern, instead, text)
     return text
 

@@ -48,8 +48,9 @@ def say_in(state: DialogState, intent: Intent) -> list[Action] | str:
 
 
 def again(state: DialogState, _: Intent) -> str:
-    """Say the last reply once more."""
-    said = [reply for turn in state.earlier for reply in turn.replies]
+    """Say the last reply once more, but for the word that it is louder now: for that one it was said too softly."""
+    told = [turn for turn in state.earlier if all(each.tool != "set_volume" for each in turn.results)]
+    said = [reply for turn in told or state.earlier for reply in turn.replies]
     return said[-1] if said else phrase("nothing_said", state.language)
 
 

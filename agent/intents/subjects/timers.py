@@ -23,13 +23,16 @@ from agent.intents.spoken import (
     to_second_person,
     told_length,
 )
-from agent.intents.subjects.days import names_day, next_moment
+from agent.intents.subjects.days import but_for, first_of_rule, names_day, next_moment
 from agent.intents.subjects.which_timer import BY_LIST, Timer, due_of, label_of, meant
 from agent.intents.wording import is_story, without_fillers
 from memory.json_value import Json, fields, objects
 
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
 """The content of a timer's event, as the timer tools write it."""
+
+_USUAL_HOUR: Final = {"": 9, "morning": 9, "noon": 12, "evening": 18, "night": 20}
+"""The hour at which somebody is reminded of a day, or of a part of it, where none was said."""
 
 MOST_CANCELLED: Final = 8
 """Timers cancelled at one word; the budget of an event is ten calls."""
@@ -72,6 +75,16 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
     if result.has_failed:
         return phrase("time_past" if "is past" in result.reason else "failed", language, reason=result.reason)
     return _set(state, due, label, repeat)
+
+
+def without_time(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Set a reminder of a coming day at the usual time of it, which is said back; ask for the time of any other."""
+    is_of_day = names_day(intent) and intent.slots.get("day") != 0
+    if not is_of_day or not intent.text("label") or not state.has("set_alarm"):
+        return phrase("ask_when", state.language)
+    hour = _USUAL_HOUR.get(intent.text("period"), _USUAL_HOUR[""])
+    slots = {name: value for name, value in intent.slots.items() if name != "period"}
+    return alarm(state, Intent("alarm", {**slots, "exact_hour": hour}))
 
 
 def _set(state: DialogState, due: datetime, label: str, repeat: str) -> str:
@@ -118,10 +131,8 @@ def change(state: DialogState, intent: Intent) -> list[Action] | str:
     language, listed = state.language, _listed(state)
     if listed is None:
         return [state.action("list_timers")]
-    timer = meant(state, timers_in(listed), intent)
-    if timer is None:  # one that needs ten minutes more, or for the first time
-        none = phrase("timer_not_that" if timers_in(listed) else "timer_none", language)
-        return start(state, intent) if "begins" in intent.slots else none
+    if isinstance(timer := _to_change(state, timers_in(listed), intent), str):
+        return start(state, intent) if "begins" in intent.slots else timer
     anew = next((each for each in state.turn.results if each.tool in {"set_timer", "set_alarm"}), None)
     if anew is None:
         return _moved(state, timer, intent)
@@ -129,7 +140,31 @@ def change(state: DialogState, intent: Intent) -> list[Action] | str:
         return phrase("failed" if anew.has_failed else "perhaps_done", language, reason=anew.reason)
     if state.result("cancel_timer") is None:
         return [state.action("cancel_timer", which=timer["id"])]
-    return phrase("timer_changed", language, told=_left(state, fields(anew.value)))
+    return phrase("timer_changed", language, told=_as_changed(state, fields(anew.value), _rule(timer, intent)))
+
+
+def _as_changed(state: DialogState, timer: Timer, rule: str) -> str:
+    """Say of a timer that was set anew how long it has left, or how it repeats."""
+    due = due_of(timer)
+    return _set(state, due, label_of(timer), rule) if rule and due is not None else _left(state, timer)
+
+
+def _to_change(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | str:
+    """Return the timer that is to be changed, or the word that there is none; of those that repeat, for their rule."""
+    fitting = [each for each in timers if "without" not in intent.slots or "repeats" in each]
+    timer = _running(state, fitting, intent) or meant(state, fitting, intent)
+    return timer or phrase("timer_not_that" if timers else "timer_none", state.language)
+
+
+def _running(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | None:
+    """Return the timer set last that counts down, where it is more time that is wanted, and no alarm was just set."""
+    if intent.slots.keys() - {"adds", "hours", "minutes", "seconds"} or "adds" not in intent.slots:
+        return None
+    if any(result.tool == "set_alarm" for turn in state.last_said() for result in turn.results):
+        return None
+    set_ = [each for turn in state.earlier for each in turn.results if each.tool == "set_timer" and not each.has_failed]
+    ids = [fields(each.value).get("id") for each in reversed(set_)]
+    return next((each for id_ in ids for each in timers if each.get("id") == id_), None)
 
 
 def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | str:
@@ -139,7 +174,8 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
     is_alarm = not is_length(label_of(timer)) and (left >= 3600 or "hour" in intent.slots or "repeats" in timer)
     if intent.number("count"):
         intent = Intent(intent.name, {"hour" if is_alarm and due else "minutes": intent.number("count")})
-    seconds, again = intent.seconds(), {"repeat": str(timer["repeats"])} if "repeats" in timer else {}
+    rule = _rule(timer, intent)
+    seconds, again = intent.seconds(), {"repeat": rule} if rule else {}
     if (
         is_alarm
         and due is not None
@@ -158,7 +194,9 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
     if "hour" not in intent.slots and "exact_hour" not in intent.slots:
         intent = Intent(intent.name, {"minute": due.minute, **intent.slots, "exact_hour": due.hour})
     else:  # of the same half of the day as before
-        intent = Intent(intent.name, _same_half(dict(intent.slots), due))
+        intent = Intent(intent.name, same_half(dict(intent.slots), due))
+    if rule and {"repeat", "without"} & intent.slots.keys():
+        due = first_of_rule(due, rule)
     if not names_day(intent) and due.date() != now.date():
         intent = Intent(intent.name, {**intent.slots, "date": due.day, "month": due.month})
     moment = next_moment(intent, now)
@@ -168,7 +206,13 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
     return [state.action("set_alarm", at=f"{moment:%Y-%m-%dT%H:%M}", label=named, **again)]
 
 
-def _same_half(slots: dict[str, Slot], due: datetime) -> dict[str, Slot]:
+def _rule(timer: Timer, intent: Intent) -> str:
+    """Return how a timer is to repeat: as it does, as is wanted now, or but for one day of the week (`without`)."""
+    rule = intent.text("repeat") or str(timer.get("repeats", ""))
+    return but_for(rule, intent.number("without")) if rule and "without" in intent.slots else rule
+
+
+def same_half(slots: dict[str, Slot], due: datetime) -> dict[str, Slot]:
     """Return an hour of the clock as that of the day which is the nearer to when it was to ring."""
     hour = int(slots.get("hour", 0))
     if "period" in slots or not 0 < hour <= 12:
@@ -203,6 +247,12 @@ def status(state: DialogState, intent: Intent) -> list[Action] | str:
         return _told(state, listed)
     timer = meant(state, timers_in(listed), intent)
     return _left(state, timer) if timer is not None else ""
+
+
+def all_of_them(state: DialogState) -> str:
+    """Say of every timer how long it has left, "" where none was listed."""
+    listed = _listed(state)
+    return _told(state, listed) if listed is not None and timers_in(listed) else ""
 
 
 def due(state: DialogState) -> list[Action] | str:

@@ -1,0 +1,117 @@
+"""What was left out, as those before said it: and the passport; and 23 percent; how many days is that."""
+
+import re
+from typing import Final
+
+from agent.intents.dialog_state import DialogState, Turn
+from agent.intents.intent import Language, Understand
+from agent.intents.phrases import gaps
+from agent.intents.subjects.sums import continued
+from agent.intents.wording import anywhere, beginning, ending, is_story, without_fillers
+
+_LONGEST_THING: Final = 10
+"""Characters of what is asked the same of as of the thing before it."""
+
+ASKED_THERE: Final[dict[Language, str]] = {"en": "what time is it in {}", "zh": "{}现在几点"}
+
+_ASKED_OF_DAY: Final[dict[str, str]] = {"date": "{}是星期几", "days_until": "离{}还有多少天"}
+"""How that is asked in Chinese which was asked of another day, by its intent."""
+
+_DATE: Final = re.compile(r"(?:\d{4}年)?([\d一二三四五六七八九十]{1,3}月[\d一二三四五六七八九十]{1,3})[日号]?")
+
+_MONTHS: Final = "(?:jan|febr|march|april|may|june|july|august|sept|octo|novem|decem)[a-z]*"
+_NUMBERED: Final = r"(?:\d{1,2}(?:st|nd|rd|th)?|(?:twenty|thirty)[ -][a-z]+|[a-z]+)"
+_DATED: Final = rf"(?:the {_NUMBERED} of {_MONTHS}|{_MONTHS} (?:the )?{_NUMBERED})"
+_DATE_EN: Final = re.compile(rf"\b{_DATED}\b", re.IGNORECASE)
+_DAY: Final = re.compile(
+    rf"\b(?:on )?(?:{_DATED}|(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)\b", re.IGNORECASE
+)
+"""A day in what was told, which "that day" means then."""
+
+_VALUED: Final = ("sum", "sum_about", "converted", "converted_about")
+"""Answers with a number that a sum may go on from."""
+
+_PAUSE: Final = " ,，、"
+
+_SHARE: Final = re.compile(r"(?:what about |how about )?([\w.-]+ ?(?:%|percent|per cent))[?.]?", re.IGNORECASE)
+
+_OF: Final = re.compile(r"\bof [\d.,]+", re.IGNORECASE)
+"""A share alone, and what the one before it was of."""
+
+
+def in_full(state: DialogState, understand: Understand) -> DialogState:
+    """Return the state with the words as they would be alone: 护照呢 after 户口本在哪儿 asks where the passport is."""
+    before = next(iter(state.last_said()), None)
+    if before is None or is_story(state.words, state.language):
+        return state
+    full = _in_full(state.words, before, state.language, understand)
+    return state.in_words(full) if full else state
+
+
+def _in_full(words: str, before: Turn, language: Language, understand: Understand) -> str:
+    """Return the words with what those before them, or their answer, said already; "" where nothing was left out."""
+    if told := _of_that_day(words, before, language) or _counted_to(words, before, language):
+        return told
+    opened = beginning("opening", language).match(words)
+    asked = ending("as_before", language).search(words)
+    thing = words[opened.end() if opened else 0 : asked.start()].strip(_PAUSE) if asked else ""
+    if not 0 < len(thing) <= _LONGEST_THING or understand(words).name not in {"unknown", "recall"}:
+        return ""
+    meant = understand(before.words)
+    if meant.name == "time_there":
+        return ASKED_THERE[language].format(thing)
+    if meant.name in _ASKED_OF_DAY:
+        return _ASKED_OF_DAY[meant.name].format(thing)
+    topic = meant.text("topic") if meant.name == "recall" else ""
+    return before.words.replace(topic, thing, 1) if topic else ""
+
+
+def _of_that_day(words: str, before: Turn, language: Language) -> str:
+    """Return the words with the day told before in place of "that day"; "" where they have none, or none was told."""
+    that_day = anywhere(language, "that_day").search(words)
+    if that_day is None:
+        return ""
+    if language == "en":
+        told = _DAY.search(before.words)
+        return f"{words[: that_day.start()]}{told.group()}{words[that_day.end() :]}" if told else ""
+    told = _DATE.search("".join(before.replies)) or _DATE.search(before.words)
+    return f"{words[: that_day.start()]}{told[1]}号{words[that_day.end() :]}" if told else ""
+
+
+def _counted_to(words: str, before: Turn, language: Language) -> str:
+    """Return a question after how far away it is with the day that was told before: how many weeks away is that."""
+    told = (*reversed(before.replies), before.words)
+    if language == "zh":
+        day = next((found for each in told if (found := _DATE.search(each))), None)
+        asked = anywhere(language, "until_it").fullmatch(without_fillers(words, language))
+        return f"离{day[1]}号还有{asked['unit'] or asked['unit2']}" if asked and day else ""
+    day = next((found for each in told if (found := _DATE_EN.search(each) or _DAY.search(each))), None)
+    if day is None:
+        return ""
+    plain, named = without_fillers(words, language), re.sub("^on ", "", day.group(), flags=re.IGNORECASE)
+    if anywhere(language, "since_it").fullmatch(plain):
+        return f"how many days ago was {named}"
+    if asked := anywhere(language, "until_it").fullmatch(plain):
+        unit = "many weeks" if "many weeks" in {asked["unit"], asked["unit2"]} else "many days"
+        return f"how {unit} until {named}"
+    return ""
+
+
+def sum_on(state: DialogState) -> str:
+    """Return the sum that goes on from the last one's value: plus thirty; "" where these words do not."""
+    before = next(iter(state.last_said()), None)
+    replies = before.replies if before is not None else ()
+    value = next((found for reply in reversed(replies) if (found := _value(reply, state.language))), "")
+    words = without_fillers(state.words, state.language)
+    if before is not None and (share := _SHARE.fullmatch(words)) and (whole := _OF.search(before.words)):
+        return f"{share[1]} {whole.group()}"  # and 23 percent, after 17 percent of 340
+    return continued(value, words, state.language) if value else ""
+
+
+def _value(reply: str, language: Language) -> str:
+    """Return the number in the answer to a sum or of a measure, "" where it is another sentence."""
+    read = (
+        gaps(name, reply, language).get("value", "").replace(",", "")
+        for name in ("sum", "sum_about", "converted", "converted_about")
+    )
+    return next((number for number in read if re.fullmatch(r"-?\d+(?:\.\d+)?", number)), "")

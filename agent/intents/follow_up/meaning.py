@@ -1,0 +1,107 @@
+"""What words mean after those before them, by what these were about; a yes means what was asked back."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from agent.intents.dialog_state import DialogState, Turn
+from agent.intents.follow_up.in_full import ASKED_THERE
+from agent.intents.follow_up.of_lists import of_listed, of_lists
+from agent.intents.follow_up.of_timers import of_timers
+from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.phrases import gaps, phrase
+from agent.intents.questions import is_question
+from agent.intents.subjects import chance
+from agent.intents.subjects.lists import LOOKED_BACK, spoken_of
+from agent.intents.subjects.recall import put_right
+from agent.intents.wording import anywhere, bare, beginning, is_story, mended, without_fillers
+
+_RINGING: Final = frozenset({"set_timer", "set_alarm"})
+
+_TIMERS: Final = _RINGING | {"list_timers", "cancel_timer"}
+"""Tools by which a turn was about what rings."""
+
+_PLACES: Final = frozenset({"time", "time_there"})
+
+_OPEN: Final = frozenset(
+    {"unknown", "recall", "yes", "no", "never_mind", "ask_when", "timer_start", "alarm", "hello", "outside", "repeat"}
+)
+"""What words may be taken for, alone, that mean something else after a timer was set."""
+
+_VAGUE: Final = frozenset(
+    {"unknown", "recall", "outside", "remember", "no", "never_mind", "timer_change", "timer_cancel"}
+)
+"""What words may be taken for, alone, that say of a thing on a list that it is not wanted, or how much of it is."""
+
+
+def asked_back(state: DialogState) -> tuple[str, bool]:
+    """Return the words of the person that were asked back just before ("": something else), and whether twice."""
+    people = [turn for turn in state.earlier if turn.block.is_human][-2:]
+    if not people or not state.follows(people[-1]):
+        return "", False
+    for name, turn in (("did_you_say", people[-1]), ("to_be_sure", people[0])):
+        words = turn.words
+        questions = {phrase(name, language, words=bare(words)) for language in ("en", "zh")}
+        if questions & set(people[-1].replies):
+            return words, name == "to_be_sure"
+    read = (gaps("did_you_mean", reply, language) for language in ("en", "zh") for reply in people[-1].replies)
+    return next((each["words"] for each in read if each), ""), False
+
+
+def said_yes_to(state: DialogState, understand: Understand) -> str:
+    """Return the words that were asked back, where the present ones are the yes to it; else ""."""
+    asked, _ = asked_back(state)
+    return asked if asked and understand(state.words).name == "yes" else ""
+
+
+def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Intent:
+    """Return what the words mean after those before them; the intent that they have alone where that is all."""
+    before = next(iter(state.last_said()), None)
+    # "Make that half past seven" calls no timer "half past".
+    opened = beginning("correcting", state.language).sub("", state.words, count=1)
+    is_change = intent.name == "timer_change" and beginning("changing", state.language).match(opened)
+    is_open = bool(is_change) or intent.name in _OPEN
+    if before is None or is_story(state.words, state.language):
+        return intent
+    words, language = mended(state.words, state.language), state.language
+    if intent.name in _VAGUE and (listed := next(of_listed(words, state.last_said(LOOKED_BACK)), None)):
+        return listed
+    if not is_open:
+        return intent
+    is_of_lists = bool(spoken_of(before.replies, language))
+    if any(_is_of_timers(turn) for turn in state.last_said(1 if is_of_lists else 2)):
+        return next(of_timers(words, intent, before, understand), intent)
+    meanings = of_lists if is_of_lists else _of_others
+    return next(meanings(words, before, intent, understand), intent)
+
+
+def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
+    """Yield what the words may mean after a change of the volume, something to be kept, or the time of a place."""
+    language, before = language_of(words), understand(last.words)
+    if any(each.tool == "set_volume" for each in last.results) and beginning("more_of_it", language).match(words):
+        yield from [before] * (before.name in {"volume_up", "volume_down"})
+    is_again = intent.name in {"repeat", "unknown"} and anywhere(language, "once_more").search(words)
+    if is_again and before.name in chance.INTENTS:
+        yield before
+    if is_again and {phrase("heads", language), phrase("tails", language)} & set(last.replies):
+        yield Intent("coin")
+    if intent.name == "unknown" and (fact := put_right(words, last, language)):
+        yield Intent("put_right", {"fact": fact})
+    if intent.name == "unknown" and _goes_on_telling(words, language) and before.name == "remember":
+        yield Intent("remember", {"fact": without_fillers(words, language)})
+    asked = beginning("elsewhere", language).match(words)
+    if asked and before.name in _PLACES:
+        there = understand(ASKED_THERE[language].format(without_fillers(words[asked.end() :], language)))
+        yield from [there] * (there.name in _PLACES)
+
+
+def _is_of_timers(turn: Turn) -> bool:
+    """Say whether a turn was about what rings: where it was looked for in all that was said, it was not."""
+    called = {result.tool for result in turn.results}
+    return bool(_TIMERS & (called - {"list_timers"} if "recall" in called else called))
+
+
+def _goes_on_telling(words: str, language: Language) -> bool:
+    """Say whether words tell one thing more after something that was to be kept."""
+    if is_question(words) or beginning("ordering", language).match(without_fillers(words, language)):
+        return False
+    return anywhere(language, "states").search(words) is not None

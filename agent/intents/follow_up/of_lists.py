@@ -1,0 +1,138 @@
+"""What words mean after a list was spoken of: and bread; put it back; take the sage off; make it eight boxes."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from agent.intents.dialog_state import Turn
+from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.phrases import gaps
+from agent.intents.questions import is_question, tokens
+from agent.intents.subjects.lists import core_of, instead_of, items_told
+from agent.intents.wording import anywhere, beginning, ending, without_fillers
+
+LONGEST_ITEM: Final = 60
+"""Characters of what is put on a list without the list being named."""
+
+LONGEST_LIST: Final = 200
+"""Characters of all that goes on a list which was just begun."""
+
+_IT: Final = frozenset({"it", "that", "them", "those"})
+"""What is put back that was just taken off."""
+
+_VAGUE: Final = frozenset({"unknown", "recall", "remember"})
+"""What is wanted, by themselves, by words that only tell what goes on a list."""
+
+_OFF: Final[dict[Language, str]] = {"en": r",| off\b| and put\b", "zh": "[，,]"}
+"""Behind what is taken off a list."""
+
+_ON_IT: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"^(?:and |also |oh |please |can you |could you )*(?:put|add|stick|pop|write|get|chuck) (?P<item>.{2,60}?) "
+        r"(?:on|in|to|onto) (?:it|there|that)(?: as well| too| also)?(?P<more>, .{2,30})?[.!]?$",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        "^(?P<item>[^，,]{1,12}?)也(?:给我)?(?:要|加|来|写|记|整|买|带)(?:上|一点|点)?(?P<more>[，,][^，,]{1,8})?[。吧]?$"
+    ),
+}
+"""What is put on the list just spoken of, with how much of it."""
+
+_SOME: Final = (
+    "(?:an? |half |one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|"
+    r"seventy|eighty|ninety|\d)"
+)
+_SOME_ZH: Final = r"[一二两三四五六七八九十百半\d]"
+
+_NEW_AMOUNTS: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
+    "en": (
+        re.compile(
+            r"^(?:actually|no|sorry|can you|please|and|,| )*(?:make|change) (?:the |that |those )?"
+            rf"(?P<item>[\w ]{{2,30}}?) (?:to |into )?(?P<amount>{_SOME}.*?)(?: instead| please)?[.!]?$",
+            re.IGNORECASE,
+        ),
+    ),
+    "zh": (
+        re.compile(
+            rf"^(?:把|那个|哎)*(?P<item>[^，,]{{1,12}}?)(?:还是)?(?:改|换)(?:成|为|到)?"
+            rf"(?P<amount>{_SOME_ZH}[^，,]{{0,5}}?)(?:吧|好了)?[，。]?$"
+        ),
+        re.compile(
+            rf"^(?P<item>[^，,]{{1,12}}?)(?:别|不要|用不了|不用)[^，,]{{1,8}}了?[，,]"
+            rf"(?P<amount>{_SOME_ZH}[^，,]{{0,5}}?)(?:就够|就行|够了|就好).*$"
+        ),
+    ),
+}
+"""How much of something on the list is wanted instead."""
+
+
+def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
+    """Yield what the words may mean where a list was just spoken of."""
+    language = language_of(words)
+    if back := anywhere(language, "put_back").search(words):
+        gone = next(filter(None, (gaps("list_removed", reply, language).get("items") for reply in last.replies)), "")
+        yield Intent("list_add", {"item": gone if back["back"] in _IT else back["back"]})
+    is_it = beginning("put_it_on", language).fullmatch(words.rstrip(".!?。！？"))
+    if is_it and (asked := understand(last.words).text("item")):
+        yield Intent("list_add", {"item": asked})
+    if on_it := _ON_IT[language].match(words):
+        yield Intent("list_add", {"item": _with_more(on_it["item"], on_it["more"] or "", language)})
+    bare = without_fillers(words, language)
+    if off := beginning("take_off", language).match(bare):
+        item = re.split(_OFF[language], bare[off.end() :], maxsplit=1)[0]
+        yield Intent("list_remove", {"item": ending("off_it", language).sub("", item)})
+    also = beginning("also", language).match(words)
+    item = ending("put_it_on", language).sub("", without_fillers(words[also.end() :], language)) if also else ""
+    if item and intent.name in _VAGUE and len(item) <= LONGEST_ITEM and not is_question(item):
+        yield Intent("list_add", {"item": item})
+    is_begun = any(gaps("list_started", reply, language) for reply in last.replies)
+    if is_begun and intent.name in _VAGUE and len(bare) <= LONGEST_LIST and not is_question(bare):
+        yield Intent("list_add", {"item": bare})
+
+
+def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
+    """Yield what words want of a thing that was told to stand on a list: the onion I have already; make it size four.
+
+    `said` are the last turns of this conversation, the newest first.
+    """
+    language = language_of(words)
+    items = items_told([reply for turn in reversed(said) for reply in turn.replies], language)
+    first = re.split("[,，]", words, maxsplit=1)[0]
+    is_asked = is_question(without_fillers(first, language)) and not beginning("not_wanted", language).match(first)
+    if not items or is_asked:
+        return
+    if (called := _with_amount(words, language)) and (item := _called(called[0], items, language)):
+        core = core_of(item, language)
+        yield Intent(
+            "list_change",
+            {"item": item, "instead": f"{core}{called[1]}" if language == "zh" else f"{called[1]} {core}"},
+        )
+    opened = beginning("correcting", language).match(words)
+    clause = re.split("[,，]", words[opened.end() :], maxsplit=1)[0] if opened else ""
+    for item in items if clause else ():
+        if instead := instead_of(item, clause.strip(" .!")):
+            yield Intent("list_change", {"item": item, "instead": instead})
+    if anywhere(language, "not_wanted").search(words) and (item := _called(words, items, language)):
+        yield Intent("list_remove", {"item": item})
+
+
+def _with_amount(words: str, language: Language) -> tuple[str, str] | None:
+    """Return what is wanted in another amount, as it is called, and that amount; None where nothing is."""
+    found = next(filter(None, (each.match(words) for each in _NEW_AMOUNTS[language])), None)
+    return (found["item"], found["amount"]) if found else None
+
+
+def _with_more(item: str, more: str, language: Language) -> str:
+    """Return a thing with how much of it is wanted, or of what size."""
+    more = more.strip("，, ")
+    return f"{item} {more}".strip() if language == "en" else f"{more}{item}"
+
+
+def _called(words: str, items: Sequence[str], language: Language) -> str:
+    """Return the first thing whose last word, or in Chinese whose name, is among the words; "" where none is."""
+    cores = [(core_of(item, language), item) for item in items]
+    if language == "zh":
+        return next((item for core, item in cores if core in words), "")
+    said = {token.stem for token in tokens(words)}
+    stems = (([token.stem for token in tokens(core)], item) for core, item in cores)
+    return next((item for own, item in stems if own and own[-1] in said), "")

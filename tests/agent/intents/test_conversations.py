@@ -1,0 +1,241 @@
+"""Conversations as households hold them, in the real loop's order: each line leans on those before it."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.intents.subjects.days import but_for, first_of_rule
+from agent.intents.subjects.lists import core_of, instead_of, things
+from agent.intents.subjects.sums import answer_sum
+from agent.intents.understanding import load_understanding
+from tests.agent.clock import MORNING
+from tests.agent.intents.household import a_home
+from tests.agent.offline_talk import Talk, a_timer, at
+
+UNDERSTAND = load_understanding()
+
+LISTS = [
+    [
+        ("make me a packing list for Leeds", "The packing list is ready. Tell me what goes on it."),
+        (
+            "passport, charger, black shoes, the good umbrella",
+            "On the packing list now: passport, charger, black shoes, good umbrella.",
+        ),
+        ("don't need the passport, scrap that", "Off the packing list now: passport."),
+        ("what's still on the packing list", "On the packing list there is: charger, black shoes, good umbrella."),
+    ],
+    [
+        (
+            "put nappies on the list, size three, and wipes",
+            "On the shopping list now: nappies size three, wipes.",
+        ),
+        (
+            "actually size four, she's getting big",
+            "On the shopping list now, instead of nappies size three: nappies size four.",
+        ),
+        ("what is in the list now", "On the shopping list there is: wipes, nappies size four."),
+    ],
+    [
+        (
+            "I'll be needing a bag of calf nuts and a bit of twine, stick them on a list for the co-op",
+            "On the co-op list now: a bag of calf nuts, a bit of twine.",
+        ),
+        ("and put wellies for Cian on it as well, size two", "On the co-op list now: wellies for Cian size two."),
+        ("good woman, knock off the twine, I found some", "Off the co-op list now: a bit of twine."),
+    ],
+    [
+        ("老婆让我买点菜,帮我记一下,西红柿、鸡蛋、还有一把小葱", "购物清单上加了：西红柿、鸡蛋、一把小葱。"),
+        ("鸡蛋不用了,冰箱里还有", "购物清单上去掉了：鸡蛋。"),
+        ("那现在单子上都有啥", "购物清单上有：西红柿、一把小葱。"),
+    ],
+    [
+        ("可乐两箱、矿泉水五箱,记到进货单里", "进货清单上加了：可乐两箱、矿泉水五箱。"),
+        ("今天星期几", "今天是"),
+        ("矿泉水改成八箱", "进货清单上，矿泉水五箱改成了矿泉水八箱。"),
+        ("酸菜也要,三十斤", "进货清单上加了：三十斤酸菜。"),
+        ("单子给我念念", "进货清单上有：可乐两箱、矿泉水八箱、三十斤酸菜。"),
+    ],
+]
+
+
+@pytest.mark.parametrize("said", LISTS, ids=lambda said: said[0][0][:20])
+async def test_a_list_is_spoken_of_as_people_do(tmp_path: Path, said: list[tuple[str, str]]) -> None:
+    async with a_home(tmp_path) as home:
+        answers = [await home.hear(words, follows=True) for words, _ in said]
+    assert [answer[: len(told)] for answer, (_, told) in zip(answers, said, strict=True)] == [told for _, told in said]
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer"),
+    [
+        (
+            "Sophie's birthday is the ninth of January, will you remember that for me",
+            "how many weeks away is that",
+            "In seven weeks, on Saturday, the 9th of January 2027.",
+        ),
+        (
+            "The boiler was last serviced on the third of March, make a note of that",
+            "How many days ago was that",
+            "263 days ago, on Tuesday, the 3rd of March 2026.",
+        ),
+        ("我们结婚纪念日是十二月十二号,你记着", "还有多少天啊", "还有21天，2026年12月12日，星期六。"),
+    ],
+)
+async def test_a_day_that_was_told_is_counted_to(tmp_path: Path, told: str, asked: str, answer: str) -> None:
+    async with a_home(tmp_path) as home:
+        await home.hear(told)
+        assert await home.hear(asked, follows=True) == answer
+
+
+async def test_a_sum_goes_on_in_words_of_its_own(tmp_path: Path) -> None:
+    said = [
+        ("what's fifteen percent off three hundred and eighty nine dollars", "That is 330.65."),
+        ("plus eight and a quarter percent tax on that", "That is about 357.93."),
+        ("what is 20 times 40", "That is 800."),
+        ("right and take forty off that", "That is 760."),
+        ("how many is that times three", "That is 2280."),
+        ("half of that", "That is 1140."),
+        ("can you say that again, he was talking", "That is 1140."),
+    ]
+    async with a_home(tmp_path) as home:
+        assert [await home.hear(words, follows=True) for words, _ in said] == [told for _, told in said]
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("what's two foot seven and a half in millimetres", "about 800 millimetres"),
+        ("what's eighty four sixty split five ways", "16.92"),
+        ("three fifty Fahrenheit is what in Celsius", "about 177 degrees Celsius"),
+        ("turkey's nineteen and a half pounds, at thirteen minutes a pound how long is that", "253.5"),
+    ],
+)
+def test_a_sum_is_said_in_many_ways(words: str, value: str) -> None:
+    assert answer_sum(words) == f"That is {value}."
+
+
+@pytest.mark.parametrize(
+    ("words", "value"), [("五花肉十四块八一斤,二十斤多少钱", "296"), ("体重62公斤,每公斤15毫克,一共多少毫克", "930")]
+)
+def test_so_many_at_so_much_is_a_sum_in_chinese(words: str, value: str) -> None:
+    assert answer_sum(words) == f"等于{value}。"
+
+
+async def test_two_dice_are_rolled_and_rolled_again(tmp_path: Path) -> None:
+    async with a_home(tmp_path) as home:
+        for words in ("roll two dice for me", "and again for my brother"):
+            first, second = (await home.hear(words, follows=True)).removesuffix(".").split(", ")
+            assert {first, second} <= set("123456")
+
+
+async def test_a_coin_is_tossed_again_and_nothing_is_forgotten(tmp_path: Path) -> None:
+    async with a_home(tmp_path) as home:
+        await home.hear("好啦,那丟個硬幣,正面我就出門")
+        assert await home.hear("再丟一次,剛剛那個不算", follows=True) in {"正面。", "反面。"}
+
+
+@pytest.mark.parametrize(
+    ("words", "call"),
+    [
+        ("remind me on the first of February to ring the boiler people", {"at": "2027-02-01T09:00"}),
+        ("like remind me Sunday night though, so I can study", {"at": "2026-11-22T20:00"}),
+        ("remind me tomorrow to call the bank", {"at": "2026-11-22T09:00", "label": "call the bank"}),
+        ("明天提醒我买面包", {"at": "2026-11-22T09:00", "label": "买面包"}),
+        ("remind me monday to thursday at nine to clock in", {"repeat": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH"}),
+        ("周五到周一上午九点提醒我打卡", {"repeat": "FREQ=WEEKLY;BYDAY=MO,FR,SA,SU"}),
+        (
+            "垃圾車禮拜二跟禮拜五晚上七點來,到時候提醒我一下",
+            {"label": "垃圾车来", "repeat": "FREQ=WEEKLY;BYDAY=TU,FR"},
+        ),
+        ("明天要带彩笔和剪刀,晚上八点提醒我", {"at": "2026-11-21T20:00", "label": "明天要带彩笔和剪刀"}),
+        ("I've got a call at eleven, nudge me five minutes before", {"at": "2026-11-21T10:55", "label": "a call"}),
+    ],
+)
+async def test_a_reminder_of_a_day_is_set(talk: Talk, words: str, call: dict[str, object]) -> None:
+    talk.hear(words, at=at(7))
+    [(name, arguments)] = await talk.calls(a_timer("", "1 hour"))
+    assert (name, arguments) == ("set_alarm", arguments | call)
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        ("also can you do that every Tuesday", "FREQ=WEEKLY;BYDAY=TU"),
+        ("not on Wednesdays though", "FREQ=WEEKLY;BYDAY=MO,TU,TH,FR"),
+    ],
+)
+async def test_how_often_it_rings_is_changed_afterwards(talk: Talk, words: str, rule: str) -> None:
+    bins = a_timer("bins", "1 day", "2026-11-23 21:00:00 CET") | {"repeats": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"}
+    talk.hear("remind me every weekday at nine in the evening of the bins", at=at(7))
+    await talk.calls(bins)
+    await talk.says()
+    talk.hear(words, at=at(7, 1))
+    await talk.calls([bins])
+    [(name, arguments)] = await talk.calls(bins | {"repeats": rule, "id": "t2"})
+    assert (name, arguments["repeat"], str(arguments["at"])[11:]) == ("set_alarm", rule, "21:00")
+
+
+def test_a_rule_without_one_of_its_days() -> None:
+    assert but_for("FREQ=DAILY", 2) == "FREQ=WEEKLY;BYDAY=MO,TU,TH,FR,SA,SU"
+    assert but_for("FREQ=WEEKLY;BYDAY=WE", 2) == "FREQ=WEEKLY;BYDAY=WE"
+    assert first_of_rule(MORNING, "FREQ=WEEKLY;BYDAY=TU").weekday() == 1
+
+
+async def test_more_time_is_for_what_counts_down(talk: Talk) -> None:
+    bread = a_timer("bread", "10 minutes", "2026-11-21 08:10:00 CET", "t1")
+    talk.hear("set a timer for ten minutes for bread", at=at(7))
+    await talk.calls(bread)
+    await talk.says()
+    starter = a_timer("feed the starter", "13 hours", "2026-11-21 21:00:00 CET", "t2") | {"repeats": "FREQ=DAILY"}
+    talk.hear("remind me every night at nine to feed the starter", at=at(7))
+    await talk.calls(starter)
+    await talk.says()
+    talk.hear("what time is it", at=at(7, 1))
+    await talk.says()
+    talk.hear("give it five more minutes", at=at(7, 1))
+    await talk.calls([bread, starter])
+    [(name, arguments)] = await talk.calls(bread)
+    assert (name, arguments["label"]) == ("set_timer", "bread")
+
+
+async def test_one_more_alarm_is_of_the_same_half_of_the_day(talk: Talk) -> None:
+    talk.hear("I'm on nights this week, wake me up at half five this afternoon", at=at(9))
+    await talk.calls(a_timer("", "7 hours", "2026-11-21 17:30:00 CET"))
+    await talk.says()
+    talk.hear("and again at ten to six in case I sleep through", at=at(9))
+    [(name, arguments)] = await talk.calls(a_timer("", "7 hours", "2026-11-21 17:50:00 CET", "t2"))
+    assert (name, arguments["at"], arguments.get("label", "")) == ("set_alarm", "2026-11-21T17:50", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "label"),
+    [
+        ("I'm out of vanilla, put that down, and brown sugar", "list_add", ""),
+        ("okay, timer for thirty five minutes, call it sourdough", "timer_start", "sourdough"),
+        ("cancel the nuggets one, they're done already", "timer_cancel", "nuggets"),
+        ("how many days till winter break, it starts december eighteenth", "days_until", ""),
+        ("那離過年還有幾天,明年過年是二月六號", "days_until", ""),
+        ("今天是农历几号啊", "outside", ""),
+        ("再说一遍,没听清", "repeat", ""),
+        ("我写作业写到十一点,还有多久", "time_until", ""),
+        ("幫我設一個二十分鐘的計時器,我在滷肉", "timer_start", "卤肉"),
+        ("那帮我定个二十分钟的闹钟,先写语文", "timer_start", "写语文"),
+        ("闹钟也挪到后天", "timer_change", ""),
+        ("明天的就不要响了", "timer_cancel", ""),
+    ],
+)
+def test_a_line_means_what_its_speaker_wanted(words: str, name: str, label: str) -> None:
+    found = UNDERSTAND(words)
+    assert (found.name, found.text("label")) == (name, label)
+
+
+def test_what_is_taken_back_in_an_enumeration_stands_on_no_list() -> None:
+    assert things("glue and a box of fifty mil screws, no hang on, sixty mil") == ["glue", "a box of sixty mil screws"]
+    assert things("bread, no wait, rolls") == ["rolls"]
+
+
+def test_a_thing_is_known_without_how_much_of_it() -> None:
+    assert [core_of(item, "en") for item in ("eighty chairs", "a bit of baling twine")] == ["chairs", "baling twine"]
+    assert [core_of(item, "zh") for item in ("一把小葱", "矿泉水五箱")] == ["小葱", "矿泉水"]
+    assert instead_of("nappies size three", "size four") == "nappies size four"
+    assert instead_of("bread", "size four") == ""

@@ -18,18 +18,17 @@ from agent.intents.subjects import (
     agenda,
     almanac,
     chance,
-    day_before,
     device,
     lists,
     recall,
     status,
     talk,
     tasks,
-    timers,
     voices,
     weather,
 )
 from agent.intents.subjects.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
+from agent.intents.subjects.rings import day_before, pausing, timers
 from agent.intents.subjects.sums import answer_sum
 from agent.intents.wishes import begun, clause_of, one_by_one, wishes
 from agent.intents.wording import bare, without_fillers
@@ -44,6 +43,8 @@ _NEEDS: Final[Mapping[str, str]] = {
     "timer_cancel_all": "cancel_timer",
     "timer_change": "set_timer",
     "timer_status": "list_timers",
+    "timer_pause": "cancel_timer",
+    "timer_resume": "set_timer",
     "alarm": "set_alarm",
     "alarm_before": "set_alarm",
     "tasks": "mailbox",
@@ -328,6 +329,8 @@ _SKILLS: Final[Mapping[str, talk.Skill]] = {
     "timer_cancel_all": timers.cancel_all,
     "timer_change": timers.change,
     "timer_status": timers.status,
+    "timer_pause": pausing.pause,
+    "timer_resume": pausing.go_on,
     "alarm": timers.alarm,
     "alarm_before": day_before.alarm,
     "agenda": agenda.of_day,

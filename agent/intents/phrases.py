@@ -47,6 +47,14 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "timer_changed": ("All right. {told}", "好的，{told}"),
     "timer_none": ("No timer is set.", "现在没有计时器。"),
     "timer_not_that": ("I find no such timer.", "我没有找到这个计时器。"),
+    # By these two a pause is found again.
+    "timer_paused": ("Paused, with {left} left. Say go on, and it runs on.", "暂停了，还剩{left}。说“继续”就接着走。"),
+    "timer_paused_for": (
+        "Paused, with {left} left: {label}. Say go on, and it runs on.",
+        "暂停了，还剩{left}：{label}。说“继续”就接着走。",
+    ),
+    "timer_goes_on": ("It runs on: {left} left.", "接着走，还有{left}。"),
+    "timer_none_paused": ("No timer is paused.", "没有暂停的计时器。"),
     "timer_left": ("{left} left on your timer.", "计时器还有{left}。"),
     "timer_left_of": ("{left} left on your {label}.", "{label}还有{left}。"),
     "timer_left_for": ("{left} left for {label}.", "{label}还有{left}。"),

@@ -230,7 +230,8 @@ def every(rule: str, language: Language) -> str:
     if language == "zh":
         return "每周" + "、".join(_WEEKDAYS_ZH[day] for day in days)
     each = "every other" if "INTERVAL=2" in rule else "every"
-    return f"{each} {' and '.join(_WEEKDAYS[day] for day in days)}"
+    *first, last = (_WEEKDAYS[day] for day in days)
+    return f"{each} {', '.join(first)} and {last}" if first else f"{each} {last}"
 
 
 def to_second_person(words: str, language: Language) -> str:

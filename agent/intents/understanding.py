@@ -14,8 +14,8 @@ from hassil.recognize import RecognizeResult
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, language_of
 from agent.intents.reminding import Reading, rung_for, tells, told_anew
 from agent.intents.subjects.days import BYDAY
+from agent.intents.subjects.rings.which_timer import NAMING, names_timer
 from agent.intents.subjects.voices import names_somebody
-from agent.intents.subjects.which_timer import NAMING, names_timer
 from agent.intents.wording import (
     anywhere,
     beginning,

@@ -13,6 +13,7 @@ from agent.intents.questions import is_question
 from agent.intents.subjects import chance
 from agent.intents.subjects.lists import LOOKED_BACK, spoken_of
 from agent.intents.subjects.recall import put_right
+from agent.intents.subjects.rings.pausing import is_of_pause
 from agent.intents.wording import anywhere, bare, beginning, is_story, mended, without_fillers
 
 _RINGING: Final = frozenset({"set_timer", "set_alarm"})
@@ -63,6 +64,10 @@ def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Int
     if before is None or is_story(state.words, state.language):
         return intent
     words, language = mended(state.words, state.language), state.language
+    if anywhere(language, "go_on_with").fullmatch(without_fillers(bare(words), language)) and is_of_pause(
+        before, state
+    ):
+        return Intent("timer_resume")
     if intent.name in _VAGUE and (listed := next(of_listed(words, state.last_said(LOOKED_BACK)), None)):
         return listed
     if not is_open:

@@ -8,7 +8,7 @@ from agent.intents.dialog_state import Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.phrases import gaps
 from agent.intents.questions import is_question, tokens
-from agent.intents.subjects.lists import core_of, instead_of, items_told
+from agent.intents.subjects.lists import core_of, instead_of, items_told, with_amount
 from agent.intents.wording import anywhere, beginning, ending, without_fillers
 
 LONGEST_ITEM: Final = 60
@@ -99,14 +99,10 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     items = items_told([reply for turn in reversed(said) for reply in turn.replies], language)
     first = re.split("[,，]", words, maxsplit=1)[0]
     is_asked = is_question(without_fillers(first, language)) and not beginning("not_wanted", language).match(first)
-    if not items or is_asked:
+    if not items or is_asked or anywhere(language, "reported").search(words):
         return
     if (called := _with_amount(words, language)) and (item := _called(called[0], items, language)):
-        core = core_of(item, language)
-        yield Intent(
-            "list_change",
-            {"item": item, "instead": f"{core}{called[1]}" if language == "zh" else f"{called[1]} {core}"},
-        )
+        yield Intent("list_change", {"item": item, "instead": with_amount(item, called[1], language)})
     opened = beginning("correcting", language).match(words)
     clause = re.split("[,，]", words[opened.end() :], maxsplit=1)[0] if opened else ""
     for item in items if clause else ():

@@ -10,7 +10,7 @@ from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Underst
 from agent.intents.questions import is_question, is_statement
 from agent.intents.spoken import is_length, moment_told
 from agent.intents.subjects.days import day_of, names_day
-from agent.intents.subjects.timers import same_half
+from agent.intents.subjects.rings.timers import same_half
 from agent.intents.wording import anywhere, beginning, ending, without_fillers
 from memory.json_value import Json, fields
 
@@ -61,6 +61,11 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
         cancelled = ending("cancel_it", language).search(part)
         if cancelled and len(without_fillers(part[: cancelled.start()], language)) <= _BESIDE[language]:
             yield Intent("timer_cancel", {"newest": 1})
+    if beginning("pause_it", language).match(without_fillers(words, language)) and intent.name in {
+        "unknown",
+        "outside",
+    }:
+        yield Intent("timer_pause", {"newest": 1})
     if called := beginning("call_it", language).match(words):
         yield Intent("timer_change", {"called": without_fillers(words[called.end() :], language), "newest": 1})
     asked = beginning("asking_after", language).match(words)

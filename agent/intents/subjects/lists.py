@@ -49,6 +49,7 @@ _TOLD: Final = (*_CHANGES, "list_started", "list_told", "list_empty", "list_has"
 _NAMING_ITEMS: Final = ("list_added", "list_told", "list_changed")
 """Sentences that tell what stands on a list."""
 
+_COUNTS_ZH: Final = "一二两三四五六七八九十百半几0123456789"
 _MEASURES_ZH: Final = "把瓶斤个箱盒袋包条只块份碗罐桶打双支卷张本根颗棵片串"
 _AMOUNT: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
@@ -144,6 +145,17 @@ def core_of(item: str, language: Language) -> str:
     """Return a thing without how much of it is wanted: the chairs of eighty chairs, 小葱 of 一把小葱."""
     core = _AMOUNT[language].sub("", item, count=1)
     return (_BEHIND_ZH.sub("", core) if language == "zh" else core) or item
+
+
+def with_amount(item: str, amount: str, language: Language) -> str:
+    """Return a thing with so much of it wanted, in the measure and the order that it stood there with."""
+    core = core_of(item, language)
+    if language == "en":
+        return f"{amount} {core}"
+    before, behind = _AMOUNT["zh"].match(item), _BEHIND_ZH.search(item)
+    there = before or behind
+    measure = there.group().lstrip(_COUNTS_ZH) if there and not amount.strip(_COUNTS_ZH) else ""
+    return f"{amount}{measure}{core}" if before else f"{core}{amount}{measure}"
 
 
 def instead_of(item: str, said: str) -> str:

@@ -53,7 +53,14 @@ LISTS = [
         ("今天星期几", "今天是"),
         ("矿泉水改成八箱", "进货清单上，矿泉水五箱改成了矿泉水八箱。"),
         ("酸菜也要,三十斤", "进货清单上加了：三十斤酸菜。"),
-        ("单子给我念念", "进货清单上有：可乐两箱、矿泉水八箱、三十斤酸菜。"),
+        ("酸菜别三十了,二十就够", "进货清单上，三十斤酸菜改成了二十斤酸菜。"),
+        ("单子给我念念", "进货清单上有：可乐两箱、矿泉水八箱、二十斤酸菜。"),
+    ],
+    [
+        ("put sage and bread on the list", "On the shopping list now: sage, bread."),
+        ("take the sage off, Donna's bringing some", "Off the shopping list now: sage."),
+        ("no wait put it back she won't remember", "On the shopping list now: sage."),
+        ("Ah ah, I did not say remove the bread, or did I", "I "),
     ],
 ]
 
@@ -196,6 +203,35 @@ async def test_more_time_is_for_what_counts_down(talk: Talk) -> None:
     await talk.calls([bread, starter])
     [(name, arguments)] = await talk.calls(bread)
     assert (name, arguments["label"]) == ("set_timer", "bread")
+
+
+@pytest.mark.parametrize(
+    ("words", "pause", "go_on", "told"),
+    [
+        (
+            "set a 25 minute thing for homework",
+            "pause it im getting a snack",
+            "ok go",
+            "24 minutes and 56 seconds left: homework",
+        ),
+        ("定个二十五分钟的计时器写作业用", "先暂停一下", "继续", "24分钟56秒：写作业"),
+    ],
+)
+async def test_a_timer_is_paused_and_runs_on(talk: Talk, words: str, pause: str, go_on: str, told: str) -> None:
+    label = "写作业" if "：" in told else "homework"
+    timer = a_timer(label, "24 minutes 56 seconds", id="t1")
+    talk.hear(words, at=at(7))
+    await talk.calls(timer)
+    await talk.says()
+    talk.hear(pause, at=at(7))
+    await talk.calls([timer])
+    assert await talk.calls({"cancelled": timer, "still_set": 0}) == [("cancel_timer", {"which": "t1"})]
+    assert told in await talk.says()
+    talk.hear(go_on, at=at(7, 1))
+    assert await talk.calls(timer) == [("set_timer", {"seconds": 24 * 60 + 56, "label": label})]
+    assert (await talk.says()).startswith(("It runs on", "接着走"))
+    talk.hear("resume the timer" if label == "homework" else "继续计时", at=at(7, 2))
+    assert await talk.says() in {"No timer is paused.", "没有暂停的计时器。"}
 
 
 async def test_one_more_alarm_is_of_the_same_half_of_the_day(talk: Talk) -> None:

@@ -24,7 +24,7 @@ from agent.intents.spoken import (
     told_length,
 )
 from agent.intents.subjects.days import but_for, first_of_rule, names_day, next_moment
-from agent.intents.subjects.which_timer import BY_LIST, Timer, due_of, label_of, meant
+from agent.intents.subjects.rings.which_timer import BY_LIST, Timer, due_of, label_of, meant
 from agent.intents.wording import is_story, without_fillers
 from memory.json_value import Json, fields, objects
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.intents.dialog_state import read_dialog
-from agent.intents.subjects.which_timer import meant
+from agent.intents.subjects.rings.which_timer import meant
 from agent.intents.understanding import load_understanding
 from agent.model.messages import Message
 from tests.agent.offline_talk import TOOLS

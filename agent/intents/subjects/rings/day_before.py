@@ -10,8 +10,8 @@ from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, pieces
-from agent.intents.subjects import timers
 from agent.intents.subjects.days import days_ahead
+from agent.intents.subjects.rings import timers
 from agent.intents.subjects.sums import number_chinese
 from memory.json_value import fields, listed
 

@@ -1,0 +1,1 @@
+"""What rings, without a model: set, told, moved, paused and cancelled, and which of them is meant."""

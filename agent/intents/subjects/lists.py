@@ -74,7 +74,8 @@ _TAKEN_BACK: Final = re.compile(r"[, ]+(?:no,? )?(?:hang on|hold on|wait|sorry|i
 
 def add(state: DialogState, intent: Intent) -> list[Action] | str:
     """Say that the things are on the list, which is what keeps them; leave an event by which a model notes it too."""
-    return _noted(state, "list_added", list_of(state, intent), things(intent.text("item")))
+    items = _joined(things(intent.text("item")), state.language)
+    return _noted(state, phrase("list_added", state.language, list=list_of(state, intent), items=items))
 
 
 def remove(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -87,7 +88,7 @@ def remove(state: DialogState, intent: Intent) -> list[Action] | str:
     gone = gone or [each for each in there if (own := _stems(each)) and own <= _stems(intent.text("item"))]
     if not gone:
         return phrase("list_has_not", state.language, item=intent.text("item"), list=name)
-    return _noted(state, "list_removed", name, gone)
+    return _noted(state, phrase("list_removed", state.language, list=name, items=_joined(gone, state.language)))
 
 
 def start(state: DialogState, intent: Intent) -> str:
@@ -98,12 +99,12 @@ def start(state: DialogState, intent: Intent) -> str:
 def change(state: DialogState, intent: Intent) -> list[Action] | str:
     """Say what stands on the list instead of something."""
     told = {"list": list_of(state, intent), "items": intent.text("instead"), "gone": intent.text("item")}
-    return phrase("list_changed", state.language, **told)
+    return _noted(state, phrase("list_changed", state.language, **told))
 
 
 def clear(state: DialogState, intent: Intent) -> list[Action] | str:
     """Take everything off."""
-    return _noted(state, "list_cleared", list_of(state, intent), [])
+    return _noted(state, phrase("list_cleared", state.language, list=list_of(state, intent)))
 
 
 def tell(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -225,8 +226,8 @@ def _looked_up(state: DialogState, name: str) -> list[Action] | str | None:
     return phrase("failed", state.language, reason=found.reason) if found.has_failed else None
 
 
-def _noted(state: DialogState, name: str, of: str, what: Sequence[str]) -> list[Action] | str:
-    told = phrase(name, state.language, list=of, items=_joined(what, state.language))
+def _noted(state: DialogState, told: str) -> list[Action] | str:
+    """Return the sentence by which the list is read again, once an event is left by which a model notes it too."""
     if state.result("create_event") is None and state.has("create_event"):
         return [
             state.action(

@@ -39,6 +39,13 @@ class ToolResult:
 
     tool: str
     result: str
+    arguments: str = ""
+    """Of the call, as JSON."""
+
+    def was_asked(self, **arguments: Json) -> bool:
+        """Say whether the call had these arguments, whatever others."""
+        asked = _json(self.arguments)
+        return isinstance(asked, dict) and arguments.items() <= asked.items()
 
     @property
     def has_failed(self) -> bool:
@@ -188,8 +195,9 @@ def read_dialog(messages: Sequence[Message], tools: Sequence[ToolSpec], default:
 def _turn(messages: Sequence[Message]) -> Turn:
     block = _block(messages[0].content)
     named = {call.id: _name_of(call) for message in messages for call in message.tool_calls}
+    asked = {call.id: call.arguments for message in messages for call in message.tool_calls}
     results = tuple(
-        ToolResult(named.get(message.tool_call_id, ""), message.content)
+        ToolResult(named.get(message.tool_call_id, ""), message.content, asked.get(message.tool_call_id, ""))
         for message in messages
         if message.role == "tool"
     )

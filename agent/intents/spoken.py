@@ -205,8 +205,13 @@ def date(at: datetime, language: Language) -> str:
     """Return a date with its weekday: `Saturday, the 21st of November 2026`, `2026年11月21日，星期六`."""
     if language == "zh":
         return f"{at.year}年{at.month}月{at.day}日，星期{_WEEKDAYS_ZH[at.weekday()]}"
-    ending = "th" if at.day in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(at.day % 10, "th")
-    return f"{_WEEKDAYS[at.weekday()]}, the {at.day}{ending} of {_MONTHS[at.month - 1]} {at.year}"
+    return f"{_WEEKDAYS[at.weekday()]}, the {ordinal(at.day)} of {_MONTHS[at.month - 1]} {at.year}"
+
+
+def ordinal(number: int) -> str:
+    """Return a number as the place in an order: `1st`, `22nd`, `13th`."""
+    ending = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def moment_told(text: str) -> datetime | None:
@@ -218,10 +223,16 @@ def moment_told(text: str) -> datetime | None:
         return None
 
 
+_MONTHLY: Final = "FREQ=MONTHLY;BYMONTHDAY="
+
+
 def every(rule: str, language: Language) -> str:
     """Return how a rule of the sentence files repeats: `every weekday`, `每周一`."""
     if rule in _EVERY:
         return _EVERY[rule][language == "zh"]
+    if rule.startswith(_MONTHLY):
+        day = int(rule.removeprefix(_MONTHLY))
+        return f"每个月{day}号" if language == "zh" else f"on the {ordinal(day)} of every month"
     days = [_BYDAY.index(day) for day in rule.rpartition("=")[2].split(",")]
     missing = [day for day in range(len(_BYDAY)) if day not in days]
     if len(missing) == 1:

@@ -190,6 +190,8 @@ def _reading(result: RecognizeResult, words: str) -> Reading:
         slots[name] = _as_said(entity.text, words) if entity.is_wildcard else entity.value
         free += len(entity.text) if entity.is_wildcard else 0
     days = _days_of_week(slots)
+    if day_of_month := slots.pop("each_month", None):
+        slots |= {"repeat": f"FREQ=MONTHLY;BYMONTHDAY={day_of_month}", "date": day_of_month}
     if days:
         slots["repeat"] = "FREQ=WEEKLY;BYDAY=" + ",".join(BYDAY[day] for day in days)
     return free, Intent(result.intent.name, slots)
@@ -197,7 +199,7 @@ def _reading(result: RecognizeResult, words: str) -> Reading:
 
 def _days_of_week(slots: dict[str, Slot]) -> list[int]:
     """Take the days of the week out of the slots that name several, and return them: Monday (0) to Thursday."""
-    named = {name: int(slots.pop(name)) for name in [*slots] if name.startswith("each_")}
+    named = {name: int(slots.pop(name)) for name in [*slots] if name.startswith("each_") and name != "each_month"}
     if (first := named.pop("each_from", None)) is not None:
         return sorted((first + day) % 7 for day in range((named["each_to"] - first) % 7 + 1))
     return sorted(set(named.values()))

@@ -10,6 +10,7 @@ from agent.intents.follow_up.meaning import follow_up
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.questions import is_question
 from agent.intents.several import each_alone
+from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import start as start_list
 from agent.intents.subjects.sums import answer_sum
@@ -226,8 +227,8 @@ def _after(state: DialogState, words: str, intent: Intent) -> DialogState:
 
 def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str) -> bool:
     """Say whether a sentence that could be two wishes is rather one."""
-    if whole.name == _SUM:
-        return True  # two and a half times four
+    if whole.name == _SUM or whole.name in chance.INTENTS:
+        return True  # two and a half times four; roll a die, who does the dishes
     if first == second or (first.name == second.name and first.name in _ALIKE and _values(first) == _values(second)):
         return True  # said twice
     is_plain = second.name in TIMED or second.text("list") or is_question(without_fillers(right, language_of(right)))

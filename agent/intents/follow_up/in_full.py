@@ -24,7 +24,8 @@ _NUMBERED: Final = r"(?:\d{1,2}(?:st|nd|rd|th)?|(?:twenty|thirty)[ -][a-z]+|[a-z
 _DATED: Final = rf"(?:the {_NUMBERED} of {_MONTHS}|{_MONTHS} (?:the )?{_NUMBERED})"
 _DATE_EN: Final = re.compile(rf"\b{_DATED}\b", re.IGNORECASE)
 _DAY: Final = re.compile(
-    rf"\b(?:on )?(?:{_DATED}|(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)\b", re.IGNORECASE
+    rf"\b(?:on )?(?:{_DATED}|(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:the day after )?tomorrow)\b",
+    re.IGNORECASE,
 )
 """A day in what was told, which "that day" means then."""
 
@@ -89,6 +90,8 @@ def _counted_to(words: str, before: Turn, language: Language) -> str:
     if day is None:
         return ""
     plain, named = without_fillers(words, language), re.sub("^on ", "", day.group(), flags=re.IGNORECASE)
+    if anywhere(language, "day_of_it").match(plain):
+        return f"what day is {named}"
     if anywhere(language, "since_it").fullmatch(plain):
         return f"how many days ago was {named}"
     if asked := anywhere(language, "until_it").fullmatch(plain):

@@ -1,5 +1,6 @@
 """What words mean after those before them, by what these were about; a yes means what was asked back."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -27,6 +28,12 @@ _OPEN: Final = frozenset(
     {"unknown", "recall", "yes", "no", "never_mind", "ask_when", "timer_start", "alarm", "hello", "outside", "repeat"}
 )
 """What words may be taken for, alone, that mean something else after a timer was set."""
+
+_AGAIN: Final = frozenset({"repeat", "unknown", "yes"})
+"""What "again" and "do it again" mean alone."""
+
+MOST_CLAUSES: Final = 4
+"""Of what was said before, of which one may have tossed a coin."""
 
 _VAGUE: Final = frozenset(
     {"unknown", "recall", "outside", "remember", "no", "never_mind", "timer_change", "timer_cancel"}
@@ -57,26 +64,43 @@ def said_yes_to(state: DialogState, understand: Understand) -> str:
 def follow_up(state: DialogState, intent: Intent, understand: Understand) -> Intent:
     """Return what the words mean after those before them; the intent that they have alone where that is all."""
     before = next(iter(state.last_said()), None)
-    # "Make that half past seven" calls no timer "half past".
-    opened = beginning("correcting", state.language).sub("", state.words, count=1)
-    is_change = intent.name == "timer_change" and beginning("changing", state.language).match(opened)
-    is_open = bool(is_change) or intent.name in _OPEN
     if before is None or is_story(state.words, state.language):
         return intent
+    return next(_meanings(state, before, intent, understand), intent)
+
+
+def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
+    """Yield what the words may mean after the turn before them, the likeliest first."""
     words, language = mended(state.words, state.language), state.language
-    if anywhere(language, "go_on_with").fullmatch(without_fillers(bare(words), language)) and is_of_pause(
-        before, state
-    ):
-        return Intent("timer_resume")
-    if intent.name in _VAGUE and (listed := next(of_listed(words, state.last_said(LOOKED_BACK)), None)):
-        return listed
-    if not is_open:
-        return intent
+    plain = without_fillers(bare(words), language)
+    if is_of_pause(before, state) and anywhere(language, "go_on_with").fullmatch(plain):
+        yield Intent("timer_resume")
+    if intent.name in _VAGUE:
+        yield from of_listed(words, state.last_said(LOOKED_BACK))
+    # "Make that half past seven" calls no timer "half past".
+    opened = beginning("correcting", language).sub("", state.words, count=1)
+    is_change = intent.name == "timer_change" and beginning("changing", language).match(opened)
+    if not is_change and intent.name not in _OPEN:
+        return
+    yield from _tossed_again(words, before, intent, understand)
     is_of_lists = bool(spoken_of(before.replies, language))
     if any(_is_of_timers(turn) for turn in state.last_said(1 if is_of_lists else 2)):
-        return next(of_timers(words, intent, before, understand), intent)
-    meanings = of_lists if is_of_lists else _of_others
-    return next(meanings(words, before, intent, understand), intent)
+        yield from of_timers(words, intent, before, understand)
+    elif is_of_lists:
+        yield from of_lists(words, before, intent, understand)
+    else:
+        yield from _of_others(words, before, intent, understand)
+
+
+def _tossed_again(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
+    """Yield what was left to chance in the last turn, where it is wanted once more: best of three; 再来一次."""
+    language = language_of(words)
+    if intent.name not in _AGAIN or anywhere(language, "once_more").search(words) is None:
+        return
+    tossed = (understand(clause) for clause in (last.words, *re.split("[,，.。]", last.words)[:MOST_CLAUSES]))
+    yield from (each for each in tossed if each.name in chance.INTENTS)
+    if {phrase("heads", language), phrase("tails", language)} & set(last.replies):
+        yield Intent("coin")
 
 
 def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
@@ -84,11 +108,6 @@ def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -
     language, before = language_of(words), understand(last.words)
     if any(each.tool == "set_volume" for each in last.results) and beginning("more_of_it", language).match(words):
         yield from [before] * (before.name in {"volume_up", "volume_down"})
-    is_again = intent.name in {"repeat", "unknown"} and anywhere(language, "once_more").search(words)
-    if is_again and before.name in chance.INTENTS:
-        yield before
-    if is_again and {phrase("heads", language), phrase("tails", language)} & set(last.replies):
-        yield Intent("coin")
     if intent.name == "unknown" and (fact := put_right(words, last, language)):
         yield Intent("put_right", {"fact": fact})
     if intent.name == "unknown" and _goes_on_telling(words, language) and before.name == "remember":

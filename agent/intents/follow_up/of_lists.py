@@ -51,6 +51,16 @@ _NEW_AMOUNTS: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
             rf"(?P<item>[\w ]{{2,30}}?) (?:to |into )?(?P<amount>{_SOME}.*?)(?: instead| please)?[.!]?$",
             re.IGNORECASE,
         ),
+        re.compile(  # actually make that four elbows
+            rf"^(?:actually|no|sorry|,| )*make (?:that|it|them|those) (?P<amount>{_SOME}[\w-]*(?: [\w-]+)?) "
+            r"(?P<item>\w+)[.!]?$",
+            re.IGNORECASE,
+        ),
+        re.compile(  # the pepper, let it be two cups
+            r"^(?:and |oh )*(?:the )?(?P<item>[\w ]{2,30}?), (?:let it be|make it|make that|let's say) "
+            rf"(?P<amount>{_SOME}.*?)[.!]?$",
+            re.IGNORECASE,
+        ),
     ),
     "zh": (
         re.compile(
@@ -79,8 +89,9 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
         yield Intent("list_add", {"item": _with_more(on_it["item"], on_it["more"] or "", language)})
     bare = without_fillers(words, language)
     if off := beginning("take_off", language).match(bare):
-        item = re.split(_OFF[language], bare[off.end() :], maxsplit=1)[0]
-        yield Intent("list_remove", {"item": ending("off_it", language).sub("", item)})
+        item = ending("off_it", language).sub("", re.split(_OFF[language], bare[off.end() :], maxsplit=1)[0])
+        last_told = next(iter(items_told(last.replies, language)), item)
+        yield Intent("list_remove", {"item": last_told if item in _IT else item})
     also = beginning("also", language).match(words)
     item = ending("put_it_on", language).sub("", without_fillers(words[also.end() :], language)) if also else ""
     if item and intent.name in _VAGUE and len(item) <= LONGEST_ITEM and not is_question(item):
@@ -101,8 +112,9 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     is_asked = is_question(without_fillers(first, language)) and not beginning("not_wanted", language).match(first)
     if not items or is_asked or anywhere(language, "reported").search(words):
         return
-    if (called := _with_amount(words, language)) and (item := _called(called[0], items, language)):
-        yield Intent("list_change", {"item": item, "instead": with_amount(item, called[1], language)})
+    for found in filter(None, (each.match(words) for each in _NEW_AMOUNTS[language])):
+        if item := _called(found["item"], items, language):
+            yield Intent("list_change", {"item": item, "instead": with_amount(item, found["amount"], language)})
     opened = beginning("correcting", language).match(words)
     clause = re.split("[,，]", words[opened.end() :], maxsplit=1)[0] if opened else ""
     for item in items if clause else ():
@@ -110,12 +122,6 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
             yield Intent("list_change", {"item": item, "instead": instead})
     if anywhere(language, "not_wanted").search(words) and (item := _called(words, items, language)):
         yield Intent("list_remove", {"item": item})
-
-
-def _with_amount(words: str, language: Language) -> tuple[str, str] | None:
-    """Return what is wanted in another amount, as it is called, and that amount; None where nothing is."""
-    found = next(filter(None, (each.match(words) for each in _NEW_AMOUNTS[language])), None)
-    return (found["item"], found["amount"]) if found else None
 
 
 def _with_more(item: str, more: str, language: Language) -> str:

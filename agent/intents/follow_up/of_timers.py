@@ -47,6 +47,8 @@ _COUNT_ZH: Final = r"[\d零一二两三四五六七八九十]+"
 _MEASURED: Final = re.compile(r"%|\b(?:percent|per cent)\b|百分之", re.IGNORECASE)
 """What shows that a number is none of a clock: plus eight and a quarter percent."""
 
+_WEEKDAY: Final = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE)
+
 _ARTICLE: Final = re.compile(r"\ban?\s+$", re.IGNORECASE)
 
 _PAUSE: Final = " ,，、"
@@ -73,7 +75,8 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
         yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
     yield from _another_of_minutes(words, language, last, understand)
     yield from _repeating(words, language, understand)
-    if intent.name in TIMED or is_question(without_fillers(words, language)):
+    is_change = beginning("asking_to_change", language).match(words) is not None  # can I do it at six instead
+    if intent.name in TIMED or (is_question(without_fillers(words, language)) and not is_change):
         return
     yield from _same_on(words, language, last, understand)
     yield from _later_than_last(words, language, last, understand)
@@ -111,7 +114,8 @@ def _corrected(words: str, language: Language, last: Turn, understand: Understan
         return  # of another day, or for something else
     when = without_fillers(rest[changing.end() if changing else 0 :], language)
     when = _last_clause(when, language, understand) or when  # no, I like it softer, four minutes
-    if number := _number(when, language, understand):
+    first = without_fillers(re.split("[,，]", when, maxsplit=1)[0], language)  # make it eight, she has vespers
+    if number := _number(when, language, understand) or _number(first, language, understand):
         yield Intent("timer_change", {"count": number, "newest": 1})
     if (minute := _minute(when, language, understand)) is not None:
         yield Intent("timer_change", {"minute": minute, "newest": 1})
@@ -196,12 +200,19 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
     )
     for found in sorted(may_be, key=lambda each: (each.name != before.name, len(each.text("label")))):
         is_alarm = found.name == before.name == "alarm" and not names_day(found)
+        same = _day_within(words, language, understand) or same
         again = {"repeat": before.text("repeat")} if before.text("repeat") and not found.text("label") else {}
         each = Intent(found.name, {**same, **again, **_of_its_half(found, last)}) if is_alarm else found
         if not each.text("label") and (label := _reminded_of(last, language)):
             yield Intent(each.name, {**each.slots, "label": label})
         elif is_asked or len(each.text("label")) <= LONGEST_NAME:
             yield each
+
+
+def _day_within(words: str, language: Language, understand: Understand) -> dict[str, Slot]:
+    """Return the day that is named in the words, apart from the time: Wednesday is the fees, keep it for eleven."""
+    named = _WEEKDAY.search(words)
+    return day_of(understand(_AT_NOON[language].format(f"on {named.group()}"))) if named and language == "en" else {}
 
 
 def _of_its_half(found: Intent, last: Turn) -> Mapping[str, Slot]:

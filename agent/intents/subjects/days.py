@@ -94,13 +94,6 @@ def but_for(rule: str, weekday: int) -> str:
     return "FREQ=WEEKLY;BYDAY=" + ",".join(left)
 
 
-def first_of_rule(moment: datetime, rule: str) -> datetime:
-    """Return the first moment from this one on, at its time of day, that falls on a day of the week of the rule."""
-    _, _, named = rule.partition("BYDAY=")
-    days = [BYDAY.index(day) for day in named.split(";")[0].split(",")] if named else [*range(7)]
-    return next(then for ahead in range(7) if (then := moment + timedelta(days=ahead)).weekday() in days)
-
-
 def next_moment(intent: Intent, now: datetime) -> datetime | None:
     """Return the next moment after `now` that the words can mean: seven is the next seven, of morning or evening.
 

@@ -49,15 +49,20 @@ _TOLD: Final = (*_CHANGES, "list_started", "list_told", "list_empty", "list_has"
 _NAMING_ITEMS: Final = ("list_added", "list_told", "list_changed")
 """Sentences that tell what stands on a list."""
 
+_DIGIT: Final = "one|two|three|four|five|six|seven|eight|nine"
+_TENS: Final = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_COUNT: Final = (
+    rf"(?:\d+|(?:an?|{_DIGIT}) hundred(?: and [\w ]+?)?|(?:{_TENS})(?:[ -](?:{_DIGIT}))?|"
+    rf"{_DIGIT}|ten|eleven|twelve|\w+teen|half|dozen)"
+)
+_MEASURES: Final = (
+    "(?:kilos?|kg|grams?|lit(?:re|er)s?|bags?|box(?:es)?|bits?|packs?|packets?|bottles?|tins?|cans?|jars?|bunch(?:es)?|"
+    "loaf|loaves|pints?|pounds?|rolls?|cups?)"
+)
 _COUNTS_ZH: Final = "一二两三四五六七八九十百半几0123456789"
 _MEASURES_ZH: Final = "把瓶斤个箱盒袋包条只块份碗罐桶打双支卷张本根颗棵片串"
 _AMOUNT: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"^(?:(?:an?|the|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|and|\w+teen|"
-        r"\w+ty|\d+|kilos?|kg|grams?|lit(?:re|er)s?|bags?|box(?:es)?|bits?|packs?|bottles?|tins?|cans?|jars?|bunch|"
-        r"loaf|loaves|pints?|pounds?|of)\s+)+",
-        re.IGNORECASE,
-    ),
+    "en": re.compile(rf"^(?:the )?(?:an? |{_COUNT}\s+)?(?:half |few |dozen )?(?:{_MEASURES} (?:of )?)?", re.IGNORECASE),
     "zh": re.compile(rf"^[一二两三四五六七八九十百半几\d]+(?:公斤|[{_MEASURES_ZH}])"),
 }
 """How much of a thing is wanted, said before it."""
@@ -65,7 +70,11 @@ _AMOUNT: Final[dict[Language, re.Pattern[str]]] = {
 _BEHIND_ZH: Final = re.compile(rf"[一二两三四五六七八九十百半几\d]+(?:公斤|[{_MEASURES_ZH}])$")
 """The same, said behind it."""
 
-_MORE_OF_IT: Final = re.compile(r"^(?:size \w+|(?:the )?(?:large|small|big|medium)(?: ones?)?)$", re.IGNORECASE)
+_MORE_OF_IT: Final = re.compile(
+    r"^(?:size \w+|(?:the )?(?:large|small|big|medium)(?: ones?)?|"
+    rf"(?:an? )?{_COUNT} (?:{_MEASURES}|of (?:them|those|it)))$",
+    re.IGNORECASE,
+)
 """What tells more of the thing before it, and is none by itself."""
 
 _TAKEN_BACK: Final = re.compile(r"[, ]+(?:no,? )?(?:hang on|hold on|wait|sorry|i mean|actually|no)\b[, ]+(?:no[, ]+)?")
@@ -83,7 +92,7 @@ def remove(state: DialogState, intent: Intent) -> list[Action] | str:
     name = list_of(state, intent)
     if (found := _looked_up(state, name)) is not None:
         return found
-    there = standing(state.results(TOOL)[-1], name, state.language)
+    there = standing(_search(state, name), name, state.language)
     gone = [each for each in there for wanted in things(intent.text("item")) if _is_same(each, wanted)]
     gone = gone or [each for each in there if (own := _stems(each)) and own <= _stems(intent.text("item"))]
     if not gone:
@@ -112,7 +121,7 @@ def tell(state: DialogState, intent: Intent) -> list[Action] | str:
     name, language = list_of(state, intent), state.language
     if (found := _looked_up(state, name)) is not None:
         return found
-    there, wanted = standing(state.results(TOOL)[-1], name, language), things(intent.text("item"))
+    there, wanted = standing(_search(state, name), name, language), things(intent.text("item"))
     if wanted:
         has = all(any(_is_same(each, one) for each in there) for one in wanted)
         return phrase("list_has" if has else "list_has_not", language, item=_joined(wanted, language), list=name)
@@ -186,7 +195,7 @@ def things(said: str) -> list[str]:
     return found
 
 
-def standing(found: ToolResult, name: str, language: Language) -> list[str]:
+def standing(found: ToolResult | None, name: str, language: Language) -> list[str]:
     """Return what stands on a list after all the changes that were found, in the order in which it came there."""
     there: list[str] = []
     for change, changed in _changes(found, name, language):
@@ -200,9 +209,9 @@ def standing(found: ToolResult, name: str, language: Language) -> list[str]:
     return there
 
 
-def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple[str, list[str]]]:
+def _changes(found: ToolResult | None, name: str, language: Language) -> Iterator[tuple[str, list[str]]]:
     """Yield the changes of a list that were told, the oldest first."""
-    hits = [fields(hit) for hit in listed(fields(found.value).get("hits"))]
+    hits = [fields(hit) for hit in listed(fields(found.value).get("hits"))] if found is not None else []
     for _, words in sorted(
         ((str(hit.get("at", "")), -place), str(hit.get("words", ""))) for place, hit in enumerate(hits)
     ):
@@ -217,11 +226,16 @@ def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple
                 yield change, things(read.get("items", ""))
 
 
+def _search(state: DialogState, name: str) -> ToolResult | None:
+    """Return the last search for what was told of a list, None without one: what else was sought is none of it."""
+    words = phrase("list_words", state.language, list=name)
+    return next((each for each in reversed(state.results(TOOL)) if each.was_asked(words=words)), None)
+
+
 def _looked_up(state: DialogState, name: str) -> list[Action] | str | None:
     """Return the search for what was told of the list, or why it failed; None once it is there."""
-    found = state.result(TOOL)
+    words, found = phrase("list_words", state.language, list=name), _search(state, name)
     if found is None or found.is_uncertain:
-        words = phrase("list_words", state.language, list=name)
         return [state.action(TOOL, words=words, speaker="you", limit=LOOKED_AT)]
     return phrase("failed", state.language, reason=found.reason) if found.has_failed else None
 

@@ -22,6 +22,9 @@ _OPERATORS: Final = (
     (r"([\d.]+) plus ([\d.]+) (?:percent|per cent)", r"\1*(1+\2/100)"),
     (r"([\d.]+) (?:minus|less) ([\d.]+) (?:percent|per cent)", r"\1*(1-\2/100)"),
     (r"([\d.]+) (?:percent|per cent) off ([\d.]+)", r"\2*(1-\1/100)"),
+    (r"([\d.]+) out of ([\d.]+)(?: as a (?:percentage|percent)| in percent)?", r"\1/\2*100"),
+    (r"([\d.]+) lakhs?", r"\1*100000"),
+    (r"([\d.]+) crores?", r"\1*10000000"),
     (r"(?:percent|per cent)(?: [a-z]+)? (?:of|on)", "/100*"),
     (r"percent|per cent", "/100"),
     (r"(?:a |one |1 )?half of", "1/2*"),
@@ -49,6 +52,7 @@ _OPERATORS_ZH: Final = (
     (r"([\d.]+)的([\d.]+)分之([\d.]+)", r"\1*\3/\2"),
     (r"([\d.]+)分之([\d.]+)", r"(\2/\1)"),
     (r"([\d.]+)(?:块钱?|元)?[的打]([1-9])折", r"\1*\2/10"),
+    (r"([\d.]+)(?:块钱?|元)?[的打]([1-9]{2})折", r"\1*\2/100"),
     (
         r"([\d.]+)(?:块钱?|元)?([\d.]+)个?人(?:平?分|平摊|aa制?)(?:每个?人|一个?人)?(?:[要该]?[付出给]?多少钱?)?",
         r"\1/\2",
@@ -171,6 +175,9 @@ _UNITS: Final = {
     **{
         "平方公里": "km**2",
         "吨": "tonne",
+        "坪": "ping",
+        "公尺": "m",
+        "平方公尺": "m**2",
         "刻钟": "ke",
         "刻": "ke",
         "星期": "week",
@@ -355,6 +362,7 @@ def _registry() -> "UnitRegistry[float]":
     registry: UnitRegistry[float] = UnitRegistry()
     registry.define("jin = 0.5 kilogram")
     registry.define("ke = 15 minute")
+    registry.define("ping = 400 / 121 * meter ** 2")
     registry.define("chi = meter / 3")
     registry.define("cun = meter / 30")
     registry.define("mu = 2000 / 3 * meter ** 2")

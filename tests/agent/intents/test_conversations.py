@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.intents.subjects.days import but_for, first_of_rule
+from agent.intents.subjects.days import but_for
 from agent.intents.subjects.lists import core_of, instead_of, things
 from agent.intents.subjects.sums import answer_sum
 from agent.intents.understanding import load_understanding
-from tests.agent.clock import MORNING
 from tests.agent.intents.household import a_home
 from tests.agent.offline_talk import Talk, a_timer, at
 
@@ -65,6 +64,32 @@ LISTS = [
 ]
 
 
+LISTS += [
+    [
+        (
+            "put flux, two fifteen mil elbows and a roll of PTFE on the list",
+            "On the shopping list now: flux, two fifteen mil elbows, a roll of PTFE.",
+        ),
+        (
+            "actually make that four elbows",
+            "On the shopping list now, instead of two fifteen mil elbows: four fifteen mil elbows.",
+        ),
+    ],
+    [
+        (
+            "add palm oil, crayfish and ground pepper to my market list",
+            "On the market list now: palm oil, crayfish, ground pepper.",
+        ),
+        ("the pepper, let it be two cups", "On the market list now, instead of ground pepper: two cups ground pepper."),
+        ("ah, and stockfish, I almost forgot", "On the market list now: stockfish."),
+        (
+            "so what am I buying?",
+            "On the market list there is: palm oil, crayfish, two cups ground pepper, stockfish.",
+        ),
+    ],
+]
+
+
 @pytest.mark.parametrize("said", LISTS, ids=lambda said: said[0][0][:20])
 async def test_a_list_is_spoken_of_as_people_do(tmp_path: Path, said: list[tuple[str, str]]) -> None:
     async with a_home(tmp_path) as home:
@@ -112,6 +137,8 @@ async def test_a_sum_goes_on_in_words_of_its_own(tmp_path: Path) -> None:
     ("words", "value"),
     [
         ("what's two foot seven and a half in millimetres", "about 800 millimetres"),
+        ("what's eighteen out of twenty five as a percentage", "72"),
+        ("How much is two and a half lakhs divided by twelve", "about 20,833.33"),
         ("what's eighty four sixty split five ways", "16.92"),
         ("three fifty Fahrenheit is what in Celsius", "about 177 degrees Celsius"),
         ("turkey's nineteen and a half pounds, at thirteen minutes a pound how long is that", "253.5"),
@@ -135,6 +162,12 @@ async def test_two_dice_are_rolled_and_rolled_again(tmp_path: Path) -> None:
             assert {first, second} <= set("123456")
 
 
+async def test_a_die_is_rolled_for_what_it_decides(tmp_path: Path) -> None:
+    async with a_home(tmp_path) as home:
+        assert await home.hear("帮我掷个骰子，看今天谁洗碗") in {f"{number}。" for number in range(1, 7)}
+        assert await home.hear("再来一次，轮到我老公", follows=True) in {f"{number}。" for number in range(1, 7)}
+
+
 async def test_a_coin_is_tossed_again_and_nothing_is_forgotten(tmp_path: Path) -> None:
     async with a_home(tmp_path) as home:
         await home.hear("好啦,那丟個硬幣,正面我就出門")
@@ -155,6 +188,21 @@ async def test_a_coin_is_tossed_again_and_nothing_is_forgotten(tmp_path: Path) -
             {"label": "垃圾车来", "repeat": "FREQ=WEEKLY;BYDAY=TU,FR"},
         ),
         ("明天要带彩笔和剪刀,晚上八点提醒我", {"at": "2026-11-21T20:00", "label": "明天要带彩笔和剪刀"}),
+        (
+            "remind us both on the first of every month that it's due",
+            {"at": "2026-12-01T09:00", "label": "it's due", "repeat": "FREQ=MONTHLY;BYMONTHDAY=1"},
+        ),
+        ("每个月五号提醒我转账给房东", {"at": "2026-12-05T09:00", "repeat": "FREQ=MONTHLY;BYMONTHDAY=5"}),
+        ("remind me every friday to water the plants", {"at": "2026-11-21T09:00", "repeat": "FREQ=WEEKLY;BYDAY=FR"}),
+        (
+            "so remind me Wednesday nights to put the bins out, about eight",
+            {"at": "2026-11-25T20:00", "label": "put the bins out", "repeat": "FREQ=WEEKLY;BYDAY=WE"},
+        ),
+        (
+            "remind me on Monday to bring the permission slips, before I leave, so like six thirty",
+            {"at": "2026-11-23T06:30", "label": "bring the permission slips, before I leave"},
+        ),
+        ("老刘说下午三点送货，到点前十分钟提醒我一下", {"at": "2026-11-21T14:50"}),
         ("I've got a call at eleven, nudge me five minutes before", {"at": "2026-11-21T10:55", "label": "a call"}),
     ],
 )
@@ -185,7 +233,17 @@ async def test_how_often_it_rings_is_changed_afterwards(talk: Talk, words: str, 
 def test_a_rule_without_one_of_its_days() -> None:
     assert but_for("FREQ=DAILY", 2) == "FREQ=WEEKLY;BYDAY=MO,TU,TH,FR,SA,SU"
     assert but_for("FREQ=WEEKLY;BYDAY=WE", 2) == "FREQ=WEEKLY;BYDAY=WE"
-    assert first_of_rule(MORNING, "FREQ=WEEKLY;BYDAY=TU").weekday() == 1
+
+
+async def test_another_hour_of_an_alarm_may_tell_why(talk: Talk) -> None:
+    mummy = a_timer("call Mummy", "8 hours 39 minutes", "2026-11-21 19:00:00 CET")
+    talk.hear("remind me to call Mummy this evening by seven", at=at(9))
+    await talk.calls(mummy)
+    await talk.says()
+    talk.hear("make it eight, she goes for vespers on Tuesdays", at=at(9))
+    await talk.calls([mummy])
+    [(name, arguments)] = await talk.answer()
+    assert (name, arguments["at"]) == ("set_alarm", "2026-11-21T20:00")
 
 
 async def test_more_time_is_for_what_counts_down(talk: Talk) -> None:
@@ -246,6 +304,13 @@ async def test_one_more_alarm_is_of_the_same_half_of_the_day(talk: Talk) -> None
 @pytest.mark.parametrize(
     ("words", "name", "label"),
     [
+        ("How many days since the fourth of September", "days_until", ""),
+        ("I need to leave at ten to eleven, how many minutes is that", "time_until", ""),
+        ("how long have I got till that phone call", "timer_status", "phone call"),
+        ("put saffron on the order list and, uh, shallots, five kilos", "list_add", ""),
+        ("那算了，她的尾号是多少，你再说一遍", "recall", ""),
+        ("十二月十九号考研，还有几天", "days_until", ""),
+        ("是不是定了七点的闹钟", "unknown", ""),
         ("I'm out of vanilla, put that down, and brown sugar", "list_add", ""),
         ("okay, timer for thirty five minutes, call it sourdough", "timer_start", "sourdough"),
         ("cancel the nuggets one, they're done already", "timer_cancel", "nuggets"),

@@ -23,7 +23,7 @@ from agent.intents.spoken import (
     to_second_person,
     told_length,
 )
-from agent.intents.subjects.days import but_for, first_of_rule, names_day, next_moment
+from agent.intents.subjects.days import but_for, names_day, next_moment
 from agent.intents.subjects.rings.which_timer import BY_LIST, Timer, due_of, label_of, meant
 from agent.intents.wording import is_story, without_fillers
 from memory.json_value import Json, fields, objects
@@ -79,7 +79,7 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
 
 def without_time(state: DialogState, intent: Intent) -> list[Action] | str:
     """Set a reminder of a coming day at the usual time of it, which is said back; ask for the time of any other."""
-    is_of_day = names_day(intent) and intent.slots.get("day") != 0
+    is_of_day = (names_day(intent) or intent.text("repeat")) and intent.slots.get("day") != 0
     if not is_of_day or not intent.text("label") or not state.has("set_alarm"):
         return phrase("ask_when", state.language)
     hour = _USUAL_HOUR.get(intent.text("period"), _USUAL_HOUR[""])
@@ -195,8 +195,6 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
         intent = Intent(intent.name, {"minute": due.minute, **intent.slots, "exact_hour": due.hour})
     else:  # of the same half of the day as before
         intent = Intent(intent.name, same_half(dict(intent.slots), due))
-    if rule and {"repeat", "without"} & intent.slots.keys():
-        due = first_of_rule(due, rule)
     if not names_day(intent) and due.date() != now.date():
         intent = Intent(intent.name, {**intent.slots, "date": due.day, "month": due.month})
     moment = next_moment(intent, now)

@@ -16,6 +16,9 @@ from memory.json_value import Json, fields
 
 _RINGING: Final = frozenset({"set_timer", "set_alarm"})
 
+_MEANS_NOTHING: Final = frozenset({"unknown", "outside"})
+"""What words may be taken for that are no sentence of the box's own."""
+
 MOST_WORDS: Final = 6
 """Words of a question after one of several timers."""
 
@@ -63,10 +66,7 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
         cancelled = ending("cancel_it", language).search(part)
         if cancelled and len(without_fillers(part[: cancelled.start()], language)) <= _BESIDE[language]:
             yield Intent("timer_cancel", {"newest": 1})
-    if beginning("pause_it", language).match(without_fillers(words, language)) and intent.name in {
-        "unknown",
-        "outside",
-    }:
+    if intent.name in _MEANS_NOTHING and beginning("pause_it", language).match(without_fillers(words, language)):
         yield Intent("timer_pause", {"newest": 1})
     if called := beginning("call_it", language).match(words):
         yield Intent("timer_change", {"called": without_fillers(words[called.end() :], language), "newest": 1})
@@ -74,7 +74,7 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
     if asked and intent.name not in TIMED and len(words.split()) <= MOST_WORDS:
         yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
     yield from _another_of_minutes(words, language, last, understand)
-    yield from _repeating(words, language, understand)
+    yield from _repeating(words, intent, language, understand)
     is_change = beginning("asking_to_change", language).match(words) is not None  # can I do it at six instead
     if intent.name in TIMED or (is_question(without_fillers(words, language)) and not is_change):
         return
@@ -88,13 +88,14 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
         yield from _another_within(words, language, understand)
 
 
-def _repeating(words: str, language: Language, understand: Understand) -> Iterator[Intent]:
+def _repeating(words: str, intent: Intent, language: Language, understand: Understand) -> Iterator[Intent]:
     """Yield the change of how often the one just set rings: can you do that every Tuesday; not on Fridays though."""
+    if intent.name in TIMED:
+        return
     plain = without_fillers(words, language)
     if left_out := beginning("not_on", language).match(plain):
-        day = understand(
-            _AT_NOON[language].format(without_fillers(plain[left_out.end() :], language).removesuffix("s"))
-        )
+        named = without_fillers(plain[left_out.end() :], language).removesuffix("s")
+        day = understand(_AT_NOON[language].format(named))
         if day.name == "alarm" and "weekday" in day.slots and not day.text("label"):
             yield Intent("timer_change", {"without": day.number("weekday"), "newest": 1})
     again = beginning("do_that", language).match(plain)

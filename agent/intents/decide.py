@@ -85,7 +85,14 @@ _WITHOUT_EFFECT: Final = frozenset(
     }
 )
 
-_WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember", "put_right", "list_add", "list_clear"}
+_WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {
+    "remember",
+    "put_right",
+    "list_add",
+    "list_change",
+    "list_clear",
+    "ask_when",
+}
 """Intents that are asked back when they were hard to hear."""
 
 _NOT_HERE: Final = frozenset({"unknown", "outside"})

@@ -340,3 +340,8 @@ def test_a_thing_is_known_without_how_much_of_it() -> None:
     assert [core_of(item, "zh") for item in ("一把小葱", "矿泉水五箱")] == ["小葱", "矿泉水"]
     assert instead_of("nappies size three", "size four") == "nappies size four"
     assert instead_of("bread", "size four") == ""
+
+
+async def test_a_day_that_was_hard_to_hear_is_asked_back(talk: Talk) -> None:
+    talk.hear("remind me tomorrow to call the bank", at=at(7), confidence="low")
+    assert await talk.says() == "Did you say: remind me tomorrow to call the bank?"

@@ -31,7 +31,7 @@ from agent.intents.subjects.home import HOME_SAY, WORDS, is_home_away, said_at_h
 from agent.intents.subjects.rings import day_before, pausing, timers
 from agent.intents.subjects.sums import answer_sum
 from agent.intents.wishes import begun, clause_of, one_by_one, wishes
-from agent.intents.wording import bare, without_fillers
+from agent.intents.wording import bare, mended, without_fillers
 from agent.tools.tool import unmarked
 
 _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
@@ -179,7 +179,8 @@ def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list
     if intent.name == "timer_status" and state.has("list_timers") and (told := timers.status(state, intent)):
         return told
     if intent.name in {"recall", "unknown", "timer_status", "outside"}:
-        if told := answer_sum(state.words) or answer_sum(without_fillers(state.words, state.language)):
+        plain = without_fillers(state.words, state.language)
+        if told := answer_sum(state.words) or answer_sum(plain) or answer_sum(mended(plain, state.language)):
             return told
         if at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS)):
             return at_home

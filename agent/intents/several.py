@@ -46,6 +46,11 @@ _TWICE: Final = (
 )
 """The same in English: remind me every day at eight and nine to take my pills."""
 
+_LENGTH_LAST_ZH: Final = re.compile(
+    r"^([^，]{1,8}?)((?:[一二两三四五六七八九十\d]+个?(?:分钟|小时|钟头|秒)|半个?(?:小时|钟头)))$"
+)
+"""A length behind what it is for: 鸡蛋八分钟."""
+
 _UNIT: Final = re.compile(r"\b(?:minutes?|hours?|seconds?|mins?)\b", re.IGNORECASE)
 
 
@@ -64,7 +69,7 @@ def each_alone(words: str) -> str:
         if opened := beginning(name, language).match(words):
             first, *others = re.split(_NEXT[language], words[opened.end() :])
             if language == "zh":
-                return "，".join(alone.format(each) for each in (first, *others))
+                return "，".join(alone.format(_LENGTH_LAST_ZH.sub(r"\2的\1", each)) for each in (first, *others))
             unit = _UNIT.search(" ".join(others)) if name == "several_timers" and not _UNIT.search(first) else None
             return " and ".join((alone.format(f"{first} {unit.group()}" if unit else first), *others))
     return words

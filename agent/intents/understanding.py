@@ -170,6 +170,8 @@ def _is_meant(intent: Intent) -> bool:
         return False
     if intent.name == "list_add" and intent.text("item").casefold() in _NO_ITEMS:
         return False
+    if intent.name == "list_add" and re.search("[、，,]|加到|记到", intent.text("list")):
+        return False
     if intent.name == "list_start" and not _begins_list(intent):
         return False
     is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done

@@ -95,7 +95,7 @@ def _counted_to(words: str, before: Turn, language: Language) -> str:
     if anywhere(language, "since_it").fullmatch(plain):
         return f"how many days ago was {named}"
     if asked := anywhere(language, "until_it").fullmatch(plain):
-        unit = "many weeks" if "many weeks" in {asked["unit"], asked["unit2"]} else "many days"
+        unit = "many weeks" if "many weeks" in asked.groupdict().values() else "many days"
         return f"how {unit} until {named}"
     return ""
 

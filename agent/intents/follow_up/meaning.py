@@ -80,7 +80,8 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
     # "Make that half past seven" calls no timer "half past".
     opened = beginning("correcting", language).sub("", state.words, count=1)
     is_change = intent.name == "timer_change" and beginning("changing", language).match(opened)
-    if not is_change and intent.name not in _OPEN:
+    is_righted = intent.name == "voice_correct" and understand(before.words).name == "remember"
+    if not is_change and not is_righted and intent.name not in _OPEN:
         return
     yield from _tossed_again(words, before, intent, understand)
     is_of_lists = bool(spoken_of(before.replies, language))
@@ -89,6 +90,8 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
     elif is_of_lists:
         yield from of_lists(words, before, intent, understand)
     else:
+        if intent.name in {"unknown", "voice_correct"} and (fact := put_right(state.words, before, language)):
+            yield Intent("put_right", {"fact": fact})
         yield from _of_others(words, before, intent, understand)
 
 
@@ -108,8 +111,6 @@ def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -
     language, before = language_of(words), understand(last.words)
     if any(each.tool == "set_volume" for each in last.results) and beginning("more_of_it", language).match(words):
         yield from [before] * (before.name in {"volume_up", "volume_down"})
-    if intent.name == "unknown" and (fact := put_right(words, last, language)):
-        yield Intent("put_right", {"fact": fact})
     if intent.name == "unknown" and _goes_on_telling(words, language) and before.name == "remember":
         yield Intent("remember", {"fact": without_fillers(words, language)})
     asked = beginning("elsewhere", language).match(words)

@@ -76,6 +76,14 @@ _NEW_AMOUNTS: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
 """How much of something on the list is wanted instead."""
 
 
+_SAY_SO_MANY: Final = re.compile(
+    r"^(?:better|actually|no|maybe|and|,| )*(?:say|make it|make that|let's say) "
+    rf"(?P<amount>{_SOME}[\w-]*)(?:,.*)?[.!]?$",
+    re.IGNORECASE,
+)
+"""Another amount of what was put on the list last."""
+
+
 def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
     """Yield what the words may mean where a list was just spoken of."""
     language = language_of(words)
@@ -87,6 +95,7 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
         yield Intent("list_add", {"item": asked})
     if on_it := _ON_IT[language].match(words):
         yield Intent("list_add", {"item": _with_more(on_it["item"], on_it["more"] or "", language)})
+    yield from _corrected(words, last, language)
     bare = without_fillers(words, language)
     if off := beginning("take_off", language).match(bare):
         item = ending("off_it", language).sub("", re.split(_OFF[language], bare[off.end() :], maxsplit=1)[0])
@@ -99,6 +108,17 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
     is_begun = any(gaps("list_started", reply, language) for reply in last.replies)
     if is_begun and intent.name in _VAGUE and len(bare) <= LONGEST_LIST and not is_question(bare):
         yield Intent("list_add", {"item": bare})
+
+
+def _corrected(words: str, last: Turn, language: Language) -> Iterator[Intent]:
+    """Yield the change of what was told of last: actually size four; better say five."""
+    items = items_told(last.replies, language)
+    if items and (more := _SAY_SO_MANY.match(words)):
+        yield Intent("list_change", {"item": items[0], "instead": with_amount(items[0], more["amount"], language)})
+    opened = beginning("correcting", language).match(words)
+    clause = re.split("[,，]", words[opened.end() :], maxsplit=1)[0].strip(" .!") if opened else ""
+    changed = ((item, instead_of(item, clause)) for item in items)
+    yield from (Intent("list_change", {"item": item, "instead": instead}) for item, instead in changed if instead)
 
 
 def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
@@ -115,11 +135,6 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     for found in filter(None, (each.match(words) for each in _NEW_AMOUNTS[language])):
         if item := _called(found["item"], items, language):
             yield Intent("list_change", {"item": item, "instead": with_amount(item, found["amount"], language)})
-    opened = beginning("correcting", language).match(words)
-    clause = re.split("[,，]", words[opened.end() :], maxsplit=1)[0] if opened else ""
-    for item in items if clause else ():
-        if instead := instead_of(item, clause.strip(" .!")):
-            yield Intent("list_change", {"item": item, "instead": instead})
     if anywhere(language, "not_wanted").search(words) and (item := _called(words, items, language)):
         yield Intent("list_remove", {"item": item})
 
@@ -135,6 +150,6 @@ def _called(words: str, items: Sequence[str], language: Language) -> str:
     cores = [(core_of(item, language), item) for item in items]
     if language == "zh":
         return next((item for core, item in cores if core in words), "")
-    said = {token.stem for token in tokens(words)}
-    stems = (([token.stem for token in tokens(core)], item) for core, item in cores)
+    said = {token.stem for token in tokens(words)} - {"one"}
+    stems = (([token.stem for token in tokens(re.sub(" ones?$", "", core))], item) for core, item in cores)
     return next((item for own, item in stems if own and own[-1] in said), "")

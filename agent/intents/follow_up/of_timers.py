@@ -109,7 +109,11 @@ def _corrected(words: str, language: Language, last: Turn, understand: Understan
     opened = beginning("correcting", language).match(words)
     rest = words[opened.end() if opened else 0 :]
     changing = beginning("changing", language).match(rest)
-    if not changing and not (opened and anywhere(language, "objecting").search(opened.group())):
+    has_no_time = understand(last.words).name == "ask_when"  # reminded of a day, at an hour of ours
+    last_clause = re.split("[,，] *", rest)[-1]
+    if not changing and beginning("changing", language).match(last_clause) and rest.startswith(("not ", "no ")):
+        rest, changing = last_clause, beginning("changing", language).match(last_clause)  # not nine, make it ten
+    if not (changing or has_no_time or (opened and anywhere(language, "objecting").search(opened.group()))):
         return
     if anywhere(language, "as_well").search(words):
         return  # of another day, or for something else

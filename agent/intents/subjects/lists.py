@@ -77,6 +77,13 @@ _MORE_OF_IT: Final = re.compile(
 )
 """What tells more of the thing before it, and is none by itself."""
 
+_REASON: Final = re.compile(
+    r"^(?:it's|he's|she's|they're|i'm|i've|we're|we've|that's|because|cos|i|we|he|she|they|"
+    r"(?:the )?\w+ (?:is|are|has|have))\b",
+    re.IGNORECASE,
+)
+"""What only tells why, behind a thing."""
+
 _TAKEN_BACK: Final = re.compile(r"[, ]+(?:no,? )?(?:hang on|hold on|wait|sorry|i mean|actually|no)\b[, ]+(?:no[, ]+)?")
 """What stands between a thing and what is wanted instead: a box of fifty mil screws, no, hang on, sixty mil."""
 
@@ -161,7 +168,9 @@ def with_amount(item: str, amount: str, language: Language) -> str:
     """Return a thing with so much of it wanted, in the measure and the order that it stood there with."""
     core = core_of(item, language)
     if language == "en":
-        return f"{amount} {core}"
+        is_count = re.fullmatch(_COUNT, amount, re.IGNORECASE)
+        counted = re.match(rf"(?:{_COUNT}|an?)\b", item, re.IGNORECASE) if is_count else None
+        return f"{amount}{item[counted.end() :]}" if counted else f"{amount} {core}"
     before, behind = _AMOUNT["zh"].match(item), _BEHIND_ZH.search(item)
     there = before or behind
     measure = there.group().lstrip(_COUNTS_ZH) if there and not amount.strip(_COUNTS_ZH) else ""
@@ -186,6 +195,8 @@ def things(said: str) -> list[str]:
     parts = (_ARTICLE.sub("", part.strip(" .!?。！？")) for part in _BETWEEN.split(_WHOM.sub("", before)))
     found: list[str] = []
     for part in (_AS_WELL.sub("", _NOTHING.sub("", each)) for each in parts):
+        if found and _REASON.match(part):
+            continue
         if found and _MORE_OF_IT.match(part):
             found[-1] = f"{found[-1]} {part}"
         elif part:

@@ -49,6 +49,16 @@ _SUBJECT: Final[dict[Language, re.Pattern[str]]] = {
 }
 """What a statement tells something of, with the word behind it."""
 
+_NOT_BUT: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"\bnot (?:the |on )?(?P<gone>[\w' ]{2,30}?),? (?:but|it's|it is|it was|i meant|that's) "
+        r"(?P<instead>[\w' ]{2,30})[.!]?$",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile("不是(?P<gone>[^，,]{1,12})[，,]?(?:而)?是(?P<instead>[^，。！]{1,12}?)[了啊。！]?$"),
+}
+"""One thing put in place of another in what was told."""
+
 _COMFORT: Final = (
     "fine|ok|okay|good|all right|alright|nothing|enough|not|me|you|too|so|just|only|that|this|a|"
     "raining|snowing|cold|hot|late|early|time"
@@ -89,6 +99,8 @@ def put_right(words: str, last: Turn, language: Language) -> str:
 
     "" where they do not. In the words of the person, who is told it as it is now: by that sentence it is found again.
     """
+    if righted := _exchanged(words, last, language):
+        return righted
     instead = _INSTEAD[language].search(words)
     if instead is None or not _RIGHTED[language].search(words) or is_question(words):
         return ""
@@ -97,6 +109,15 @@ def put_right(words: str, last: Turn, language: Language) -> str:
     told = to_second_person(fact, language) if fact else last.words if is_statement(last.words) else ""
     subject = _SUBJECT[language].match(told)
     return f"{subject.group()}{instead['instead']}" if subject else ""
+
+
+def _exchanged(words: str, last: Turn, language: Language) -> str:
+    """Return what was told last with one thing in place of another: not oolong, it's jasmine; "" where it has none."""
+    exchanged = _NOT_BUT[language].search(words)
+    told = next((read["fact"] for reply in last.replies if (read := gaps("remembered", reply, language))), "")
+    if exchanged is None or exchanged["gone"].casefold() not in told.casefold():
+        return ""
+    return re.sub(re.escape(exchanged["gone"]), lambda _: exchanged["instead"], told, flags=re.IGNORECASE)
 
 
 def may_be_known(state: DialogState) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.intents.intent import Language, language_of
 from agent.intents.phrases import phrase
+from agent.intents.subjects.sums_chinese import LIANG, in_digits_chinese
 
 if TYPE_CHECKING:
     from pint import UnitRegistry
@@ -71,6 +72,8 @@ _GOING_ON: Final[dict[Language, tuple[tuple[str, str], ...]]] = {
             r"^(?:and )?(?:what's|what is|how (?:much|many) is|so) (?:that|it|this) (?=times|plus|minus|divided|over)",
             "",
         ),
+        (r"^(?:and )?(?:what (?:did|does|would) (?:that|it) (?:come to|be) )?with (.+? per ?cent) off$", r"minus \1"),
+        (r"^(?:and )?if (?:i|we|you) (?:put|add) (.+? per ?cent) (?:on|on top|to (?:it|that))$", r"plus \1"),
         (r"^(?:and )?(?=times|plus|minus|divided)", ""),
         (r"^(?:and )?(?:what's |what is )?(?:twice|double) (?:that|it)$", "times 2"),
         (r"^(?:and )?(?:what's |what is )?half (?:of )?(?:that|it)$", "divided by 2"),
@@ -85,7 +88,11 @@ _GOING_ON: Final[dict[Language, tuple[tuple[str, str], ...]]] = {
         (r"^(?:multiply (?:that|it|this) by|times that by) ", "times "),
         (r" (?:to|from|on) (?:that|it)$", ""),
     ),
-    "zh": ((r"^(?:再|然后)+", ""), (r"(?:是多少|等于几|等于多少|呢)$", "")),
+    "zh": (
+        (r"^(?:再|然后)+", ""),
+        (r"^(?:给.)?打个?([一二三四五六七八九])折.*$", r"乘以\1除以10"),
+        (r"(?:是多少|等于几|等于多少|呢)$", ""),
+    ),
 }
 """How people say what is to be done to the last value, and how a sum says it."""
 
@@ -123,16 +130,16 @@ _PRICED: Final = re.compile(r"\b(?:pounds?|quid|euros?|dollars?|bucks|each|apiec
 """What shows that so many things are at so much, and not so many people at seven."""
 
 _RATE: Final = re.compile(
-    r"^.*?([\d.]+) ([a-z]+?)s?,? at ([\d.]+)(?: [a-z]+)? (?:an?|per|each|every) \2\b(?:,? (?:how|what)\b.*)?$"
+    r"^.*?([\d.]+) ([a-z]+?)s?,? at ([\d.]+)(?: (pence|p|cents?)| [a-z]+)? "
+    r"(?:an?|per|each|every) \2\b(?:,? (?:how|what)\b.*)?$"
 )
 """So many at so much each: nineteen pounds, at thirteen minutes a pound."""
 
-_EACH_ZH: Final = "(?P<each>斤|公斤|千克|克|个|瓶|箱|盒|袋|张|本|杯|份|米|天|小时|次|人|只|条)"
-_RATES_ZH: Final = (
-    (rf"^.*?([\d.]+){_EACH_ZH}每(?P=each)([\d.]+)[^\d]{{0,4}}$", r"\1*\3"),
-    (rf"^.*?([\d.]+)(?:块钱?|元)?每{_EACH_ZH}([\d.]+)(?P=each)$", r"\1*\3"),
+_UNIT_PRICE: Final = re.compile(
+    r"^.*?([\d.]+) [a-z]+ for ([\d.]+)(?: [a-z]+)?,? (?:so )?how much (?:for|is|are|does|would) (?:one|1|an?|each)\b.*$"
 )
-"""The same in Chinese: 62公斤，每公斤15毫克; 十四块八一斤，二十斤."""
+"""What one costs of so many: twenty four cans for eleven forty, how much for one."""
+
 
 _ASKED_BEHIND: Final = (
     "how much(?: is (?:that|it))?|"
@@ -189,34 +196,6 @@ _UNITS: Final = {
 }
 """Units as people say them, where pint calls them otherwise."""
 
-_DIGITS_ZH: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
-_SIZES_ZH: Final = {"十": 10, "百": 100, "千": 1000}
-_AROUND_ZH: Final = (
-    r"\s+|请问|计算|帮我算|算一下|等于多少|(?:一共|总共)?(?:[是要得]多少钱?|多少钱)$|等于几|等于$|一共多少[^\d]*$"
-    "|[?？。，,]"
-)
-"""What is said around a sum, and between its parts."""
-
-_LIANG: Final = "liang"
-"""A tenth of a 斤, where the same character is no number."""
-
-_HALVES_ZH: Final = (
-    (r"(?<![\d.])(\d+)块(\d)(?![\d个人])", r"\1.\2"),
-    (r"(?<=[度里斤])[是有]?(摄氏|华氏)多少度?$", r"是多少\1"),
-    (r"(\d)[是有]?(摄氏|华氏)多少度?$", r"\1是多少\2"),
-    (r"(?<![\d.])(\d+)(斤|米|度|升)(\d{1,2})(?:liang)?(?=[是等有合换])", r"\1.\3\2"),
-    (r"(?<![\d.])(\d+)个?(小时|钟头|斤|公斤|公里|米|升|天|年|分钟|磅|英里)半", r"\1.5\2"),
-    (r"(?<![\d.])(\d+)个半(?=小时|钟头|月|星期)", r"\1.5"),
-    (r"^半个?(?=[^\d])", "0.5"),
-)
-"""How halves and tenths are said behind a unit or before it, and the number they make."""
-
-_BELOW_ZH: Final = {"百": "十", "千": "百", "万": "千"}
-_SHORT_ZH: Final = re.compile(r"(?<=([百千万]))[一二三四五六七八九]$")
-"""A last digit that stands for as many of the size below: 一百二 is 120."""
-
-_NUMBER_ZH: Final = re.compile("(?:[零〇一二两三四五六七八九十千万亿]|百(?!分之))+(?:点[零〇一二三四五六七八九]+)?")
-
 
 def continued(value: str, words: str, language: Language) -> str:
     """Return the sum that words go on with from a value: 168 and "plus thirty"; "" where they do not go on."""
@@ -255,7 +234,7 @@ def _in_digits(words: str, language: Language) -> str:
     text = words.lower().replace("’", "'").strip(" \t\n.,?!。？！")
     text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
     if language == "zh":
-        return _in_digits_chinese(text)
+        return in_digits_chinese(text)
     from text_to_num import alpha2digit
 
     text = _LEAD.sub("", re.sub(r"\bdegrees?\b( of)?|°|[?!]", " ", text).replace("%", " percent").strip())
@@ -274,42 +253,10 @@ def _in_digits(words: str, language: Language) -> str:
         text = short.sub(number, text)
     if _PRICED.search(text):
         text = re.sub(r"([\d.]+)(?: [a-z]+){1,4} at ([\d.]+)(?: (?:each|apiece|a piece))?", r"\1 times \2", text)
-    text = _RATE.sub(r"\1 times \3", text)
+    text = _RATE.sub(lambda rate: f"{rate[1]} times {rate[3]}{' divided by 100' if rate[4] else ''}", text)
+    text = _UNIT_PRICE.sub(r"\2 divided by \1", text)
     text = re.sub(rf",? (?:{_ASKED_BEHIND})$", "", text)
     return re.sub(r"\b(?:equals?|make[s]?|altogether|in total)$|(?<=\d) (?:is|are)$", "", text).strip()
-
-
-def _in_digits_chinese(text: str) -> str:
-    """Return a Chinese sentence with its numbers in digits: 两斤半 as 2.5斤, 一米七五 as 1.75米."""
-    text = text.replace("零下", "-")
-    text = re.sub(rf"(块[一二三四五六七八九]?|元)一(?={_EACH_ZH})", r"\1每", text)
-    text = re.sub(_AROUND_ZH, "", text)
-    text = re.sub(r"(?<=[一二两三四五六七八九十\d])两(?=[是等有合换])", _LIANG, text)
-    text = _NUMBER_ZH.sub(lambda found: number_chinese(found.group()), text)
-    for pattern, instead in _HALVES_ZH:
-        text = re.sub(pattern, instead, text)
-    for pattern, instead in _RATES_ZH:
-        text = re.sub(pattern, instead, text)
-    return text
-
-
-def number_chinese(said: str) -> str:
-    """Return in digits a number that is written in Chinese characters: 一百二 as 120, 三点五 as 3.5."""
-    whole, _, fraction = said.partition("点")
-    whole = _SHORT_ZH.sub(lambda found: found[0] + _BELOW_ZH[found[1]], whole)
-    total = section = digit = 0
-    for character in whole:
-        if character in _DIGITS_ZH:
-            digit = _DIGITS_ZH[character]
-        elif character in _SIZES_ZH:
-            section, digit = section + (digit or 1) * _SIZES_ZH[character], 0
-        else:
-            size = 10_000 if character == "万" else 100_000_000
-            total, section, digit = (total + section + digit) * size, 0, 0
-    value = str(total + section + digit)
-    if not set(whole) - _DIGITS_ZH.keys():  # a number read out: 二零二六
-        value = "".join(str(_DIGITS_ZH[each]) for each in whole)
-    return f"{value}.{''.join(str(_DIGITS_ZH[each]) for each in fraction)}" if fraction else value
 
 
 def _calculated(text: str, language: Language) -> str:
@@ -366,5 +313,5 @@ def _registry() -> "UnitRegistry[float]":
     registry.define("chi = meter / 3")
     registry.define("cun = meter / 30")
     registry.define("mu = 2000 / 3 * meter ** 2")
-    registry.define(f"{_LIANG} = 0.05 kilogram")
+    registry.define(f"{LIANG} = 0.05 kilogram")
     return registry

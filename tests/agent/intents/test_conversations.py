@@ -67,6 +67,26 @@ LISTS = [
 LISTS += [
     [
         (
+            "okay put on the order list, six boxes of cola, four of ginger beer, two of the mango one",
+            "On the order list now: six boxes of cola, four of ginger beer, two of the mango one.",
+        ),
+        (
+            "change the mango to three",
+            "On the order list now, instead of two of the mango one: three of the mango one.",
+        ),
+        ("put four balls of the sage green on my wool list", "On the wool list now: four balls of the sage green."),
+        (
+            "better say five, I always run short",
+            "On the wool list now, instead of four balls of the sage green: five balls of the sage green.",
+        ),
+        ("and bin bags, it's my turn apparently", "On the wool list now: bin bags."),
+    ],
+    [
+        ("面线、蚵仔跟香菜加到清单,再加一包太白粉", "购物清单上加了：面线、蚵仔、香菜"),
+        ("香菜划掉,我儿子不吃", "购物清单上去掉了：香菜。"),
+    ],
+    [
+        (
             "put flux, two fifteen mil elbows and a roll of PTFE on the list",
             "On the shopping list now: flux, two fifteen mil elbows, a roll of PTFE.",
         ),
@@ -138,6 +158,8 @@ async def test_a_sum_goes_on_in_words_of_its_own(tmp_path: Path) -> None:
     [
         ("what's two foot seven and a half in millimetres", "about 800 millimetres"),
         ("what's eighteen out of twenty five as a percentage", "72"),
+        ("what's eighteen hundred litres at forty three pence a litre", "774"),
+        ("the wholesaler's box is twenty four cans for eleven pounds forty, how much for one can", "0.475"),
         ("How much is two and a half lakhs divided by twelve", "about 20,833.33"),
         ("what's eighty four sixty split five ways", "16.92"),
         ("three fifty Fahrenheit is what in Celsius", "about 177 degrees Celsius"),
@@ -149,10 +171,53 @@ def test_a_sum_is_said_in_many_ways(words: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "value"), [("五花肉十四块八一斤,二十斤多少钱", "296"), ("体重62公斤,每公斤15毫克,一共多少毫克", "930")]
+    ("words", "value"),
+    [
+        ("五花肉十四块八一斤,二十斤多少钱", "296"),
+        ("体重62公斤,每公斤15毫克,一共多少毫克", "930"),
+        ("昨天跑了四十三单,一单四块八,一共多少钱", "206.4"),
+        ("我们班二十六个小朋友,一人三张彩纸,总共要几张", "78"),
+        ("帮我算一千二百块的百分之六是多少", "72"),
+    ],
 )
 def test_so_many_at_so_much_is_a_sum_in_chinese(words: str, value: str) -> None:
     assert answer_sum(words) == f"等于{value}。"
+
+
+async def test_a_measure_that_was_told_is_read_to_its_first_word(tmp_path: Path) -> None:
+    async with a_home(tmp_path) as home:
+        assert await home.hear("I did eighty seven kilometres on Sunday, what's that in miles") == (
+            "That is about 54.06 miles."
+        )
+        assert await home.hear("it says four hundred and fifty yards of wool, what is that in metres dear") == (
+            "That is about 411 metres."
+        )
+
+
+@pytest.mark.parametrize(
+    ("told", "righted", "asked", "answer"),
+    [
+        (
+            "remember that the cake is for Tom",
+            "not Tom, it's Tim",
+            "who is the cake for",
+            "You told me: the cake is for Tim.",
+        ),
+        (
+            "王老板订了两斤铁观音,礼拜四来拿,记下来",
+            "哦不是铁观音,是大红袍",
+            "王老板订的啥",
+            "你告诉过我：王老板订了两斤大红袍，礼拜四来拿。",
+        ),
+    ],
+)
+async def test_one_thing_is_put_in_place_of_another(
+    tmp_path: Path, told: str, righted: str, asked: str, answer: str
+) -> None:
+    async with a_home(tmp_path) as home:
+        await home.hear(told)
+        assert (await home.hear(righted, follows=True)).startswith(("I have put it right", "我改过来了"))
+        assert await home.hear(asked, follows=True) == answer
 
 
 async def test_two_dice_are_rolled_and_rolled_again(tmp_path: Path) -> None:
@@ -179,6 +244,12 @@ async def test_a_coin_is_tossed_again_and_nothing_is_forgotten(tmp_path: Path) -
     [
         ("remind me on the first of February to ring the boiler people", {"at": "2027-02-01T09:00"}),
         ("like remind me Sunday night though, so I can study", {"at": "2026-11-22T20:00"}),
+        (
+            "remind me Thursday after lunch to actually start it",
+            {"at": "2026-11-26T14:00", "label": "actually start it"},
+        ),
+        ("remind me to clean the chain tonight, sevenish", {"at": "2026-11-21T19:00", "label": "clean the chain"}),
+        ("and the vet's coming Thursday at quarter past two, remind me an hour before", {"at": "2026-11-26T13:15"}),
         ("remind me tomorrow to call the bank", {"at": "2026-11-22T09:00", "label": "call the bank"}),
         ("明天提醒我买面包", {"at": "2026-11-22T09:00", "label": "买面包"}),
         ("remind me monday to thursday at nine to clock in", {"repeat": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH"}),
@@ -233,6 +304,19 @@ async def test_how_often_it_rings_is_changed_afterwards(talk: Talk, words: str, 
 def test_a_rule_without_one_of_its_days() -> None:
     assert but_for("FREQ=DAILY", 2) == "FREQ=WEEKLY;BYDAY=MO,TU,TH,FR,SA,SU"
     assert but_for("FREQ=WEEKLY;BYDAY=WE", 2) == "FREQ=WEEKLY;BYDAY=WE"
+
+
+@pytest.mark.parametrize("words", ["about eight o'clock", "like eight", "not six, I'm out then, make it eight"])
+async def test_the_hour_of_a_day_may_be_said_afterwards(talk: Talk, words: str) -> None:
+    stole = a_timer("iron the stole", "11 hours", "2026-11-21 18:00:00 CET")
+    talk.hear("remind me Saturday evening to iron the stole", at=at(6))
+    [(name, arguments)] = await talk.calls(stole)
+    assert (name, arguments["at"]) == ("set_alarm", "2026-11-21T18:00")
+    await talk.says()
+    talk.hear(words, at=at(6))
+    await talk.calls([stole])
+    [(name, arguments)] = await talk.answer()
+    assert (name, arguments["at"]) == ("set_alarm", "2026-11-21T20:00")
 
 
 async def test_another_hour_of_an_alarm_may_tell_why(talk: Talk) -> None:
@@ -305,6 +389,12 @@ async def test_one_more_alarm_is_of_the_same_half_of_the_day(talk: Talk) -> None
     ("words", "name", "label"),
     [
         ("How many days since the fourth of September", "days_until", ""),
+        ("how many days since the operation, it was on the twelfth", "days_until", ""),
+        ("what day does the fourteenth of February fall on next year", "date", ""),
+        ("I've got bread proving, nudge me in an hour and ten", "timer_start", "bread proving"),
+        ("咱孙子十二月六号过来,还有几天啊", "days_until", ""),
+        ("我那个出门的提醒是几点", "timer_status", "出门"),
+        ("买菜记上,排骨、山药,还有一把小葱", "list_add", ""),
         ("I need to leave at ten to eleven, how many minutes is that", "time_until", ""),
         ("how long have I got till that phone call", "timer_status", "phone call"),
         ("put saffron on the order list and, uh, shallots, five kilos", "list_add", ""),

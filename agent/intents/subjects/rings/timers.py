@@ -34,6 +34,20 @@ _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what
 _USUAL_HOUR: Final = {"": 9, "morning": 9, "noon": 12, "evening": 18, "night": 20}
 """The hour at which somebody is reminded of a day, or of a part of it, where none was said."""
 
+_MEALS: Final = {
+    r"\bafter (?:lunch|noon)\b": 14,
+    r"\b(?:at )?lunch ?time\b|\bbefore lunch\b": 12,
+    r"\bafter (?:school|class)\b": 16,
+    r"\bafter work\b": 18,
+    r"\bafter (?:dinner|tea|supper)\b": 20,
+    r"\b(?:before bed|at bed ?time)\b": 21,
+    "午饭后|吃完午饭|中午饭后": 14,
+    "下班后|下班以后": 18,
+    "晚饭后|吃完晚饭": 20,
+    "睡前|睡觉前": 21,
+}
+"""Hours of what people name a part of the day by."""
+
 MOST_CANCELLED: Final = 8
 """Timers cancelled at one word; the budget of an event is ten calls."""
 
@@ -82,8 +96,12 @@ def without_time(state: DialogState, intent: Intent) -> list[Action] | str:
     is_of_day = (names_day(intent) or intent.text("repeat")) and intent.slots.get("day") != 0
     if not is_of_day or not intent.text("label") or not state.has("set_alarm"):
         return phrase("ask_when", state.language)
-    hour = _USUAL_HOUR.get(intent.text("period"), _USUAL_HOUR[""])
+    named = next((each for each in _MEALS if re.search(each, intent.text("label"))), "")
+    hour = _MEALS.get(named) or _USUAL_HOUR.get(intent.text("period"), _USUAL_HOUR[""])
     slots = {name: value for name, value in intent.slots.items() if name != "period"}
+    if named:
+        label = re.sub(rf"\s*(?:{named})(?:\s+to)?\s*", " ", intent.text("label")).strip()
+        slots |= {"label": label or intent.text("label")}
     return alarm(state, Intent("alarm", {**slots, "exact_hour": hour}))
 
 

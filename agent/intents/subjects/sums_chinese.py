@@ -1,0 +1,99 @@
+"""Chinese sums in digits and operators: 两斤半 as 2.5斤, 五花肉十四块八一斤，二十斤 as 14.8 times 20."""
+
+import re
+from typing import Final
+
+_EACH_ZH: Final = "(?P<each>斤|公斤|千克|克|个|瓶|箱|盒|袋|张|本|杯|份|米|天|小时|次|人|只|条)"
+
+_SOME_ZH: Final = "[零一二两三四五六七八九十百千万半\\d.]+"
+
+_TOLD_ZH: Final = (
+    (
+        rf"^.*?({_SOME_ZH})(单|个|份|斤|瓶|箱|盒|袋|张|本|杯|次|只|条|件)[^，,]{{0,6}}[，,]一\2(.{{1,6}}?)[，,]"
+        "(?:一共|总共)?(?:是|要)?多少钱?$",
+        r"\1乘以\3",
+    ),
+    (
+        rf"^.*?({_SOME_ZH})个[^，,]{{1,6}}[，,](?:一人|每人|一个人)({_SOME_ZH})[^，,]{{1,6}}[，,]?"
+        "(?:总共|一共)要?(?:几|多少).*$",
+        r"\1乘以\2",
+    ),
+    (
+        rf"^.*?({_SOME_ZH})(?:块钱?|元|镑)?[，,]?({_SOME_ZH})个?人(?:平)?分[，,]?(?:一个人|每个?人|一人)多少.*$",
+        r"\1除以\2",
+    ),
+    (r"(?<=[\d一二三四五六七八九十百千万])(?:块钱?|元)(?=的百分之)", ""),
+)
+"""Sums that are told: 二十六个小朋友，一人三张，总共要几张; 六百八十镑，三个人分，一个人多少."""
+
+_RATES_ZH: Final = (
+    (rf"^.*?([\d.]+){_EACH_ZH}每(?P=each)([\d.]+)[^\d]{{0,4}}$", r"\1*\3"),
+    (rf"^.*?([\d.]+)(?:块钱?|元)?每{_EACH_ZH}([\d.]+)(?P=each)$", r"\1*\3"),
+)
+"""The same in Chinese: 62公斤，每公斤15毫克; 十四块八一斤，二十斤."""
+
+_DIGITS_ZH: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+
+_SIZES_ZH: Final = {"十": 10, "百": 100, "千": 1000}
+
+_AROUND_ZH: Final = (
+    r"\s+|请问|计算|帮我算|算一下|等于多少|(?:一共|总共)?(?:[是要得]多少钱?|多少钱)$|等于几|等于$|一共多少[^\d]*$"
+    "|[?？。，,]"
+)
+"""What is said around a sum, and between its parts."""
+
+LIANG: Final = "liang"
+"""A tenth of a 斤, where the same character is no number."""
+
+_HALVES_ZH: Final = (
+    (r"(?<![\d.])(\d+)块(\d)(?![\d个人])", r"\1.\2"),
+    (r"(?<=[度里斤])[是有]?(摄氏|华氏)多少度?$", r"是多少\1"),
+    (r"(\d)[是有]?(摄氏|华氏)多少度?$", r"\1是多少\2"),
+    (r"(?<![\d.])(\d+)(斤|米|度|升)(\d{1,2})(?:liang)?(?=[是等有合换])", r"\1.\3\2"),
+    (r"(?<![\d.])(\d+)个?(小时|钟头|斤|公斤|公里|米|升|天|年|分钟|磅|英里)半", r"\1.5\2"),
+    (r"(?<![\d.])(\d+)个半(?=小时|钟头|月|星期)", r"\1.5"),
+    (r"^半个?(?=[^\d])", "0.5"),
+)
+"""How halves and tenths are said behind a unit or before it, and the number they make."""
+
+_BELOW_ZH: Final = {"百": "十", "千": "百", "万": "千"}
+
+_SHORT_ZH: Final = re.compile(r"(?<=([百千万]))[一二三四五六七八九]$")
+"""A last digit that stands for as many of the size below: 一百二 is 120."""
+
+_NUMBER_ZH: Final = re.compile("(?:[零〇一二两三四五六七八九十千万亿]|百(?!分之))+(?:点[零〇一二三四五六七八九]+)?")
+
+
+def in_digits_chinese(text: str) -> str:
+    """Return a Chinese sentence with its numbers in digits: 两斤半 as 2.5斤, 一米七五 as 1.75米."""
+    text = text.replace("零下", "-")
+    for told, asked in _TOLD_ZH:
+        text = re.sub(told, asked, text)
+    text = re.sub(rf"(块[一二三四五六七八九]?|元)一(?={_EACH_ZH})", r"\1每", text)
+    text = re.sub(_AROUND_ZH, "", text)
+    text = re.sub(r"(?<=[一二两三四五六七八九十\d])两(?=[是等有合换])", LIANG, text)
+    text = _NUMBER_ZH.sub(lambda found: number_chinese(found.group()), text)
+    for pattern, instead in _HALVES_ZH:
+        text = re.sub(pattern, instead, text)
+    for pattern, instead in _RATES_ZH:
+        text = re.sub(pattern, instead, text)
+    return text
+
+
+def number_chinese(said: str) -> str:
+    """Return in digits a number that is written in Chinese characters: 一百二 as 120, 三点五 as 3.5."""
+    whole, _, fraction = said.partition("点")
+    whole = _SHORT_ZH.sub(lambda found: found[0] + _BELOW_ZH[found[1]], whole)
+    total = section = digit = 0
+    for character in whole:
+        if character in _DIGITS_ZH:
+            digit = _DIGITS_ZH[character]
+        elif character in _SIZES_ZH:
+            section, digit = section + (digit or 1) * _SIZES_ZH[character], 0
+        else:
+            size = 10_000 if character == "万" else 100_000_000
+            total, section, digit = (total + section + digit) * size, 0, 0
+    value = str(total + section + digit)
+    if not set(whole) - _DIGITS_ZH.keys():  # a number read out: 二零二六
+        value = "".join(str(_DIGITS_ZH[each]) for each in whole)
+    return f"{value}.{''.join(str(_DIGITS_ZH[each]) for each in fraction)}" if fraction else value

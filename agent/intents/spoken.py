@@ -223,16 +223,19 @@ def moment_told(text: str) -> datetime | None:
         return None
 
 
-_MONTHLY: Final = "FREQ=MONTHLY;BYMONTHDAY="
+_MONTHLY: Final = re.compile("FREQ=MONTHLY;BYMONTHDAY=([0-9]+)")
+_WEEKLY: Final = re.compile("FREQ=WEEKLY(?:;INTERVAL=2)?;BYDAY=(?:MO|TU|WE|TH|FR|SA|SU)(?:,(?:MO|TU|WE|TH|FR|SA|SU))*")
 
 
 def every(rule: str, language: Language) -> str:
-    """Return how a rule of the sentence files repeats: `every weekday`, `每周一`."""
+    """Return how a rule of the sentence files repeats: `every weekday`, `每周一`; "" for one that a model made."""
     if rule in _EVERY:
         return _EVERY[rule][language == "zh"]
-    if rule.startswith(_MONTHLY):
-        day = int(rule.removeprefix(_MONTHLY))
+    if monthly := _MONTHLY.fullmatch(rule):
+        day = int(monthly[1])
         return f"每个月{day}号" if language == "zh" else f"on the {ordinal(day)} of every month"
+    if _WEEKLY.fullmatch(rule) is None:
+        return ""
     days = [_BYDAY.index(day) for day in rule.rpartition("=")[2].split(",")]
     missing = [day for day in range(len(_BYDAY)) if day not in days]
     if len(missing) == 1:

@@ -193,7 +193,7 @@ def _reading(result: RecognizeResult, words: str) -> Reading:
         free += len(entity.text) if entity.is_wildcard else 0
     days = _days_of_week(slots)
     if day_of_month := slots.pop("each_month", None):
-        slots |= {"repeat": f"FREQ=MONTHLY;BYMONTHDAY={day_of_month}", "date": day_of_month}
+        slots |= {"repeat": f"FREQ=MONTHLY;BYMONTHDAY={int(day_of_month)}", "date": int(day_of_month)}
     if days:
         slots["repeat"] = "FREQ=WEEKLY;BYDAY=" + ",".join(BYDAY[day] for day in days)
     return free, Intent(result.intent.name, slots)

@@ -11,6 +11,9 @@ from agent.intents.questions import is_question, tokens
 from agent.intents.subjects.lists import core_of, instead_of, items_told, with_amount
 from agent.intents.wording import anywhere, beginning, ending, without_fillers
 
+_RINGS: Final = ("wake", "timer", "remind")
+"""Wordings of what is said of something that rings, and of no thing on a list that is called the same."""
+
 LONGEST_ITEM: Final = 60
 """Characters of what is put on a list without the list being named."""
 
@@ -130,7 +133,7 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     items = items_told([reply for turn in reversed(said) for reply in turn.replies], language)
     first = re.split("[,，]", words, maxsplit=1)[0]
     is_asked = is_question(without_fillers(first, language)) and not beginning("not_wanted", language).match(first)
-    if not items or is_asked or anywhere(language, "reported").search(words):
+    if not items or is_asked or anywhere(language, "reported", *_RINGS).search(words):
         return
     for found in filter(None, (each.match(words) for each in _NEW_AMOUNTS[language])):
         if item := _called(found["item"], items, language):

@@ -86,12 +86,9 @@ def _to_date(number: int, month: int, today: date) -> Iterator[int]:
 
 def but_for(rule: str, weekday: int) -> str:
     """Return a rule of every day, or of days of the week, without one of them (0 is Monday), where any is left."""
-    _, _, named = rule.partition("BYDAY=")
-    days = named.split(";")[0].split(",") if named else [*BYDAY]
+    days = [*BYDAY] if rule == "FREQ=DAILY" else rule.removeprefix("FREQ=WEEKLY;BYDAY=").split(",")
     left = [day for day in days if day != BYDAY[weekday]]
-    if not left or "INTERVAL" in rule:
-        return rule
-    return "FREQ=WEEKLY;BYDAY=" + ",".join(left)
+    return "FREQ=WEEKLY;BYDAY=" + ",".join(left) if left and {*days} <= {*BYDAY} else rule
 
 
 def next_moment(intent: Intent, now: datetime) -> datetime | None:

@@ -115,9 +115,12 @@ def _exchanged(words: str, last: Turn, language: Language) -> str:
     """Return what was told last with one thing in place of another: not oolong, it's jasmine; "" where it has none."""
     exchanged = _NOT_BUT[language].search(words)
     told = next((read["fact"] for reply in last.replies if (read := gaps("remembered", reply, language))), "")
-    if exchanged is None or exchanged["gone"].casefold() not in told.casefold():
+    if exchanged is None:
         return ""
-    return re.sub(re.escape(exchanged["gone"]), lambda _: exchanged["instead"], told, flags=re.IGNORECASE)
+    gone = re.escape(exchanged["gone"])
+    whole = gone if language == "zh" else rf"\b{gone}\b"
+    righted, found = re.subn(whole, lambda _: exchanged["instead"], told, flags=re.IGNORECASE)
+    return righted if found else ""
 
 
 def may_be_known(state: DialogState) -> bool:

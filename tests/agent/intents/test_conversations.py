@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.context.block import Block
+from agent.intents.dialog_state import Turn
+from agent.intents.follow_up.of_lists import of_listed
+from agent.intents.spoken import every
 from agent.intents.subjects.days import but_for
 from agent.intents.subjects.lists import core_of, instead_of, things
 from agent.intents.subjects.sums import answer_sum
@@ -248,6 +252,9 @@ async def test_a_coin_is_tossed_again_and_nothing_is_forgotten(tmp_path: Path) -
             "remind me Thursday after lunch to actually start it",
             {"at": "2026-11-26T14:00", "label": "actually start it"},
         ),
+        ("remind me tonight to call mum", {"at": "2026-11-21T20:00", "label": "call mum"}),
+        ("remind me tomorrow afternoon to call mum", {"at": "2026-11-22T15:00", "label": "call mum"}),
+        ("每个月5号提醒我交房租", {"at": "2026-12-05T09:00", "repeat": "FREQ=MONTHLY;BYMONTHDAY=5"}),
         ("remind me to clean the chain tonight, sevenish", {"at": "2026-11-21T19:00", "label": "clean the chain"}),
         ("and the vet's coming Thursday at quarter past two, remind me an hour before", {"at": "2026-11-26T13:15"}),
         ("remind me tomorrow to call the bank", {"at": "2026-11-22T09:00", "label": "call the bank"}),
@@ -304,6 +311,40 @@ async def test_how_often_it_rings_is_changed_afterwards(talk: Talk, words: str, 
 def test_a_rule_without_one_of_its_days() -> None:
     assert but_for("FREQ=DAILY", 2) == "FREQ=WEEKLY;BYDAY=MO,TU,TH,FR,SA,SU"
     assert but_for("FREQ=WEEKLY;BYDAY=WE", 2) == "FREQ=WEEKLY;BYDAY=WE"
+    for of_a_model in ("FREQ=SECONDLY;INTERVAL=600", "FREQ=MONTHLY;BYDAY=1WE", "FREQ=DAILY;INTERVAL=2"):
+        assert but_for(of_a_model, 2) == of_a_model
+
+
+@pytest.mark.parametrize(
+    ("rule", "english", "chinese"),
+    [
+        ("FREQ=MONTHLY;BYMONTHDAY=22", "on the 22nd of every month", "每个月22号"),
+        ("FREQ=WEEKLY;BYDAY=MO,TU,TH", "every Monday, Tuesday and Thursday", "每周一、二、四"),
+        ("FREQ=SECONDLY;INTERVAL=600", "", ""),
+        ("FREQ=MONTHLY;BYDAY=1MO", "", ""),
+        ("FREQ=MONTHLY;BYMONTHDAY=1,15", "", ""),
+    ],
+)
+def test_a_rule_is_said_where_it_is_one_of_the_box_s_own(rule: str, english: str, chinese: str) -> None:
+    assert (every(rule, "en"), every(rule, "zh")) == (english, chinese)
+
+
+async def test_what_a_model_made_to_repeat_is_changed_without_its_rule_said(talk: Talk) -> None:
+    rent = a_timer("rent", "2 days", "2026-11-23 09:00:00 CET") | {"repeats": "FREQ=MONTHLY;BYDAY=1MO"}
+    talk.hear("change the rent reminder to ten", at=at(7))
+    await talk.calls([rent])
+    await talk.calls(rent | {"due": "2026-11-23 10:00:00 CET", "id": "t2"})
+    await talk.calls({"cancelled": rent, "still_set": 1})
+    assert "rent" in await talk.says()
+
+
+async def test_a_timer_is_no_thing_on_a_list_of_the_same_name(tmp_path: Path) -> None:
+    async with a_home(tmp_path) as home:
+        await home.hear("put pasta and milk on the shopping list")
+        assert "Off the" not in await home.hear("leave the milk by the door", follows=True)
+        assert await home.hear("what's on it", follows=True) == "On the shopping list there is: pasta, milk."
+    told = Turn(Block("", "user_text", "", "x", is_human=True, budget=0), (), ("On the shopping list now: pasta.",))
+    assert [*of_listed("scrap the pasta timer", [told])] == []
 
 
 @pytest.mark.parametrize("words", ["about eight o'clock", "like eight", "not six, I'm out then, make it eight"])

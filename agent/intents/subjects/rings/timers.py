@@ -31,7 +31,7 @@ from memory.json_value import Json, fields, objects
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
 """The content of a timer's event, as the timer tools write it."""
 
-_USUAL_HOUR: Final = {"": 9, "morning": 9, "noon": 12, "evening": 18, "night": 20}
+_USUAL_HOUR: Final = {"": 9, "morning": 9, "noon": 12, "afternoon": 15, "evening": 18, "night": 20}
 """The hour at which somebody is reminded of a day, or of a part of it, where none was said."""
 
 _MEALS: Final = {
@@ -93,11 +93,14 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
 
 def without_time(state: DialogState, intent: Intent) -> list[Action] | str:
     """Set a reminder of a coming day at the usual time of it, which is said back; ask for the time of any other."""
-    is_of_day = (names_day(intent) or intent.text("repeat")) and intent.slots.get("day") != 0
-    if not is_of_day or not intent.text("label") or not state.has("set_alarm"):
-        return phrase("ask_when", state.language)
     named = next((each for each in _MEALS if re.search(each, intent.text("label"))), "")
-    hour = _MEALS.get(named) or _USUAL_HOUR.get(intent.text("period"), _USUAL_HOUR[""])
+    part = "afternoon" if re.search("afternoon|下午", state.words) else intent.text("period")
+    hour = _MEALS.get(named) or _USUAL_HOUR.get(part, _USUAL_HOUR[""])
+    is_later = part and state.now is not None and state.now.hour < hour  # this evening, tonight
+    is_of_day = names_day(intent) or intent.text("repeat") or is_later
+    is_today = intent.slots.get("day") == 0 and not is_later
+    if not is_of_day or is_today or not intent.text("label") or not state.has("set_alarm"):
+        return phrase("ask_when", state.language)
     slots = {name: value for name, value in intent.slots.items() if name != "period"}
     if named:
         label = re.sub(rf"\s*(?:{named})(?:\s+to)?\s*", " ", intent.text("label")).strip()
@@ -164,7 +167,7 @@ def change(state: DialogState, intent: Intent) -> list[Action] | str:
 def _as_changed(state: DialogState, timer: Timer, rule: str) -> str:
     """Say of a timer that was set anew how long it has left, or how it repeats."""
     due = due_of(timer)
-    return _set(state, due, label_of(timer), rule) if rule and due is not None else _left(state, timer)
+    return _set(state, due, label_of(timer), rule) if every(rule, state.language) and due else _left(state, timer)
 
 
 def _to_change(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | str:

@@ -83,6 +83,8 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
     is_righted = intent.name == "voice_correct" and understand(before.words).name == "remember"
     if not is_change and not is_righted and intent.name not in _OPEN:
         return
+    if asked_back(state)[0] and beginning("objecting", language).match(words):
+        return  # no, half past nine: of what was asked back, and not of what rings already
     yield from _tossed_again(words, before, intent, understand)
     is_of_lists = bool(spoken_of(before.replies, language))
     if any(_is_of_timers(turn) for turn in state.last_said(1 if is_of_lists else 2)):

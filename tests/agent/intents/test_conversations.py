@@ -360,6 +360,18 @@ async def test_the_hour_of_a_day_may_be_said_afterwards(talk: Talk, words: str) 
     assert (name, arguments["at"]) == ("set_alarm", "2026-11-21T20:00")
 
 
+async def test_a_no_to_what_was_asked_back_moves_nothing_that_rings(talk: Talk) -> None:
+    tablet = a_timer("take my water tablet", "1 day", "2026-11-22 08:00:00 CET") | {"repeats": "FREQ=DAILY"}
+    talk.hear("remind me to take my water tablet every morning at eight", at=at(9))
+    await talk.calls(tablet)
+    await talk.says()
+    talk.hear("and the wee white one at night, say ten o'clock", at=at(9))
+    assert (await talk.says()).startswith("Did you mean")
+    talk.hear("no, half past nine, I'm in my bed by ten", at=at(9))
+    calls = [name for name, _ in await talk.answer()]
+    assert not {"set_alarm", "set_timer", "cancel_timer"} & {*calls}
+
+
 async def test_another_hour_of_an_alarm_may_tell_why(talk: Talk) -> None:
     mummy = a_timer("call Mummy", "8 hours 39 minutes", "2026-11-21 19:00:00 CET")
     talk.hear("remind me to call Mummy this evening by seven", at=at(9))

@@ -29,7 +29,7 @@ from agent.intents.subjects import (
 )
 from agent.intents.subjects.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.rings import day_before, pausing, timers
-from agent.intents.subjects.sums import answer_sum
+from agent.intents.subjects.sums import answer_clause, answer_sum
 from agent.intents.wishes import begun, clause_of, one_by_one, wishes
 from agent.intents.wording import bare, mended, without_fillers
 from agent.tools.tool import unmarked
@@ -180,7 +180,8 @@ def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list
         return told
     if intent.name in {"recall", "unknown", "timer_status", "outside"}:
         plain = without_fillers(state.words, state.language)
-        if told := answer_sum(state.words) or answer_sum(plain) or answer_sum(mended(plain, state.language)):
+        whole = mended(plain, state.language)
+        if told := answer_sum(state.words) or answer_sum(plain) or answer_sum(whole) or answer_clause(whole):
             return told
         if at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS)):
             return at_home

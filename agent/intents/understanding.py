@@ -104,7 +104,7 @@ class Understanding:
             less = self._best(first, language)
             # And I am stewing meat: that is what it is for.
             is_fuller = language == "zh" and less.name == intent.name == "timer_start"
-            intent = intent if less.name in _VAGUE or is_fuller else less
+            intent = intent if less.name in _VAGUE | {"hello"} or is_fuller else less
         if intent.name in _VAGUE and (order := request_in(plain, language)):
             asked = self._best(order, language)
             intent = intent if asked.name in _VAGUE and intent.name != UNKNOWN.name else asked

@@ -11,6 +11,9 @@ from agent.intents.subjects.sums_chinese import LIANG, in_digits_chinese
 if TYPE_CHECKING:
     from pint import UnitRegistry
 
+MOST_CLAUSES: Final = 4
+"""Of a sentence, of which one may be a sum."""
+
 LONGEST: Final = 120
 """Characters of what may be a sum."""
 
@@ -215,6 +218,13 @@ def answer_sum(words: str) -> str:
         return ""
     found = _converted(text, language) or _calculated(text, language)
     return found or _calculated(_THINGS.sub("", text), language)
+
+
+def answer_clause(words: str) -> str:
+    """Return the answer to the one clause of a sentence that is a sum or a conversion; "" where none is, or several."""
+    clauses = re.split(r"[，。；！？]|[,;.!?]\s+", words)
+    found = [told for clause in clauses[:MOST_CLAUSES] if (told := answer_sum(clause))] if len(clauses) > 1 else []
+    return found[0] if len(found) == 1 else ""
 
 
 def spoken_number(value: float, *, is_measure: bool = False) -> tuple[str, bool]:

@@ -180,6 +180,7 @@ def test_a_sum_is_said_in_many_ways(words: str, value: str) -> None:
         ("五花肉十四块八一斤,二十斤多少钱", "296"),
         ("体重62公斤,每公斤15毫克,一共多少毫克", "930"),
         ("昨天跑了四十三单,一单四块八,一共多少钱", "206.4"),
+        ("打折那个键盘原价六百九十九，打七五折多少钱", "524.25"),
         ("我们班二十六个小朋友,一人三张彩纸,总共要几张", "78"),
         ("帮我算一千二百块的百分之六是多少", "72"),
     ],
@@ -224,6 +225,15 @@ async def test_one_thing_is_put_in_place_of_another(
         assert await home.hear(asked, follows=True) == answer
 
 
+async def test_a_sum_is_found_in_its_clause(tmp_path: Path) -> None:
+    async with a_home(tmp_path) as home:
+        assert await home.hear("爷爷考考你，十七加二十六等于多少") == "等于43。"
+        assert await home.hear("再减九呢", follows=True) == "等于34。"
+        assert await home.hear(
+            "Tell me one thing, what is eighteen percent GST on forty two thousand five hundred"
+        ) == ("That is 7650.")
+
+
 async def test_two_dice_are_rolled_and_rolled_again(tmp_path: Path) -> None:
     async with a_home(tmp_path) as home:
         for words in ("roll two dice for me", "and again for my brother"):
@@ -251,6 +261,11 @@ async def test_a_coin_is_tossed_again_and_nothing_is_forgotten(tmp_path: Path) -
         (
             "remind me Thursday after lunch to actually start it",
             {"at": "2026-11-26T14:00", "label": "actually start it"},
+        ),
+        ("Amma's BP medicine is at nine night, daily, you please remind", {"at": "2026-11-21T21:00"}),
+        (
+            "Morning, I've just got in off my round, give us a shout at quarter past one would you",
+            {"at": "2026-11-21T13:15"},
         ),
         ("remind me tonight to call mum", {"at": "2026-11-21T20:00", "label": "call mum"}),
         ("remind me tomorrow afternoon to call mum", {"at": "2026-11-22T15:00", "label": "call mum"}),
@@ -347,7 +362,9 @@ async def test_a_timer_is_no_thing_on_a_list_of_the_same_name(tmp_path: Path) ->
     assert [*of_listed("scrap the pasta timer", [told])] == []
 
 
-@pytest.mark.parametrize("words", ["about eight o'clock", "like eight", "not six, I'm out then, make it eight"])
+@pytest.mark.parametrize(
+    "words", ["about eight o'clock", "say eight o'clock", "like eight", "not six, I'm out then, make it eight"]
+)
 async def test_the_hour_of_a_day_may_be_said_afterwards(talk: Talk, words: str) -> None:
     stole = a_timer("iron the stole", "11 hours", "2026-11-21 18:00:00 CET")
     talk.hear("remind me Saturday evening to iron the stole", at=at(6))
@@ -442,6 +459,12 @@ async def test_one_more_alarm_is_of_the_same_half_of_the_day(talk: Talk) -> None
     ("words", "name", "label"),
     [
         ("How many days since the fourth of September", "days_until", ""),
+        ("my exam is on the twelfth of December, how many days is that", "days_until", ""),
+        ("how long till school finishes up, it's the sixteenth of December", "days_until", ""),
+        ("and make it loud, I'll probably be dead asleep", "volume_up", ""),
+        ("not so loud, please", "volume_down", ""),
+        ("Why aye, right, stick the kettle timer on, four minutes", "timer_start", "kettle"),
+        ("our lass wants bread buns, ham and pease pudding on the shopping", "list_add", ""),
         ("how many days since the operation, it was on the twelfth", "days_until", ""),
         ("what day does the fourteenth of February fall on next year", "date", ""),
         ("I've got bread proving, nudge me in an hour and ten", "timer_start", "bread proving"),

@@ -181,7 +181,8 @@ def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list
     if intent.name in {"recall", "unknown", "timer_status", "outside"}:
         plain = without_fillers(state.words, state.language)
         whole = mended(plain, state.language)
-        if told := answer_sum(state.words) or answer_sum(plain) or answer_sum(whole) or answer_clause(whole):
+        sums = map(answer_sum, dict.fromkeys((state.words, plain, whole)))
+        if told := next(filter(None, sums), "") or answer_clause(whole):
             return told
         if at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS)):
             return at_home

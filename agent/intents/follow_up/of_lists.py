@@ -8,7 +8,7 @@ from agent.intents.dialog_state import Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.phrases import gaps
 from agent.intents.questions import is_question, tokens
-from agent.intents.subjects.lists import core_of, instead_of, items_told, with_amount
+from agent.intents.subjects.lists import core_of, instead_of, items_told, replies_in, with_amount
 from agent.intents.wording import anywhere, beginning, ending, without_fillers
 
 _RINGS: Final = ("wake", "timer", "remind")
@@ -130,7 +130,7 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     `said` are the last turns of this conversation, the newest first.
     """
     language = language_of(words)
-    items = items_told([reply for turn in reversed(said) for reply in turn.replies], language)
+    items = items_told(replies_in(said), language)
     first = re.split("[,，]", words, maxsplit=1)[0]
     is_asked = is_question(without_fillers(first, language)) and not beginning("not_wanted", language).match(first)
     if not items or is_asked or anywhere(language, "reported", *_RINGS).search(words):

@@ -14,7 +14,8 @@ from agent.intents.subjects.rings.timers import same_half
 from agent.intents.wording import anywhere, beginning, ending, without_fillers
 from memory.json_value import Json, fields
 
-_RINGING: Final = frozenset({"set_timer", "set_alarm"})
+RINGING: Final = frozenset({"set_timer", "set_alarm"})
+"""Tools by which something is set that rings."""
 
 _MEANS_NOTHING: Final = frozenset({"unknown", "outside"})
 """What words may be taken for that are no sentence of the box's own."""
@@ -110,9 +111,10 @@ def _corrected(words: str, language: Language, last: Turn, understand: Understan
     rest = words[opened.end() if opened else 0 :]
     changing = beginning("changing", language).match(rest)
     has_no_time = understand(last.words).name == "ask_when"  # reminded of a day, at an hour of ours
-    last_clause = re.split("[,，] *", rest)[-1]
-    if not changing and beginning("changing", language).match(last_clause) and rest.startswith(("not ", "no ")):
-        rest, changing = last_clause, beginning("changing", language).match(last_clause)  # not nine, make it ten
+    if not changing and rest.startswith(("not ", "no ")):  # not nine, he's driving then, make it ten
+        last_clause = re.split("[,，] *", rest)[-1]
+        changing = beginning("changing", language).match(last_clause)
+        rest = last_clause if changing else rest
     if not (changing or has_no_time or (opened and anywhere(language, "objecting").search(opened.group()))):
         return
     if anywhere(language, "as_well").search(words):
@@ -196,7 +198,8 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
     is_asked = beginning("time_first", language).match(when) or anywhere(language, "one_more").search(opened.group())
     before = understand(last.words)
     # Seven tomorrow, and half past: of the same day, and to wake as well.
-    same = day_of(before) | {name: value for name, value in before.slots.items() if name == "wakes"}
+    of_before = day_of(before) | {name: value for name, value in before.slots.items() if name == "wakes"}
+    same = _day_within(words, language, understand) or of_before
     is_told = is_statement(when) or (anywhere(language, "is_so").search(when) is not None)
     article = _ARTICLE.search(opened.group())  # of "an hour", which "another" may have too
     whole = [when, *([f"{article.group()}{when}"] if article else [])]
@@ -205,7 +208,6 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
     )
     for found in sorted(may_be, key=lambda each: (each.name != before.name, len(each.text("label")))):
         is_alarm = found.name == before.name == "alarm" and not names_day(found)
-        same = _day_within(words, language, understand) or same
         again = {"repeat": before.text("repeat")} if before.text("repeat") and not found.text("label") else {}
         each = Intent(found.name, {**same, **again, **_of_its_half(found, last)}) if is_alarm else found
         if not each.text("label") and (label := _reminded_of(last, language)):
@@ -231,7 +233,7 @@ def _reminded_of(last: Turn, language: Language) -> str:
     """Return what a turn was to remind of, "" where it rings for nothing: "and again at eight" is for the same."""
     if anywhere(language, "remind").search(last.words) is None:
         return ""
-    labels = (str(fields(each.value).get("label", "")) for each in last.results if each.tool in _RINGING)
+    labels = (str(fields(each.value).get("label", "")) for each in last.results if each.tool in RINGING)
     return next((label for label in labels if not is_length(label)), "")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from agent.event import SELF_CREATED
-from agent.intents.dialog_state import Action, DialogState, ToolResult
+from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.intent import Intent, Language
 from agent.intents.phrases import gaps, phrase
 from agent.intents.questions import tokens
@@ -60,14 +60,14 @@ _MEASURES: Final = (
     "loaf|loaves|pints?|pounds?|rolls?|cups?)"
 )
 _COUNTS_ZH: Final = "一二两三四五六七八九十百半几0123456789"
-_MEASURES_ZH: Final = "把瓶斤个箱盒袋包条只块份碗罐桶打双支卷张本根颗棵片串"
+_MUCH_ZH: Final = rf"[{_COUNTS_ZH}\d]+(?:公斤|[把瓶斤个箱盒袋包条只块份碗罐桶打双支卷张本根颗棵片串])"
 _AMOUNT: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(rf"^(?:the )?(?:an? |{_COUNT}\s+)?(?:half |few |dozen )?(?:{_MEASURES} (?:of )?)?", re.IGNORECASE),
-    "zh": re.compile(rf"^[一二两三四五六七八九十百半几\d]+(?:公斤|[{_MEASURES_ZH}])"),
+    "zh": re.compile(rf"^{_MUCH_ZH}"),
 }
 """How much of a thing is wanted, said before it."""
 
-_BEHIND_ZH: Final = re.compile(rf"[一二两三四五六七八九十百半几\d]+(?:公斤|[{_MEASURES_ZH}])$")
+_BEHIND_ZH: Final = re.compile(rf"{_MUCH_ZH}$")
 """The same, said behind it."""
 
 _MORE_OF_IT: Final = re.compile(
@@ -97,9 +97,10 @@ def add(state: DialogState, intent: Intent) -> list[Action] | str:
 def remove(state: DialogState, intent: Intent) -> list[Action] | str:
     """Take things off, by the words that they were put on with."""
     name = list_of(state, intent)
-    if (found := _looked_up(state, name)) is not None:
+    found = _looked_up(state, name)
+    if not isinstance(found, ToolResult):
         return found
-    there = standing(_search(state, name), name, state.language)
+    there = standing(found, name, state.language)
     gone = [each for each in there for wanted in things(intent.text("item")) if _is_same(each, wanted)]
     gone = gone or [each for each in there if (own := _stems(each)) and own <= _stems(intent.text("item"))]
     if not gone:
@@ -126,9 +127,10 @@ def clear(state: DialogState, intent: Intent) -> list[Action] | str:
 def tell(state: DialogState, intent: Intent) -> list[Action] | str:
     """Say what is on the list, or whether one thing is."""
     name, language = list_of(state, intent), state.language
-    if (found := _looked_up(state, name)) is not None:
+    found = _looked_up(state, name)
+    if not isinstance(found, ToolResult):
         return found
-    there, wanted = standing(_search(state, name), name, language), things(intent.text("item"))
+    there, wanted = standing(found, name, language), things(intent.text("item"))
     if wanted:
         has = all(any(_is_same(each, one) for each in there) for one in wanted)
         return phrase("list_has" if has else "list_has_not", language, item=_joined(wanted, language), list=name)
@@ -140,10 +142,12 @@ def tell(state: DialogState, intent: Intent) -> list[Action] | str:
 def list_of(state: DialogState, intent: Intent) -> str:
     """Return the name of the list that is meant: the one that is named, the one just spoken of, or the usual one."""
     named = _LISTED.sub("", intent.text("list").strip().lower())
-    spoken = spoken_of(
-        [reply for turn in reversed(state.last_said(LOOKED_BACK)) for reply in turn.replies], state.language
-    )
-    return named or spoken or _USUAL[state.language]
+    return named or spoken_of(replies_in(state.last_said(LOOKED_BACK)), state.language) or _USUAL[state.language]
+
+
+def replies_in(said: Sequence[Turn]) -> list[str]:
+    """Return what turns were answered with, in order; they are given the newest first, as by `last_said`."""
+    return [reply for turn in reversed(said) for reply in turn.replies]
 
 
 def spoken_of(replies: Sequence[str], language: Language) -> str:
@@ -206,7 +210,7 @@ def things(said: str) -> list[str]:
     return found
 
 
-def standing(found: ToolResult | None, name: str, language: Language) -> list[str]:
+def standing(found: ToolResult, name: str, language: Language) -> list[str]:
     """Return what stands on a list after all the changes that were found, in the order in which it came there."""
     there: list[str] = []
     for change, changed in _changes(found, name, language):
@@ -220,9 +224,9 @@ def standing(found: ToolResult | None, name: str, language: Language) -> list[st
     return there
 
 
-def _changes(found: ToolResult | None, name: str, language: Language) -> Iterator[tuple[str, list[str]]]:
+def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple[str, list[str]]]:
     """Yield the changes of a list that were told, the oldest first."""
-    hits = [fields(hit) for hit in listed(fields(found.value).get("hits"))] if found is not None else []
+    hits = [fields(hit) for hit in listed(fields(found.value).get("hits"))]
     for _, words in sorted(
         ((str(hit.get("at", "")), -place), str(hit.get("words", ""))) for place, hit in enumerate(hits)
     ):
@@ -237,18 +241,16 @@ def _changes(found: ToolResult | None, name: str, language: Language) -> Iterato
                 yield change, things(read.get("items", ""))
 
 
-def _search(state: DialogState, name: str) -> ToolResult | None:
-    """Return the last search for what was told of a list, None without one: what else was sought is none of it."""
+def _looked_up(state: DialogState, name: str) -> ToolResult | list[Action] | str:
+    """Return what a search for what was told of the list found, the call that searches, or why that failed.
+
+    What else was sought in this turn is none of it.
+    """
     words = phrase("list_words", state.language, list=name)
-    return next((each for each in reversed(state.results(TOOL)) if each.was_asked(words=words)), None)
-
-
-def _looked_up(state: DialogState, name: str) -> list[Action] | str | None:
-    """Return the search for what was told of the list, or why it failed; None once it is there."""
-    words, found = phrase("list_words", state.language, list=name), _search(state, name)
+    found = next((each for each in reversed(state.results(TOOL)) if each.was_asked(words=words)), None)
     if found is None or found.is_uncertain:
         return [state.action(TOOL, words=words, speaker="you", limit=LOOKED_AT)]
-    return phrase("failed", state.language, reason=found.reason) if found.has_failed else None
+    return phrase("failed", state.language, reason=found.reason) if found.has_failed else found
 
 
 def _noted(state: DialogState, told: str) -> list[Action] | str:

@@ -29,12 +29,12 @@ def pause(state: DialogState, intent: Intent) -> list[Action] | str:
         return [state.action("cancel_timer", which=timer["id"])]
     if cancelled.has_failed or cancelled.is_uncertain:
         return phrase("failed" if cancelled.has_failed else "perhaps_done", language, reason=cancelled.reason)
-    return told_paused(timer, state)
+    return _told_paused(timer, state)
 
 
 def go_on(state: DialogState, intent: Intent) -> list[Action] | str:
     """Set what was paused anew, for what was left of it."""
-    language, result, paused = state.language, state.result("set_timer"), paused_last(state)
+    language, result, paused = state.language, state.result("set_timer"), _paused_last(state)
     if paused is None:
         return phrase("timer_none_paused", language)
     label, left = label_of(paused), seconds_told(str(paused.get("left", "")))
@@ -45,7 +45,7 @@ def go_on(state: DialogState, intent: Intent) -> list[Action] | str:
     return phrase("timer_goes_on", language, left=spoken_length(left, language))
 
 
-def told_paused(timer: Timer, state: DialogState) -> str:
+def _told_paused(timer: Timer, state: DialogState) -> str:
     """Return the sentence that a timer is paused, and for how long it has to run on."""
     language, label = state.language, label_of(timer)
     left = spoken_length(seconds_told(str(timer.get("left", ""))), language)
@@ -54,7 +54,7 @@ def told_paused(timer: Timer, state: DialogState) -> str:
     return phrase("timer_paused_for", language, left=left, label=to_second_person(label, language))
 
 
-def paused_last(state: DialogState) -> Timer | None:
+def _paused_last(state: DialogState) -> Timer | None:
     """Return the timer that was paused last and did not go on, as it was then; None where there is none."""
     for turn in reversed(state.earlier[-LOOKED_BACK:]):
         if any(gaps("timer_goes_on", reply, state.language) for reply in turn.replies):

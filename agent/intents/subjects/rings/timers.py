@@ -34,7 +34,7 @@ _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what
 _USUAL_HOUR: Final = {"": 9, "morning": 9, "noon": 12, "afternoon": 15, "evening": 18, "night": 20}
 """The hour at which somebody is reminded of a day, or of a part of it, where none was said."""
 
-_MEALS: Final = {
+_NAMED_HOURS: Final = {
     r"\bafter (?:lunch|noon)\b": 14,
     r"\b(?:at )?lunch ?time\b|\bbefore lunch\b": 12,
     r"\bafter (?:school|class)\b": 16,
@@ -93,9 +93,9 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
 
 def without_time(state: DialogState, intent: Intent) -> list[Action] | str:
     """Set a reminder of a coming day at the usual time of it, which is said back; ask for the time of any other."""
-    named = next((each for each in _MEALS if re.search(each, intent.text("label"))), "")
+    named = next((each for each in _NAMED_HOURS if re.search(each, intent.text("label"))), "")
     part = "afternoon" if re.search("afternoon|下午", state.words) else intent.text("period")
-    hour = _MEALS.get(named) or _USUAL_HOUR.get(part, _USUAL_HOUR[""])
+    hour = _NAMED_HOURS.get(named) or _USUAL_HOUR.get(part, _USUAL_HOUR[""])
     is_later = part and state.now is not None and state.now.hour < hour  # this evening, tonight
     is_of_day = names_day(intent) or intent.text("repeat") or is_later
     is_today = intent.slots.get("day") == 0 and not is_later

@@ -1,6 +1,5 @@
 """What to do next without a model: rules in place of thought, as a pure function of the dialogue."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -13,22 +12,10 @@ from agent.intents.follow_up.meaning import asked_back, follow_up, said_yes_to
 from agent.intents.guessing import guessed
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
-from agent.intents.questions import is_question, is_statement
-from agent.intents.subjects import (
-    agenda,
-    almanac,
-    chance,
-    device,
-    lists,
-    recall,
-    status,
-    talk,
-    tasks,
-    voices,
-    weather,
-)
-from agent.intents.subjects.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
-from agent.intents.subjects.rings import day_before, pausing, timers
+from agent.intents.skills import NO_SKILL, SKILLS, Skill
+from agent.intents.subjects import agenda, chance, recall, unknown, voices, weather
+from agent.intents.subjects.home import HOME_SAY, WORDS, said_at_home, told_of_watch, watched_at_home
+from agent.intents.subjects.rings import timers
 from agent.intents.subjects.sums import answer_clause, answer_sum
 from agent.intents.wishes import begun, clause_of, one_by_one, wishes
 from agent.intents.wording import bare, mended, without_fillers
@@ -37,71 +24,14 @@ from agent.tools.tool import unmarked
 _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
 """The note that its own events are put back with."""
 
-_NEEDS: Final[Mapping[str, str]] = {
-    "timer_start": "set_timer",
-    "timer_cancel": "cancel_timer",
-    "timer_cancel_all": "cancel_timer",
-    "timer_change": "set_timer",
-    "timer_status": "list_timers",
-    "timer_pause": "cancel_timer",
-    "timer_resume": "set_timer",
-    "alarm": "set_alarm",
-    "alarm_before": "set_alarm",
-    "tasks": "mailbox",
-    "task_cancel": "mailbox",
-    "volume_set": "set_volume",
-    "volume_told": "set_volume",
-    "volume_up": "set_volume",
-    "volume_down": "set_volume",
-    "volume_change": "set_volume",
-    "list_remove": "recall",
-    "list_tell": "recall",
-    "recall": "recall",
-    "why_slow": "why_slow",
-    "status": "check_mailbox",
-    "dreamt": "last_night",
-    "mute_microphone": "device",
-    "wait": "device",
-    "go_on": "device",
-    "snooze": "device",
-    "forget_last": "device",
-    "forget_other": "device",
-}
-"""The tool without which there is no use in trying."""
-
-_WITHOUT_EFFECT: Final = frozenset(
-    {
-        "timer_status",
-        "tasks",
-        "list_tell",
-        "volume_told",
-        "recall",
-        "why_slow",
-        "status",
-        "dreamt",
-        "wait",
-        "go_on",
-        "snooze",
-    }
-)
-
-_WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {
-    "remember",
-    "put_right",
-    "list_add",
-    "list_change",
-    "list_clear",
-    "ask_when",
-}
-"""Intents that are asked back when they were hard to hear."""
-
 _NOT_HERE: Final = frozenset({"unknown", "outside"})
 """What only a house or a model may understand."""
 
-_FOR_GOOD: Final = frozenset(
-    {"timer_cancel", "timer_change", "timer_cancel_all", "task_cancel", "mute_microphone", "forget_last"}
-)
-"""Of these, those that no word takes back: a yes that was hard to hear is asked once more."""
+_COURTESY: Final = frozenset({"thanks", "hello"})
+"""What words begin with that may be an order too: lovely, he's outside, cancel the two o'clock one."""
+
+_OPEN: Final = frozenset({"recall", "unknown"})
+"""What words mean that are no command."""
 
 
 def decide(state: DialogState, understand: Understand) -> list[Action]:
@@ -133,7 +63,7 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     if isinstance(intent, Action):
         return [intent]
     rest = ""
-    if intent.name in ringing.VAGUE and (clause := clause_of(state, understand)):
+    if intent.name in ringing.VAGUE | _COURTESY and (clause := clause_of(state, understand)):
         state, rest = state.in_words(clause.words), bare(clause.rest)
         intent = clause.named(_meant(state, understand))
         rest = "" if intent.name in chance.INTENTS else rest  # whose turn is it, toss a coin
@@ -189,9 +119,14 @@ def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list
         if state.has("recall") and intent.name != "outside":
             return _recall(state, intent, understand)
         intent = UNKNOWN if intent.name == "timer_status" and state.has("list_timers") else intent
-    if (tool := _NEEDS.get(intent.name)) and not state.has(tool):
-        return phrase("no_volume" if tool == "set_volume" else "cannot", state.language)
-    return _SKILLS.get(intent.name, _unknown)(state, intent)
+    skill = _skill(intent)
+    if skill.tool and not state.has(skill.tool):
+        return phrase("no_volume" if skill.tool == "set_volume" else "cannot", state.language)
+    return skill.answer(state, intent)
+
+
+def _skill(intent: Intent) -> Skill:
+    return SKILLS.get(intent.name, NO_SKILL)
 
 
 def _confirmed(state: DialogState) -> str:
@@ -212,24 +147,18 @@ def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[
     told: list[Action] | str = ""
     if intent.name == "recall" or recall.may_be_known(state):
         told = recall.recall(state, understand)
-    unknown = {"", phrase("not_found", state.language)}
-    is_unknown = isinstance(told, str) and told in unknown
+    nothing = {"", phrase("not_found", state.language)}
+    is_unknown = isinstance(told, str) and told in nothing
     if is_unknown and state.has("list_timers"):
         told = (timers.status(state, intent) if "agenda" in intent.slots else timers.due(state)) or told
-    if not isinstance(told, list) and told in unknown and intent.name == "timer_status":
+    if not isinstance(told, list) and told in nothing and intent.name == "timer_status":
         told = timers.all_of_them(state) or told
-    return told or (phrase("not_found", state.language) if intent.name == "recall" else _unknown(state, intent))
+    return told or (phrase("not_found", state.language) if intent.name == "recall" else unknown.told(state, intent))
 
 
 def _say(state: DialogState, words: str, summary: str) -> list[Action]:
     """Return the reply and, where there is such a tool, the end of the event."""
-    return [Action("reply", {"text": words}, needs_model=_needs_model(state, words)), *_complete(state, summary)]
-
-
-def _needs_model(state: DialogState, words: str) -> bool:
-    """Say whether the words only tell that a model is needed."""
-    told = ("outside", "not_found", "told_only", "needs_model_still", "lost_thread", "home_away")
-    return words == _told_first(state) or words in {phrase(name, state.language) for name in told}
+    return [Action("reply", {"text": words}, needs_model=unknown.needs_model(state, words)), *_complete(state, summary)]
 
 
 def _complete(state: DialogState, summary: str) -> list[Action]:
@@ -261,7 +190,7 @@ def _meant(state: DialogState, understand: Understand) -> Intent:
     if asked and intent.name == "yes":
         wanted = understand(asked)
         wanted = Intent("unknown", {WORDS: asked}) if wanted.name in _NOT_HERE else wanted
-        return Intent("unsure_yes") if state.is_doubtful and wanted.name in _FOR_GOOD and not is_sure else wanted
+        return Intent("unsure_yes") if state.is_doubtful and _skill(wanted).is_final and not is_sure else wanted
     if asked and intent.name == "no":
         return Intent("declined")
     intent = follow_up(state, intent, understand)
@@ -270,7 +199,7 @@ def _meant(state: DialogState, understand: Understand) -> Intent:
     if intent.name in _NOT_HERE:
         return _unsure_at_home(state, asked)
     is_said_twice = bool(asked) and understand(asked) == intent
-    return Intent("doubtful") if intent.name in _WITH_EFFECT and not is_said_twice else intent
+    return Intent("doubtful") if _skill(intent).has_effect and not is_said_twice else intent
 
 
 def _with_time(state: DialogState, understand: Understand) -> Intent:
@@ -278,7 +207,7 @@ def _with_time(state: DialogState, understand: Understand) -> Intent:
     intent = understand(state.words)
     before = next(iter(state.last_said()), None)
     asked = {phrase("ask_when", language) for language in ("en", "zh")}
-    if before is None or intent.name in _SKILLS or not asked & set(before.replies):
+    if before is None or intent.name not in _OPEN or not asked & set(before.replies):
         return intent
     wanted, when = bare(before.words), bare(state.words)
     sentences = [f"{wanted} {joined}{when}" for joined in ("", "at ", "in ")] + [f"{when}{wanted}"]
@@ -291,108 +220,3 @@ def _unsure_at_home(state: DialogState, asked: str) -> Intent:
     if not words or not state.has(HOME_SAY):
         return Intent("not_caught")
     return UNKNOWN if words.casefold() == bare(asked).casefold() else Intent("doubtful")
-
-
-def _unknown(state: DialogState, _: Intent) -> str:
-    if is_home_away(state):
-        return phrase("home_away", state.language)
-    told = _told_first(state)
-    if not _is_beginning("".join(state.turn.replies[-1:]), told):  # a model began another answer, and broke off
-        return phrase("lost_thread", state.language)
-    if state.has("recall") and _tells(state):
-        return phrase("told_only", state.language)
-    said_before = any(told in turn.replies for turn in state.earlier)
-    return phrase("needs_model_still", state.language) if said_before else told
-
-
-def _outside(state: DialogState, intent: Intent) -> str:
-    """Say that there is nothing here for it; of a house that is away, that it is."""
-    return _unknown(state, intent) if is_home_away(state) else phrase("outside", state.language)
-
-
-def _tells(state: DialogState) -> bool:
-    """Say whether the words tell something that somebody may ask for."""
-    return not is_question(state.words) and is_statement(without_fillers(state.words, state.language))
-
-
-def _told_first(state: DialogState) -> str:
-    return phrase("needs_model", state.language, abilities=phrase("abilities", state.language))
-
-
-def _is_beginning(part: str, whole: str) -> bool:
-    """Say whether a text is the beginning of another, whatever its white space."""
-    return "".join(whole.split()).startswith("".join(part.split()))
-
-
-_SKILLS: Final[Mapping[str, talk.Skill]] = {
-    "time": almanac.time_here,
-    "time_there": lambda state, intent: almanac.time_there(state, intent) or _unknown(state, intent),
-    "date": almanac.told_date,
-    "days_until": almanac.days_until,
-    "weeks_until": almanac.weeks_until,
-    "time_until": almanac.time_until,
-    "week": almanac.week,
-    "coin": chance.coin,
-    "draw": chance.number,
-    "timer_start": timers.start,
-    "timer_cancel": timers.cancel,
-    "timer_cancel_all": timers.cancel_all,
-    "timer_change": timers.change,
-    "timer_status": timers.status,
-    "timer_pause": pausing.pause,
-    "timer_resume": pausing.go_on,
-    "alarm": timers.alarm,
-    "alarm_before": day_before.alarm,
-    "agenda": agenda.of_day,
-    "agenda_next": agenda.what_next,
-    "weather": weather.told,
-    "tasks": tasks.told,
-    "task_cancel": tasks.take_off,
-    "list_add": lists.add,
-    "list_remove": lists.remove,
-    "list_tell": lists.tell,
-    "list_clear": lists.clear,
-    "list_start": lists.start,
-    "list_change": lists.change,
-    "outside": _outside,
-    "ask_when": timers.without_time,
-    "volume_set": device.volume_set,
-    "volume_told": device.volume_told,
-    "volume_up": device.volume_change,
-    "volume_down": device.volume_change,
-    "volume_change": device.volume_change,
-    "never_mind": talk.saying("fine"),
-    "stop": talk.stop,
-    "wait": device.acting("wait"),
-    "go_on": device.acting("go on"),
-    "snooze": device.acting("snooze"),
-    "mute_microphone": device.acting("mute"),
-    "forget_last": device.acting("forget"),
-    "forget_other": device.forget_about,
-    "repeat": talk.again,
-    "say_in": talk.say_in,
-    "status": status.told,
-    "why_slow": talk.told_by("why_slow"),
-    "dreamt": talk.told_by("last_night"),
-    "remember": recall.remember,
-    "put_right": recall.remember,
-    "voice_learn": voices.learn,
-    "voice_who": voices.who,
-    "voice_correct": voices.correct,
-    "voice_forget": voices.forget,
-    "who_are_you": talk.saying("who"),
-    "why_not": lambda state, _: _told_first(state),
-    "privacy": talk.saying("privacy"),
-    "what_can_you_do": talk.abilities,
-    "hello": talk.saying("hello"),
-    "how_are_you": talk.saying("how_are_you"),
-    "good_night": talk.saying("good_night"),
-    "goodbye": talk.saying("goodbye"),
-    "thanks": talk.saying("welcome"),
-    "yes": talk.saying("fine"),
-    "no": talk.saying("left_alone"),
-    "declined": talk.saying("left_alone"),
-    "doubtful": lambda state, _: phrase("did_you_say", state.language, words=bare(state.words)),
-    "unsure_yes": lambda state, _: phrase("to_be_sure", state.language, words=bare(asked_back(state)[0])),
-    "not_caught": talk.not_caught,
-}

@@ -2,19 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from agent.intents.decide import decide
-from agent.intents.dialog_state import Action, reachable, read_dialog
-from agent.intents.intent import Language
+from agent.intents.dialog_state import Action, DialogState, reachable, read_dialog
+from agent.intents.intent import Language, Understand
 from agent.model.interface import OFFLINE, Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall, ToolSpec
 
-if TYPE_CHECKING:  # hassil costs 0.3 s
+if TYPE_CHECKING:  # the rules and hassil cost 0.4 s, and no start waits for them
     from agent.intents.understanding import Understanding
+
+Decide: TypeAlias = Callable[[DialogState, Understand], list[Action]]
+"""What to do next."""
 
 _REHEARSED = (
     *(
@@ -38,41 +40,36 @@ class OfflineModel:
     def __init__(self, language: Language = "en") -> None:
         """`language` is spoken where no person's words say which."""
         self._language = language
-        self._understanding: Understanding | None = None
+        self._rules: tuple[Decide, Understanding] | None = None
         self._loading = asyncio.Lock()
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer, whole (see `ChatModel.stream`); thinks in a worker thread."""
-        understanding = await self._loaded()
-        actions = await asyncio.to_thread(_decided, understanding, messages, tools, self._language)
+        decide, understanding = await self._loaded()
+        actions = await asyncio.to_thread(lambda: decide(read_dialog(messages, tools, self._language), understanding))
         for item in _as_stream(messages, actions, reachable(tools).keys()):
             yield item
 
     async def warm(self) -> None:
-        """Load the sentences."""
-        understanding = await self._loaded()
+        """Load the rules and the sentences."""
+        _, understanding = await self._loaded()
         await asyncio.to_thread(lambda: [understanding(words) for words in _REHEARSED])
 
     async def aclose(self) -> None:
         """Nothing is open."""
 
-    async def _loaded(self) -> "Understanding":
+    async def _loaded(self) -> "tuple[Decide, Understanding]":
         async with self._loading:
-            if self._understanding is None:
-                self._understanding = await asyncio.to_thread(_load)
-            return self._understanding
+            if self._rules is None:
+                self._rules = await asyncio.to_thread(_load)
+            return self._rules
 
 
-def _load() -> "Understanding":
+def _load() -> "tuple[Decide, Understanding]":
+    from agent.intents.decide import decide
     from agent.intents.understanding import load_understanding
 
-    return load_understanding()
-
-
-def _decided(
-    understanding: "Understanding", messages: Sequence[Message], tools: Sequence[ToolSpec], language: Language
-) -> list[Action]:
-    return decide(read_dialog(messages, tools, language), understanding)
+    return decide, load_understanding()
 
 
 def _as_stream(messages: Sequence[Message], actions: Sequence[Action], tools: AbstractSet[str]) -> Iterator[StreamItem]:

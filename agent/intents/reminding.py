@@ -49,12 +49,18 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     if found is None:
         return None
     slots = {name: value for name, value in found.slots.items() if name not in {*_FREE, "bare"}}
-    if direct and found.name == "moment" and not names_day(found):  # on Friday at three, so remind me at two
+    # On Friday at three, so remind me at two.
+    if direct and found.name == "moment" and not names_day(found) and not _ends(found):
         slots |= next((day_of(each) for _, each in fitting if names_day(each)), {})
     if cue.lastgroup == "wake":
         return Intent("timer_start" if found.name == "length" else "alarm", slots | {"wakes": 1})
     label = _label(found, language)
     return Intent("timer_start" if found.name == "length" else "alarm", slots | ({"label": label} if label else {}))
+
+
+def _ends(found: Intent) -> bool:
+    """Say whether it repeats up to a day, which may be named twice."""
+    return any(name.startswith("until_") for name in found.slots)
 
 
 def _asks(words: str, language: Language) -> bool:

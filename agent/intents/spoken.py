@@ -223,17 +223,30 @@ def moment_told(text: str) -> datetime | None:
         return None
 
 
+_ENDED: Final = re.compile(r"(FREQ=.+);UNTIL=(\d{8})T235959")
+_WITHIN_DAY: Final = re.compile(r"FREQ=(?P<unit>HOUR|MINUTE)LY;INTERVAL=(?P<number>\d+)(?:;COUNT=(?P<count>\d+))?")
 _MONTHLY: Final = re.compile("FREQ=MONTHLY;BYMONTHDAY=([0-9]+)")
 _WEEKLY: Final = re.compile("FREQ=WEEKLY(?:;INTERVAL=2)?;BYDAY=(?:MO|TU|WE|TH|FR|SA|SU)(?:,(?:MO|TU|WE|TH|FR|SA|SU))*")
 
 
 def every(rule: str, language: Language) -> str:
     """Return how a rule of the sentence files repeats: `every weekday`, `每周一`; "" for one that a model made."""
+    if ended := _ENDED.fullmatch(rule):
+        again, last = every(ended[1], language), date(datetime.fromisoformat(ended[2]), language)
+        return again and (f"{again}，到{last}为止" if language == "zh" else f"{again} until {last}")
     if rule in _EVERY:
         return _EVERY[rule][language == "zh"]
-    if monthly := _MONTHLY.fullmatch(rule):
-        day = int(monthly[1])
-        return f"每个月{day}号" if language == "zh" else f"on the {ordinal(day)} of every month"
+    return _every_so_long(rule, language) or _every_month(rule, language) or _every_week(rule, language)
+
+
+def _every_month(rule: str, language: Language) -> str:
+    monthly = _MONTHLY.fullmatch(rule)
+    if monthly is None:
+        return ""
+    return f"每个月{monthly[1]}号" if language == "zh" else f"on the {ordinal(int(monthly[1]))} of every month"
+
+
+def _every_week(rule: str, language: Language) -> str:
     if _WEEKLY.fullmatch(rule) is None:
         return ""
     days = [_BYDAY.index(day) for day in rule.rpartition("=")[2].split(",")]
@@ -246,6 +259,21 @@ def every(rule: str, language: Language) -> str:
     each = "every other" if "INTERVAL=2" in rule else "every"
     *first, last = (_WEEKDAYS[day] for day in days)
     return f"{each} {', '.join(first)} and {last}" if first else f"{each} {last}"
+
+
+def _every_so_long(rule: str, language: Language) -> str:
+    """Return how something rings within a day: `every hour, six times`, `每20分钟`."""
+    found = _WITHIN_DAY.fullmatch(rule)
+    if found is None:
+        return ""
+    seconds, count = int(found["number"]) * (3600 if found["unit"] == "HOUR" else 60), int(found["count"] or 0)
+    if language == "zh":
+        return f"每{'小时' if seconds == 3600 else spoken_length(seconds, language)}" + (
+            f"，一共{count}次" if count else ""
+        )
+    each = {3600: "hour", 1800: "half hour", 60: "minute"}.get(seconds) or length(seconds, language)
+    times = {0: "", 1: ", once", 2: ", twice"}.get(count, f", {_counted(count)} times")
+    return f"every {each}{times}"
 
 
 def to_second_person(words: str, language: Language) -> str:

@@ -170,7 +170,7 @@ def _is_meant(intent: Intent) -> bool:
         return False
     if intent.name == "list_add" and intent.text("item").casefold() in _NO_ITEMS:
         return False
-    if intent.name == "list_add" and re.search("[、，,]|加到|记到", intent.text("list")):
+    if intent.name == "list_add" and re.search("[、，,]|加到|记到| (?:to|on) (?:the|my|our) ", intent.text("list")):
         return False
     if intent.name == "list_start" and not _begins_list(intent):
         return False

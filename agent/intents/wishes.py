@@ -96,7 +96,7 @@ class Clause:
 
     def named(self, intent: Intent) -> Intent:
         """Return what rings with what it is for."""
-        is_nameless = intent.name in TIMED and not intent.text("label")
+        is_nameless = intent.name in TIMED | {"ask_when"} and not intent.text("label")
         return Intent(intent.name, {**intent.slots, "label": self.told}) if is_nameless and self.told else intent
 
 
@@ -113,7 +113,8 @@ def clause_of(state: DialogState, understand: Understand) -> Clause | None:
     if not 1 < len(clauses) <= MOST_CLAUSES or anywhere(language, "reported").search(words):
         return None
     also = (_DONE | _LISTED) - (set() if language == "zh" else {"timer_change"})  # "it's a quarter past now" tells
-    wanted = [each for each in clauses if _is_plain(_meant(state, each, understand, *also), each)]
+    meant = {each: _meant(state, each, understand, *also) for each in clauses}
+    wanted = [each for each in clauses if _is_plain(meant[each], each) or _is_of_day(meant[each])]
     if not wanted or len({understand(each).name for each in wanted}) > 1:
         return None
     others = [each for each in clauses if each not in wanted]
@@ -133,6 +134,11 @@ def _is_plain(intent: Intent, words: str) -> bool:
     """Say whether a clause wants something by itself; a question may be one that was only told of."""
     is_free = any(intent.text(slot) and intent.text(slot) == words for slot in _FREE)
     return intent.name in _WISHES | _AT_ONCE and not is_free
+
+
+def _is_of_day(intent: Intent) -> bool:
+    """Say whether something is to be remembered on a day, or in a part of this one, at an hour of ours."""
+    return intent.name == "ask_when" and (names_day(intent) or bool(intent.text("period")))
 
 
 def _parted(state: DialogState, words: str, understand: Understand, most: int = MOST) -> list[str]:

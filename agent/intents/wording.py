@@ -89,8 +89,8 @@ def without_fillers(words: str, language: Language) -> str:
 
 def mended(words: str, language: Language) -> str:
     """Return a sentence without hesitation and without what its speaker took back in it; times as they are read."""
-    for pattern, instead in sentence_file(language)["mending"]:
-        words = re.sub(pattern, instead, words, flags=re.IGNORECASE)
+    for pattern, instead in _mending(language):
+        words = pattern.sub(instead, words)
     return words.strip()
 
 
@@ -114,6 +114,21 @@ def request_in(words: str, language: Language) -> str:
     found = list(anywhere(language, "request").finditer(words))
     rest = words[found[-1].end() :] if found and found[-1].end() < len(words) else ""
     return without_fillers(rest, language) if rest else ""
+
+
+@cache
+def _mending(language: Language) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple(
+        (re.compile(_in_full(pattern, language), re.IGNORECASE), instead)
+        for pattern, instead in sentence_file(language)["mending"]
+    )
+
+
+def _in_full(pattern: str, language: Language) -> str:
+    """Return a pattern with what each term in it stands for, which may have terms too."""
+    for name, meant in reversed(sentence_file(language).get("terms", {}).items()):
+        pattern = pattern.replace(f"<{name}>", meant)
+    return pattern
 
 
 @cache

@@ -126,7 +126,7 @@ def privacy(config: Config) -> Line:
 
 def _leaving(config: Config) -> list[Egress]:
     """Ask each adapter that would be used what it sends. Raises `StateUnusable` where the chosen model is unknown."""
-    from agent.intents import OfflineModel
+    from agent.intents.model import OfflineModel
 
     try:
         models = asyncio.run(models_in_use(catalog_of(config), config.state_folder))

@@ -33,7 +33,7 @@ async def choose_models(catalog: ModelCatalog, room: CachedPrefix | None = None)
     `room` finds the conversation whose prefix local servers keep and read ahead; None where there is none to keep.
     Looks on loopback only, and sends nothing anywhere. Raises `ConfigError` for a choice that lacks something.
     """
-    from agent.intents import OfflineModel
+    from agent.intents.model import OfflineModel
 
     chosen = await _configured(catalog, room)
     named = {alias: _named(catalog, settings, room) for alias, settings in catalog.models.items()}

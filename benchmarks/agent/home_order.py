@@ -11,7 +11,7 @@ from agent.context.block import Block, render
 from agent.home.asking import Sentences
 from agent.home.consent import Consent
 from agent.home.home import Home
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.intents.understanding import Understanding
 from agent.model.interface import Answer
 from agent.model.messages import Message

@@ -29,7 +29,7 @@ def measure(*, quick: bool = False) -> Figure:
 
 
 async def _measure(folder: Path) -> Figure:
-    from agent.intents import OfflineModel
+    from agent.intents.model import OfflineModel
 
     config = load(None, {"HOME": str(folder), "XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)})
     tokens = TokenCounter()

@@ -12,7 +12,7 @@ from random import Random
 from typing import Final
 
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.model.chain import Chain, Guarded, Prices
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.run.budget import SIGN_AFTER, RunLimits

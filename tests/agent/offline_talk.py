@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agent.context.block import Block, render
 from agent.event import Event
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolSpec

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from agent.bus import Bus
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.model.chain import Chain
 from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel

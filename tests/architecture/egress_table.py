@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.model.chain import Chain
 from agent.model.interface import ChatModel
 from agent.model.litellm import LiteLlmModel

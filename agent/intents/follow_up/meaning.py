@@ -11,7 +11,7 @@ from agent.intents.follow_up.of_timers import RINGING, of_timers
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.phrases import gaps, phrase
 from agent.intents.questions import is_question
-from agent.intents.subjects import chance
+from agent.intents.subjects import chance, unknown
 from agent.intents.subjects.lists import LOOKED_BACK, spoken_of
 from agent.intents.subjects.recall import put_right
 from agent.intents.subjects.rings.pausing import is_of_pause
@@ -85,7 +85,7 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
         return  # no, half past nine: of what was asked back, and not of what rings already
     yield from _tossed_again(words, before, intent, understand)
     is_of_lists = bool(spoken_of(before.replies, language))
-    if any(_is_of_timers(turn) for turn in state.last_said(1 if is_of_lists else 2)):
+    if any(_is_of_timers(turn, state) for turn in state.last_said(1 if is_of_lists else 2)):
         yield from of_timers(words, intent, before, understand)
     elif is_of_lists:
         yield from of_lists(words, before, intent, understand)
@@ -119,9 +119,11 @@ def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -
         yield from [there] * (there.name in _PLACES)
 
 
-def _is_of_timers(turn: Turn) -> bool:
-    """Say whether a turn was about what rings: where it was looked for in all that was said, it was not."""
+def _is_of_timers(turn: Turn, state: DialogState) -> bool:
+    """Say whether a turn was about what rings: where it was looked for in all that was said, or in vain, it was not."""
     called = {result.tool for result in turn.results}
+    if any(unknown.needs_model(state, reply) for reply in turn.replies):
+        return False
     return bool(_TIMERS & (called - {"list_timers"} if "recall" in called else called))
 
 

@@ -48,8 +48,8 @@ _COUNTED: Final[dict[Language, str]] = {"en": "set a timer for {} minutes", "zh"
 
 _COUNT_ZH: Final = r"[\d零一二两三四五六七八九十]+"
 
-_MEASURED: Final = re.compile(r"%|\b(?:percent|per cent)\b|百分之", re.IGNORECASE)
-"""What shows that a number is none of a clock: plus eight and a quarter percent."""
+_MEASURED: Final = re.compile(r"%|\b(?:percent|per cent|ways)\b|百分之", re.IGNORECASE)
+"""What shows that a number is none of a clock: plus eight and a quarter percent; split three ways."""
 
 _WEEKDAY: Final = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE)
 
@@ -129,7 +129,8 @@ def _corrected(words: str, language: Language, last: Turn, understand: Understan
     day = understand(_AT_NOON[language].format(when))
     is_day = day.name == "alarm" and names_day(day)
     of_day = {name: value for name, value in day.slots.items() if name != "exact_hour"} if is_day else {}
-    for slots in (*(each.slots for each in _timed(when, language, understand)), of_day):
+    timed = [*_timed(when, language, understand), *(_timed(first, language, understand) if first != when else ())]
+    for slots in (*(each.slots for each in timed), of_day):
         label = str(slots.get("label", "")).strip("要")
         if slots and (not label or label in last.words):  # no, the essay needs half an hour
             times_ = {name: value for name, value in slots.items() if name != "label"}
@@ -206,6 +207,8 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
     may_be = (
         [found for each in whole for found in _timed(each, language, understand)] if is_asked or not is_told else []
     )
+    if not may_be and before.name == "alarm" and (minute := _minute(when, language, understand)) is not None:
+        yield Intent("alarm", {**before.slots, "minute": minute})  # at three, and again at half past
     for found in sorted(may_be, key=lambda each: (each.name != before.name, len(each.text("label")))):
         is_alarm = found.name == before.name == "alarm" and not names_day(found)
         again = {"repeat": before.text("repeat")} if before.text("repeat") and not found.text("label") else {}

@@ -84,6 +84,15 @@ def _to_date(number: int, month: int, today: date) -> Iterator[int]:
         day += timedelta(days=1)
 
 
+def last_day(intent: Intent, first: date) -> date | None:
+    """Return the day up to which something repeats that begins on `first`, by its slots `until_…`; None without."""
+    until = {name.removeprefix("until_"): value for name, value in intent.slots.items() if name.startswith("until_")}
+    if count := int(until.get("days", 0)) + 7 * int(until.get("weeks", 0)):
+        return first + timedelta(days=count - 1)
+    ahead = [days for days in days_ahead(Intent("", until), first) if days > 0] if until else []
+    return first + timedelta(days=min(ahead)) if ahead else None
+
+
 def but_for(rule: str, weekday: int) -> str:
     """Return a rule of every day, or of days of the week, without one of them (0 is Monday), where any is left."""
     days = [*BYDAY] if rule == "FREQ=DAILY" else rule.removeprefix("FREQ=WEEKLY;BYDAY=").split(",")

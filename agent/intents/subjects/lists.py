@@ -30,7 +30,7 @@ _USUAL: Final[dict[Language, str]] = {"en": "shopping", "zh": "购物"}
 _BETWEEN: Final = re.compile(r"\s*(?:,\s*and\s+|,|，|、|;|；|\band\b|\bplus\b|还有|以及|和|跟)\s*")
 """What stands between the things of a list."""
 
-_ARTICLE: Final = re.compile(r"^(?:some|the|any|more|an? (?=few\b)|also|oh|一些|一点|点)\s*", re.IGNORECASE)
+_ARTICLE: Final = re.compile(r"^(?:(?:some|the|any|more|an?(?= few\b)|also|oh)\b|一些|一点|点)\s*", re.IGNORECASE)
 """What a thing is said with and does not stand on the list."""
 
 _NOTHING: Final = re.compile(r"^(?:哦|对了|还有)$|^(?:哦|对)+")

@@ -214,7 +214,9 @@ def answer_sum(words: str) -> str:
         return ""
     language = language_of(words)
     text = _in_digits(words, language)
-    if not re.search(r"\d|\b(?:in|is|are) an? ", text) or re.fullmatch(r"[\d.]+ (?:percent|per cent)", text):
+    if not re.search(r"\d|\b(?:in|is|are) an? |^an? [a-z]+ (?:in|to|into) ", text) or re.fullmatch(
+        r"[\d.]+ (?:percent|per cent)", text
+    ):
         return ""
     found = _converted(text, language) or _calculated(text, language)
     return found or _calculated(_THINGS.sub("", text), language)

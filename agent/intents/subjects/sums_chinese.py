@@ -27,6 +27,13 @@ _TOLD_ZH: Final = (
 )
 """Sums that are told: 二十六个小朋友，一人三张，总共要几张; 六百八十镑，三个人分，一个人多少."""
 
+_TOTAL_ZH: Final = re.compile(
+    "[，。](?:那)?(?:一共|总共|加起来|合起来)(?:是|有|要)?(?:多少|几)[个只口人条颗枚]{0,2}.{0,3}$"
+)
+"""What asks for all that was counted, clause by clause: 今天九个，昨天七个，一共多少."""
+
+_COUNTED_ZH: Final = re.compile(rf"({_SOME_ZH})[个只口人条颗枚]")
+
 _RATES_ZH: Final = (
     (rf"^.*?([\d.]+){_EACH_ZH}每(?P=each)([\d.]+)[^\d]{{0,4}}$", r"\1*\3"),
     (rf"^.*?([\d.]+)(?:块钱?|元)?每{_EACH_ZH}([\d.]+)(?P=each)$", r"\1*\3"),
@@ -67,7 +74,7 @@ _NUMBER_ZH: Final = re.compile("(?:[零〇一二两三四五六七八九十千�
 
 def in_digits_chinese(text: str) -> str:
     """Return a Chinese sentence with its numbers in digits: 两斤半 as 2.5斤, 一米七五 as 1.75米."""
-    text = text.replace("零下", "-")
+    text = _added_up(text.replace("零下", "-"))
     for told, asked in _TOLD_ZH:
         text = re.sub(told, asked, text)
     text = re.sub(rf"(块[一二三四五六七八九]?|元)一(?={_EACH_ZH})", r"\1每", text)
@@ -79,6 +86,15 @@ def in_digits_chinese(text: str) -> str:
     for pattern, instead in _RATES_ZH:
         text = re.sub(pattern, instead, text)
     return text
+
+
+def _added_up(text: str) -> str:
+    """Return the sum of what is counted in the clauses before a question for all of it; other words as they are."""
+    plain = text.replace(",", "，")
+    asked = None if re.search("每|一人|一个人", plain) else _TOTAL_ZH.search(plain)
+    counted = [_COUNTED_ZH.findall(clause) for clause in re.split("[，。；]", plain[: asked.start()])] if asked else []
+    told = [each for each in counted if each]
+    return "加".join(each[0] for each in told) if len(told) > 1 and all(len(each) == 1 for each in told) else text
 
 
 def number_chinese(said: str) -> str:

@@ -8,12 +8,12 @@ from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
 from agent.intents.wording import bare
 
-Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
+Answer: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
 """Returns the tools to call first, or the words to say."""
 
 
-def told_by(tool: str) -> Skill:
-    """Return a skill that says what a tool says: of the last answer, of the last night."""
+def told_by(tool: str) -> Answer:
+    """Return the answer that says what a tool says: of the last answer, of the last night."""
 
     def tell(state: DialogState, _: Intent) -> list[Action] | str:
         result = state.result(tool)
@@ -59,6 +59,6 @@ def abilities(state: DialogState, _: Intent) -> str:
     return phrase("help", state.language, abilities=phrase("abilities", state.language))
 
 
-def saying(name: str) -> Skill:
-    """Return a skill that says a phrase."""
+def saying(name: str) -> Answer:
+    """Return the answer that says a phrase."""
     return lambda state, _: phrase(name, state.language)

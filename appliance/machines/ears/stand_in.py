@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from agent.context.tokens import TokenCounter
 from agent.errors import ModelUnavailable
 from agent.event import TIMER
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.model.interface import Answer, StreamItem
 from agent.model.messages import Message, ToolSpec
 from agent.run.run import Run

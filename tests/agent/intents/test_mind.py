@@ -11,7 +11,7 @@ import pytest
 from agent.context.block import parse
 from agent.context.situation import place_in_time, waited
 from agent.event import SELF_CREATED, TIMER, Event
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.loop import Loop
 from agent.mailbox import MailboxRecord
 from agent.model.interface import ChatModel

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.context.block import Block, render
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.model.interface import ChatModel
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.wire.openai import GrowingList

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.bus import Bus
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.model.chain import Chain, Guarded
 from agent.model.litellm import LiteLlmModel
 from agent.model.ollama import OllamaModel

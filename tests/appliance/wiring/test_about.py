@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.model.chain import Chain
 from agent.model.interface import ChatModel
 from agent.model.litellm import LiteLlmModel

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.model.chain import Chain
 from appliance.config.load import Config, load
 from appliance.config.options import RunOptions

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.model.chain import Chain
 from appliance.config.agent.mcp import McpServer
 from appliance.config.file import SettingsText, default_toml, show

@@ -23,7 +23,7 @@ from agent.intents.spoken import (
     to_second_person,
     told_length,
 )
-from agent.intents.subjects.days import but_for, names_day, next_moment
+from agent.intents.subjects.days import but_for, last_day, names_day, next_moment
 from agent.intents.subjects.rings.which_timer import BY_LIST, Timer, due_of, label_of, meant
 from agent.intents.wording import is_story, without_fillers
 from memory.json_value import Json, fields, objects
@@ -47,6 +47,10 @@ _NAMED_HOURS: Final = {
     "睡前|睡觉前": 21,
 }
 """Hours of what people name a part of the day by."""
+
+NOON: Final = 12
+EVENING_ENDS: Final = 9
+"""Hours of the clock below which, after work, the evening is meant."""
 
 MOST_CANCELLED: Final = 8
 """Timers cancelled at one word; the budget of an event is ten calls."""
@@ -76,36 +80,53 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
     language, now = state.language, state.now
     if now is None:
         return phrase("no_clock", language)
+    named, intent = _named_part(intent)
+    if named > NOON and 0 < intent.number("hour") < EVENING_ENDS and "period" not in intent.slots:
+        intent = Intent(intent.name, {**intent.slots, "period": "evening"})  # after work, I'm off at six
     due, label = next_moment(intent, now), intent.text("label")[:LONGEST_LABEL]
     if due is None:
         return phrase("no_such_day", language)
     due -= timedelta(seconds=intent.seconds())
-    result, repeat = state.result("set_alarm"), intent.text("repeat")
+    repeat = intent.text("repeat")
+    last = last_day(intent, due.date()) if repeat else None
+    return alarm_at(state, due, label, f"{repeat};UNTIL={last:%Y%m%d}T235959" if last else repeat)
+
+
+def alarm_at(state: DialogState, due: datetime, label: str, repeat: str) -> list[Action] | str:
+    """Set an alarm for a moment, which repeats by a rule where it is not ""; then say for when it is set."""
+    result = state.result("set_alarm")
     if result is None:
         again = {"repeat": repeat} if repeat else {}
         return [state.action("set_alarm", at=f"{due:%Y-%m-%dT%H:%M}", label=label, **again)]
     if result.is_uncertain:
         return _look(state)
     if result.has_failed:
-        return phrase("time_past" if "is past" in result.reason else "failed", language, reason=result.reason)
+        return phrase("time_past" if "is past" in result.reason else "failed", state.language, reason=result.reason)
     return _set(state, due, label, repeat)
 
 
 def without_time(state: DialogState, intent: Intent) -> list[Action] | str:
     """Set a reminder of a coming day at the usual time of it, which is said back; ask for the time of any other."""
-    named = next((each for each in _NAMED_HOURS if re.search(each, intent.text("label"))), "")
+    named, intent = _named_part(intent)
     part = "afternoon" if re.search("afternoon|下午", state.words) else intent.text("period")
-    hour = _NAMED_HOURS.get(named) or _USUAL_HOUR.get(part, _USUAL_HOUR[""])
+    hour = named or _USUAL_HOUR.get(part, _USUAL_HOUR[""])
     is_later = part and state.now is not None and state.now.hour < hour  # this evening, tonight
     is_of_day = names_day(intent) or intent.text("repeat") or is_later
     is_today = intent.slots.get("day") == 0 and not is_later
     if not is_of_day or is_today or not intent.text("label") or not state.has("set_alarm"):
         return phrase("ask_when", state.language)
     slots = {name: value for name, value in intent.slots.items() if name != "period"}
-    if named:
-        label = re.sub(rf"\s*(?:{named})(?:\s+to)?\s*", " ", intent.text("label")).strip()
-        slots |= {"label": label or intent.text("label")}
     return alarm(state, Intent("alarm", {**slots, "exact_hour": hour}))
+
+
+def _named_part(intent: Intent) -> tuple[int, Intent]:
+    """Return the hour of the part of the day that a label names, and the intent without it there; 0 where none is."""
+    label = intent.text("label")
+    named = next((each for each in _NAMED_HOURS if re.search(each, label)), "")
+    if not named:
+        return 0, intent
+    rest = re.sub(rf"\s*(?:{named})(?:\s+to)?\s*", " ", label).strip()
+    return _NAMED_HOURS[named], Intent(intent.name, {**intent.slots, "label": rest or label})
 
 
 def _set(state: DialogState, due: datetime, label: str, repeat: str) -> str:

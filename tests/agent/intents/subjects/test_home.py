@@ -11,7 +11,7 @@ import pytest
 
 from agent.event import HOME_WATCH, Event
 from agent.home.watches import Watches, tell_of
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.loop import Loop
 from agent.run.budget import RunLimits
 from agent.tools.home import HomeTools, home_tools

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.event import Event
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.model.chain import Chain, Guarded
 from agent.model.interface import OFFLINE
 from agent.model.openai_compatible import OpenAiCompatibleModel

@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field
 
 from agent.event import TIMER, utc_now
-from agent.intents import OfflineModel
+from agent.intents.model import OfflineModel
 from agent.mailbox import Mailbox
 from agent.model.messages import ToolCall
 from agent.tools.journal import recall_tool

@@ -16,7 +16,7 @@ from agent.intents.skills import NO_SKILL, SKILLS, Skill
 from agent.intents.subjects import agenda, chance, recall, unknown, voices, weather
 from agent.intents.subjects.home import HOME_SAY, WORDS, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.rings import timers
-from agent.intents.subjects.sums import answer_clause, answer_sum
+from agent.intents.subjects.sums.answer import answer_clause, answer_sum
 from agent.intents.wishes import begun, clause_of, one_by_one, wishes
 from agent.intents.wording import bare, mended, without_fillers
 from agent.tools.tool import unmarked

@@ -10,7 +10,7 @@ from agent.intents.learned.network import network
 from agent.intents.learned.plain import plainly
 from agent.intents.questions import is_question, is_statement
 from agent.intents.subjects.home import HOME_SAY
-from agent.intents.subjects.sums import answer_sum
+from agent.intents.subjects.sums.answer import answer_sum
 from agent.intents.wording import anywhere, bare, is_story, mended, without_fillers
 
 _ONLY_TOLD: Final = frozenset(

@@ -276,6 +276,18 @@ def _every_so_long(rule: str, language: Language) -> str:
     return f"every {each}{times}"
 
 
+def spoken_number(value: float, *, is_measure: bool = False) -> tuple[str, bool]:
+    """Return a number as one would say it, and whether it was rounded: 12.5, 8.05, 1,234,567."""
+    if abs(value) >= 100 and is_measure:
+        rounded = float(round(value))
+    elif abs(value) >= 1 or value == 0:
+        rounded = round(value, 2)
+    else:
+        rounded = float(f"{value:.3g}")
+    text = f"{rounded:,.10f}".rstrip("0").rstrip(".") if abs(rounded) < 1e15 else f"{rounded:.3g}"
+    return text if abs(rounded) >= 10_000 else text.replace(",", ""), abs(rounded - value) > 1e-9 * abs(value)
+
+
 def to_second_person(words: str, language: Language) -> str:
     """Turn what a person said of themselves to them: `my keys are here` becomes `your keys are here`."""
     if language == "zh":

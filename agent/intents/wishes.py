@@ -13,7 +13,7 @@ from agent.intents.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import start as start_list
-from agent.intents.subjects.sums import answer_sum
+from agent.intents.subjects.sums.answer import answer_sum
 from agent.intents.wording import anywhere, beginning, ending, mended, without, without_fillers
 
 MOST_JOINTS: Final = 3

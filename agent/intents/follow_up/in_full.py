@@ -6,7 +6,7 @@ from typing import Final
 from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import Language, Understand
 from agent.intents.phrases import gaps
-from agent.intents.subjects.sums import continued
+from agent.intents.subjects.sums.going_on import continued
 from agent.intents.wording import anywhere, beginning, ending, is_story, without_fillers
 
 _LONGEST_THING: Final = 10

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.intents.subjects.sums import answer_sum
+from agent.intents.subjects.sums.answer import answer_sum
 from agent.intents.understanding import load_understanding
 from agent.intents.wording import mended
 from tests.agent.intents.household import a_home

@@ -12,7 +12,7 @@ from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, pieces
 from agent.intents.subjects.days import days_ahead
 from agent.intents.subjects.rings import timers
-from agent.intents.subjects.sums_chinese import number_chinese
+from agent.intents.subjects.sums.chinese import number_chinese
 from memory.json_value import fields, listed
 
 DATE: Final = re.compile(r"([\d一二三四五六七八九十]{1,3})月([\d一二三四五六七八九十]{1,3})[日号]?")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.intents.subjects.sums import answer_sum, spoken_number
+from agent.intents.spoken import spoken_number
+from agent.intents.subjects.sums.answer import answer_sum
 
 
 @pytest.mark.shows("V30")

@@ -7,7 +7,7 @@ from typing import Final
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, language_of
 from agent.intents.questions import tokens
-from agent.intents.spoken import is_length, length, moment_told
+from agent.intents.spoken import in_digits, is_length, length, moment_told
 from agent.intents.wording import beginning
 from memory.chinese import has_chinese
 from memory.json_value import Json, fields
@@ -106,9 +106,7 @@ def _is_called(label: str, wanted: str) -> bool:
 
 def _number_in(wanted: str) -> int:
     """Return the number that a timer is called by, such as the ten; 0 where it has a name."""
-    from text_to_num import alpha2digit
-
-    said = "" if has_chinese(wanted) else alpha2digit(wanted.lower().removeprefix("the "), "en", threshold=0)
+    said = "" if has_chinese(wanted) else in_digits(wanted.lower().removeprefix("the "))
     return int(said) if said.isdecimal() else 0
 
 

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from agent.intents.spoken import in_digits
+
 _LEAD: Final = re.compile(
     r"^(?:(?:please|can you|could you|tell me|and|so|ok|okay|hey|nakari) )*"
     r"(?:what is|what are|what's|whats|what|how much is|how much are|how much|calculate|compute|work out|convert|change"
@@ -51,13 +53,11 @@ _ASKED_BEHIND: Final = (
 
 def in_digits_english(text: str) -> str:
     """Return an English sentence in small letters with its numbers in digits, without what leads up to them."""
-    from text_to_num import alpha2digit
-
     text = _LEAD.sub("", re.sub(r"\bdegrees?\b( of)?|°|[?!]", " ", text).replace("%", " percent").strip())
     for pattern, instead in _ORDERS:
         text = re.sub(pattern, instead, text)
     text = re.sub(r"\b(thirds?|quarters?|fourths?)\b", r"~\1", text)  # else they became 3rd, and a sum of ordinals
-    text = alpha2digit(" ".join(text.split()), "en", threshold=0).replace("~", "")
+    text = in_digits(" ".join(text.split())).replace("~", "")
     text = re.sub(r"\ban? (?=\d)", "", text.replace("a dozen", "12").replace("dozen", "* 12"))
     text = re.sub(r"(\d+) and (?:a|1) half\b", r"\1.5", text)
     text = re.sub(r"(\d+) and (?:a|1) quarter\b", r"\1.25", text)

@@ -41,8 +41,8 @@ _CLOCK: Final = (
     "(?: ?[ap][.]?m[.]?| in the (?:morning|afternoon|evening)| at night)?"
 )
 _TWICE: Final = (
-    f"(?P<opening>.*\\bremind me(?: [a-z ]+)?) at (?P<one>{_CLOCK}),? and (?:at )?(?P<two>{_CLOCK}) "
-    "(?P<what>(?:to|about|that) .+)"
+    f"(?P<opening>.*\\bremind me(?: [a-z ]+)?) at (?P<one>{_CLOCK}),? and (?:at )?(?P<two>{_CLOCK}) ?"
+    "(?P<what>(?:(?:to|about|that) .+)?)[.]?"
 )
 """The same in English: remind me every day at eight and nine to take my pills."""
 
@@ -64,7 +64,7 @@ def each_alone(words: str) -> str:
         day2 = (two["date2"] or two["date"]) + (two["part2"] or two["part"])
         return f"{two['date']}{two['part']}{two['one']}{two['what']}，{day2}{two['two']}{two['what']}"
     if twice := re.fullmatch(_TWICE, words, re.IGNORECASE):
-        return ", ".join(f"{twice['opening']} at {twice[time]} {twice['what']}" for time in ("one", "two"))
+        return ", ".join(f"{twice['opening']} at {twice[time]} {twice['what']}".strip() for time in ("one", "two"))
     for name, alone in _ALONE[language].items():
         if opened := beginning(name, language).match(words):
             first, *others = re.split(_NEXT[language], words[opened.end() :])

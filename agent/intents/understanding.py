@@ -73,6 +73,9 @@ _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
 
 
+_ANSWERS: Final = frozenset({"yes", "no", "never_mind"})
+"""What nobody is asked to do: can you do that?"""
+
 _OF_SENTENCES: Final = frozenset({"remember", "say_in", "list_add", "forget_other"})
 """What takes a whole sentence as free text, also one behind a comma."""
 
@@ -107,7 +110,8 @@ class Understanding:
             intent = intent if less.name in _VAGUE | {"hello"} or is_fuller else less
         if intent.name in _VAGUE and (order := request_in(plain, language)):
             asked = self._best(order, language)
-            intent = intent if asked.name in _VAGUE and intent.name != UNKNOWN.name else asked
+            is_no_order = asked.name in _ANSWERS or (asked.name in _VAGUE and intent.name != UNKNOWN.name)
+            intent = intent if is_no_order else asked
         if intent.name in _VAGUE:
             intent = rung_for(plain, self._times_in) or told_anew(plain) or intent
         # Five minutes before a time that was said is one; before something else it is none yet.

@@ -114,7 +114,8 @@ def clause_of(state: DialogState, understand: Understand) -> Clause | None:
         return None
     also = (_DONE | _LISTED) - (set() if language == "zh" else {"timer_change"})  # "it's a quarter past now" tells
     meant = {each: _meant(state, each, understand, *also) for each in clauses}
-    wanted = [each for each in clauses if _is_plain(meant[each], each) or _is_of_day(meant[each])]
+    plain = [each for each in clauses if _is_plain(meant[each], each) or _is_of_day(meant[each])]
+    wanted = [each for each in plain if "called" not in meant[each].slots]  # 是给他老婆了，叫希拉: that names no timer
     if not wanted or len({understand(each).name for each in wanted}) > 1:
         return None
     others = [each for each in clauses if each not in wanted]

@@ -73,7 +73,7 @@ def _of_that_day(words: str, before: Turn, language: Language) -> str:
     if that_day is None:
         return ""
     if language == "en":
-        told = _DAY.search(before.words)
+        told = _DATE_EN.search(" ".join(before.replies)) or _DAY.search(before.words)
         return f"{words[: that_day.start()]}{told.group()}{words[that_day.end() :]}" if told else ""
     told = _DATE.search("".join(before.replies)) or _DATE.search(before.words)
     return f"{words[: that_day.start()]}{told[1]}号{words[that_day.end() :]}" if told else ""

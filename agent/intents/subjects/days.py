@@ -13,7 +13,7 @@ YEARS: Final = 9
 """Within which every date comes: the 29th of February is eight years away around 2100 at most."""
 
 _NAMING: Final = frozenset(
-    ("day", "weekday", "weekday_of_next", "ahead", "weeks", "date", "month_day", "weekday_of_last")
+    ("day", "weekday", "weekday_after", "weekday_of_next", "ahead", "weeks", "date", "month_day", "weekday_of_last")
 )
 _IN_WEEK: Final = {"weekday_of_next": 7, "weekday_of_last": -7}
 """Slots of a weekday of another week, and how many days ahead that week is."""
@@ -45,16 +45,15 @@ def days_ahead(intent: Intent, today: date) -> list[int]:
     """Return how many days ahead the words can mean, the nearest first; none for a date that no year has.
 
     Slots: day (0 today, 1 tomorrow …), ahead and weeks, weekday (0 is Monday: the coming one, today's too),
-    weekday_of_next (that of the week that begins with the coming Monday) and weekday_of_last, date of a month (1 to 12;
-    without one the date comes in any month), month_day, which is both in one number: 1225 is Christmas, date_of_this
-    and date_of_next (of this month, of the next one).
+    weekday_after (a week after the coming one), weekday_of_next (that of the week that begins with the coming Monday)
+    and weekday_of_last, date of a month (1 to 12; without one the date comes in any month), month_day, which is both in
+    one number: 1225 is Christmas, date_of_this and date_of_next (of this month, of the next one).
     """
     if "weekday" in intent.slots:
         nearest = (intent.number("weekday") - today.weekday()) % 7
         return [nearest, nearest + 7]
-    for slot, days in _IN_WEEK.items():
-        if slot in intent.slots:
-            return [days - today.weekday() + intent.number(slot)]
+    if (ahead := _in_week(intent, today)) is not None:
+        return [ahead]
     if found := next((slot for slot in _IN_MONTH if slot in intent.slots), None):
         return _in_month(intent.number(found), _IN_MONTH[found], today)
     if {"date", "month_day"} & intent.slots.keys():
@@ -63,6 +62,14 @@ def days_ahead(intent: Intent, today: date) -> list[int]:
     if "ahead" in intent.slots or "weeks" in intent.slots:
         return [intent.number("ahead") + 7 * intent.number("weeks")]
     return [intent.number("day")] if "day" in intent.slots else [0, 1]
+
+
+def _in_week(intent: Intent, today: date) -> int | None:
+    """Return how far away a weekday of another week is, None where none is named."""
+    if "weekday_after" in intent.slots:
+        return (intent.number("weekday_after") - today.weekday() - 1) % 7 + 8
+    slot = next((slot for slot in _IN_WEEK if slot in intent.slots), None)
+    return None if slot is None else _IN_WEEK[slot] - today.weekday() + intent.number(slot)
 
 
 def _in_month(number: int, months: int, today: date) -> list[int]:
@@ -84,13 +91,13 @@ def _to_date(number: int, month: int, today: date) -> Iterator[int]:
         day += timedelta(days=1)
 
 
-def last_day(intent: Intent, first: date) -> date | None:
+def last_day(intent: Intent, first: date, today: date) -> date | None:
     """Return the day up to which something repeats that begins on `first`, by its slots `until_…`; None without."""
     until = {name.removeprefix("until_"): value for name, value in intent.slots.items() if name.startswith("until_")}
     if count := int(until.get("days", 0)) + 7 * int(until.get("weeks", 0)):
         return first + timedelta(days=count - 1)
-    ahead = [days for days in days_ahead(Intent("", until), first) if days > 0] if until else []
-    return first + timedelta(days=min(ahead)) if ahead else None
+    days = [today + timedelta(days=ahead) for ahead in days_ahead(Intent("", until), today)] if until else []
+    return next((day for day in sorted(days) if day >= first and day > today), None)
 
 
 def but_for(rule: str, weekday: int) -> str:

@@ -62,6 +62,10 @@ async def test_what_was_asked_after_goes_on_the_list(tmp_path: Path) -> None:
             "Give me a shout at three, would you, and again at half past in case I'm on the phone.",
             [("2026-11-21T15:00", ""), ("2026-11-21T15:30", "")],
         ),
+        (
+            "So remind me at eleven in the morning and eleven at night until Sunday.",
+            [("2026-11-21T11:00", ""), ("2026-11-21T23:00", "")],
+        ),
     ],
 )
 async def test_two_reminders_are_two(talk: Talk, words: str, calls: list[tuple[str, str]]) -> None:
@@ -85,6 +89,25 @@ async def test_two_reminders_are_two(talk: Talk, words: str, calls: list[tuple[s
             "on those days to pack my bag.",
             {"at": "2026-11-24T16:30", "label": "pack my bag", "repeat": "FREQ=WEEKLY;BYDAY=TU,TH"},
         ),
+        (
+            "Oh hang on, Dervla's got the boiler man coming at two, remind me at ten to that he's coming.",
+            {"at": "2026-11-21T13:50", "label": "he's coming"},
+        ),
+        (
+            "Alarm for ten past four tomorrow, I've got the first tram out.",
+            {"at": "2026-11-22T04:10", "label": ""},
+        ),
+        (
+            "remind me tomorrow at eight to pack for after school",
+            {"at": "2026-11-22T08:00", "label": "pack for after school"},
+        ),
+        ("remind me at ten past four tomorrow to call", {"at": "2026-11-22T16:10", "label": "call"}),
+        (
+            "remind me a week on Saturday at eight to bring the rope",
+            {"at": "2026-12-05T08:00", "label": "bring the rope"},
+        ),
+        ("set a reminder for Saturday week at eight", {"at": "2026-12-05T08:00", "label": ""}),
+        ("还有一种药膏，睡前涂，就十一点提醒吧。", {"at": "2026-11-21T23:00", "label": "有一种药膏，睡前涂"}),
         (
             "从今晚开始每天七点半提醒她看书",
             {"at": "2026-11-21T19:30", "label": "她看书", "repeat": "FREQ=DAILY"},
@@ -124,6 +147,40 @@ async def test_how_long_something_takes_sets_a_timer(talk: Talk, words: str, sec
     assert await talk.calls(a_timer("", "")) == [("set_timer", {"seconds": seconds, "label": label})]
 
 
+async def test_two_timers_are_two(talk: Talk) -> None:
+    talk.hear("Right, the barley's on, give me forty minutes for that and twelve for the eggs.", at=at(9))
+    first = await talk.calls(a_timer("barley", "40 minutes"))
+    [_, second] = await talk.calls("delivered", a_timer("eggs", "12 minutes"))
+    assert [*first, second] == [
+        ("set_timer", {"seconds": 2400, "label": "barley"}),
+        ("set_timer", {"seconds": 720, "label": "the eggs"}),
+    ]
+
+
+async def test_the_day_of_a_month_is_changed(talk: Talk) -> None:
+    talk.hear("每个月二十八号提醒我转房租。", at=at(9))
+    repeating = a_timer("转房租", "6 days", "2026-11-28 09:00:00 CET") | {"repeats": "FREQ=MONTHLY;BYMONTHDAY=28"}
+    await talk.calls(repeating)
+    await talk.says()
+    talk.hear("二十八号有时候是周末，改成二十六号吧。", at=at(9))
+    await talk.calls([repeating])
+    [(_, arguments)] = await talk.calls(a_timer("转房租", "4 days", "2026-11-26 09:00:00 CET"))
+    assert arguments == {"at": "2026-11-26T09:00", "label": "转房租", "repeat": "FREQ=MONTHLY;BYMONTHDAY=26"}
+
+
+async def test_what_somebody_is_called_names_no_timer(talk: Talk) -> None:
+    talk.hear("周日早上九点提醒我去喂猫", at=at(9))
+    await talk.calls(a_timer("去喂猫", "1 day", "2026-11-22 09:00:00 CET"))
+    await talk.says()
+    talk.hear("哎不对，钥匙是给他老婆了，叫希拉。", at=at(9))
+    assert "希拉" not in await talk.says()
+
+
+async def test_that_day_is_the_day_that_was_told(tmp_path: Path) -> None:
+    async with a_home(tmp_path) as home:
+        assert await home.hear("What's the date a week on Saturday?") == ("That is Saturday, the 5th of December 2026.")
+
+
 async def test_thanks_may_go_before_an_order(talk: Talk) -> None:
     talk.hear("Lovely, he's outside, forget the two o'clock one.", at=at(9))
     assert await talk.calls("[]") == [("cancel_timer", {"which": "two o'clock"})]
@@ -144,6 +201,10 @@ async def test_what_is_split_after_no_sum_sets_nothing(talk: Talk) -> None:
     [
         ("It's Dad's birthday the twelfth of December, what day does that fall on?", "date", ""),
         ("她生日是十二月三号,礼拜几?", "date", ""),
+        ("I started it on the third of October, how many weeks has it been?", "days_until", ""),
+        ("I want to do twenty five minutes of work and then five of break, can you do that?", "unknown", ""),
+        ("列个单子，叫客房，写上被套、枕头、拖鞋。", "list_add", ""),
+        ("再记一下，他家那只猫叫豆子。", "remember", "他家那只猫叫豆子"),
         ("小雨下周三考生物,还有几天?", "days_until", ""),
         ("老太太不能吃花生,千万记着。", "remember", "老太太不能吃花生"),
         ("白色的那个是降压的,早饭后一片,你记一下。", "remember", "白色的那个是降压的，早饭后一片"),

@@ -24,6 +24,7 @@ from agent.intents.spoken import (
     told_length,
 )
 from agent.intents.subjects.days import but_for, last_day, names_day, next_moment
+from agent.intents.subjects.rings.hours import of_its_part, usual_hour, without_part
 from agent.intents.subjects.rings.which_timer import BY_LIST, Timer, due_of, label_of, meant
 from agent.intents.wording import is_story, without_fillers
 from memory.json_value import Json, fields, objects
@@ -31,26 +32,7 @@ from memory.json_value import Json, fields, objects
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
 """The content of a timer's event, as the timer tools write it."""
 
-_USUAL_HOUR: Final = {"": 9, "morning": 9, "noon": 12, "afternoon": 15, "evening": 18, "night": 20}
-"""The hour at which somebody is reminded of a day, or of a part of it, where none was said."""
-
-_NAMED_HOURS: Final = {
-    r"\bafter (?:lunch|noon)\b": 14,
-    r"\b(?:at )?lunch ?time\b|\bbefore lunch\b": 12,
-    r"\bafter (?:school|class)\b": 16,
-    r"\bafter work\b": 18,
-    r"\bafter (?:dinner|tea|supper)\b": 20,
-    r"\b(?:before bed|at bed ?time)\b": 21,
-    "午饭后|吃完午饭|中午饭后": 14,
-    "下班后|下班以后": 18,
-    "晚饭后|吃完晚饭": 20,
-    "睡前|睡觉前": 21,
-}
-"""Hours of what people name a part of the day by."""
-
-NOON: Final = 12
-EVENING_ENDS: Final = 9
-"""Hours of the clock below which, after work, the evening is meant."""
+MONTHLY: Final = "FREQ=MONTHLY;BYMONTHDAY="
 
 MOST_CANCELLED: Final = 8
 """Timers cancelled at one word; the budget of an event is ten calls."""
@@ -80,15 +62,13 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
     language, now = state.language, state.now
     if now is None:
         return phrase("no_clock", language)
-    named, intent = _named_part(intent)
-    if named > NOON and 0 < intent.number("hour") < EVENING_ENDS and "period" not in intent.slots:
-        intent = Intent(intent.name, {**intent.slots, "period": "evening"})  # after work, I'm off at six
-    due, label = next_moment(intent, now), intent.text("label")[:LONGEST_LABEL]
+    intent = of_its_part(intent, state.words)
+    due, label = next_moment(intent, now), without_part(intent.text("label"))[:LONGEST_LABEL]
     if due is None:
         return phrase("no_such_day", language)
     due -= timedelta(seconds=intent.seconds())
     repeat = intent.text("repeat")
-    last = last_day(intent, due.date()) if repeat else None
+    last = last_day(intent, due.date(), now.date()) if repeat else None
     return alarm_at(state, due, label, f"{repeat};UNTIL={last:%Y%m%d}T235959" if last else repeat)
 
 
@@ -107,26 +87,15 @@ def alarm_at(state: DialogState, due: datetime, label: str, repeat: str) -> list
 
 def without_time(state: DialogState, intent: Intent) -> list[Action] | str:
     """Set a reminder of a coming day at the usual time of it, which is said back; ask for the time of any other."""
-    named, intent = _named_part(intent)
-    part = "afternoon" if re.search("afternoon|下午", state.words) else intent.text("period")
-    hour = named or _USUAL_HOUR.get(part, _USUAL_HOUR[""])
+    hour, part = usual_hour(intent, state.words)
     is_later = part and state.now is not None and state.now.hour < hour  # this evening, tonight
     is_of_day = names_day(intent) or intent.text("repeat") or is_later
     is_today = intent.slots.get("day") == 0 and not is_later
     if not is_of_day or is_today or not intent.text("label") or not state.has("set_alarm"):
         return phrase("ask_when", state.language)
     slots = {name: value for name, value in intent.slots.items() if name != "period"}
-    return alarm(state, Intent("alarm", {**slots, "exact_hour": hour}))
-
-
-def _named_part(intent: Intent) -> tuple[int, Intent]:
-    """Return the hour of the part of the day that a label names, and the intent without it there; 0 where none is."""
-    label = intent.text("label")
-    named = next((each for each in _NAMED_HOURS if re.search(each, label)), "")
-    if not named:
-        return 0, intent
-    rest = re.sub(rf"\s*(?:{named})(?:\s+to)?\s*", " ", label).strip()
-    return _NAMED_HOURS[named], Intent(intent.name, {**intent.slots, "label": rest or label})
+    label = without_part(intent.text("label"), anywhere=True)
+    return alarm(state, Intent("alarm", {**slots, "exact_hour": hour, "label": label}))
 
 
 def _set(state: DialogState, due: datetime, label: str, repeat: str) -> str:
@@ -249,6 +218,8 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
 def _rule(timer: Timer, intent: Intent) -> str:
     """Return how a timer is to repeat: as it does, as is wanted now, or but for one day of the week (`without`)."""
     rule = intent.text("repeat") or str(timer.get("repeats", ""))
+    if rule.startswith(MONTHLY) and "date" in intent.slots and "month" not in intent.slots:
+        return f"{MONTHLY}{intent.number('date')}"
     return but_for(rule, intent.number("without")) if rule and "without" in intent.slots else rule
 
 

@@ -24,7 +24,6 @@ from appliance.http.caller import caller_of
 from appliance.logs.counts import Counts
 from memory.json_value import Json
 from tests.appliance.http.compat.served import serving
-from tests.needs import missing_programs
 
 pytestmark = pytest.mark.shows("F25", "V25")
 
@@ -163,7 +162,7 @@ async def test_metrics_are_the_households() -> None:
     assert "household" in answer.json()["error"]
 
 
-@pytest.mark.skipif(shutil.which("promtool") is None, reason=missing_programs("promtool") or "")
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="not installed: promtool (Debian's prometheus has it)")
 async def test_prometheus_own_tool_finds_nothing_to_say() -> None:
     answer = await scrape(Caller(), "*/*", *happened())
     checking = await asyncio.create_subprocess_exec(

@@ -15,7 +15,7 @@ from agent.intents.phrases import phrase
 from agent.intents.skills import NO_SKILL, SKILLS, Skill
 from agent.intents.subjects import agenda, chance, recall, unknown, voices, weather
 from agent.intents.subjects.home import HOME_SAY, WORDS, said_at_home, told_of_watch, watched_at_home
-from agent.intents.subjects.rings import timers
+from agent.intents.subjects.rings import pausing, timers
 from agent.intents.subjects.sums.answer import answer_clause, answer_sum
 from agent.intents.wishes import begun, clause_of, one_by_one, wishes
 from agent.intents.wording import bare, mended, without_fillers
@@ -106,7 +106,7 @@ def _answer(state: DialogState, intent: Intent, understand: Understand, rest: st
 
 def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:
     """Return what is to be done next, or said; words that no command fits may be a sum, the house's, or a question."""
-    if intent.name == "timer_status" and state.has("list_timers") and (told := timers.status(state, intent)):
+    if intent.name == "timer_status" and state.has("list_timers") and (told := pausing.status(state, intent)):
         return told
     if intent.name in {"recall", "unknown", "timer_status", "outside"}:
         plain = without_fillers(state.words, state.language)

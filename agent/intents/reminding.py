@@ -27,6 +27,10 @@ _BEFORE_ORDER: Final[Mapping[Language, re.Pattern[str]]] = {
 """What stands before the word that asks, where it orders rather than tells: a clause begins, or a time ends."""
 
 
+_PARTICLES: Final = "in|on|off|out|up|down|over|away|back"
+"""What ends a sentence and belongs to its verb, before no time: shut them in."""
+
+
 def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | None:
     """Return the timer, alarm or reminder that the words ask for; None where they ask for none, or tell no time.
 
@@ -119,4 +123,6 @@ def _label(found: Intent, language: Language) -> str:
     cue = anywhere(language, *_CUES).search(rest)
     parts = (rest[cue.end() :], rest[: cue.start()]) if cue else (rest,)
     labels = (without(each, "before_label", "after_label", language).removesuffix("'s") for each in parts)
-    return next(filter(None, labels), "")
+    label = next(filter(None, labels), "")
+    ends = re.search(rf"{re.escape(label)} ({_PARTICLES})$", found.text("after"), re.IGNORECASE) if label else None
+    return f"{label} {ends[1]}" if ends else label

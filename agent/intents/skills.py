@@ -70,7 +70,7 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "timer_change": _acting(timers.change, "set_timer", is_final=True),
     "timer_pause": _acting(pausing.pause, "cancel_timer"),
     "timer_resume": _acting(pausing.go_on, "set_timer"),
-    "timer_status": Skill(timers.status, "list_timers"),
+    "timer_status": Skill(pausing.status, "list_timers"),
     "alarm": _acting(timers.alarm, "set_alarm"),
     "alarm_before": _acting(day_before.alarm, "set_alarm"),
     "ring_each": _acting(interval.ring_each, "set_alarm"),

@@ -87,6 +87,29 @@ _SAY_SO_MANY: Final = re.compile(
 """Another amount of what was put on the list last."""
 
 
+_INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
+    "en": (
+        re.compile(
+            r"^(?:no|um|actually|sorry|please|can you|and|,| )*(?:change|swap|switch|replace) (?:the |that )?"
+            r"(?P<item>[\w' ]{2,30}?) (?:to|for|with|into) (?:the |some )?(?P<instead>[\w' ]{2,30}?)(?: please)?[.!]?$",
+            re.IGNORECASE,
+        ),
+        re.compile(
+            r"^(?:um|no|oh|sorry|actually|,| )*not (?:the )?(?P<item>[\w' ]{2,30}?), "
+            r"(?:but |it's |i meant |i mean )?(?:the )?(?P<instead>[\w' ]{2,30})[.!]?$",
+            re.IGNORECASE,
+        ),
+    ),
+    "zh": (
+        re.compile(
+            "^(?:哎|哦|不对|，)*(?:把)?(?P<item>[^，,]{1,10}?)(?:改|换)成(?P<instead>[^，,。]{1,10}?)(?:吧)?[。]?$"
+        ),
+        re.compile("^(?:哎|哦|不对|，)*不是(?P<item>[^，,]{1,10})[，,]是(?P<instead>[^，,。]{1,10})[。]?$"),
+    ),
+}
+"""One thing on a list in place of another: change the yoghurt to cream cheese; no, not basil, oregano."""
+
+
 def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
     """Yield what the words may mean where a list was just spoken of."""
     language = language_of(words)
@@ -138,6 +161,9 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     for found in filter(None, (each.match(words) for each in _NEW_AMOUNTS[language])):
         if item := _called(found["item"], items, language):
             yield Intent("list_change", {"item": item, "instead": with_amount(item, found["amount"], language)})
+    for found in filter(None, (each.match(words) for each in _INSTEAD[language])):
+        if item := _called(found["item"], items, language):
+            yield Intent("list_change", {"item": item, "instead": found["instead"]})
     if anywhere(language, "not_wanted").search(words) and (item := _called(words, items, language)):
         yield Intent("list_remove", {"item": item})
 

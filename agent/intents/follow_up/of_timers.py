@@ -74,6 +74,7 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
     asked = beginning("asking_after", language).match(words)
     if asked and intent.name not in TIMED and len(words.split()) <= MOST_WORDS:
         yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
+    yield from _at_that_time(words, intent, language, understand(last.words))
     yield from _another_of_minutes(words, language, last, understand)
     yield from _repeating(words, intent, language, understand)
     is_change = beginning("asking_to_change", language).match(words) is not None  # can I do it at six instead
@@ -87,6 +88,14 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
     if intent.name != "outside":
         yield from _another(words, language, last, understand)
         yield from _another_within(words, language, understand)
+
+
+def _at_that_time(words: str, intent: Intent, language: Language, before: Intent) -> Iterator[Intent]:
+    """Yield a reminder at the time for which an alarm was just set: at eight, and remind me to bring my lab coat."""
+    is_of_it = intent.name == "ask_when" and before.name == "alarm" and beginning("also", language).match(words)
+    if is_of_it and intent.text("label") and not names_day(intent) and not intent.text("period"):
+        time = {name: value for name, value in before.slots.items() if name != "label"}
+        yield Intent("alarm", {**time, "label": intent.text("label")})
 
 
 def _repeating(words: str, intent: Intent, language: Language, understand: Understand) -> Iterator[Intent]:
@@ -111,7 +120,8 @@ def _corrected(words: str, language: Language, last: Turn, understand: Understan
     rest = words[opened.end() if opened else 0 :]
     changing = beginning("changing", language).match(rest)
     has_no_time = understand(last.words).name == "ask_when"  # reminded of a day, at an hour of ours
-    if not changing and rest.startswith(("not ", "no ")):  # not nine, he's driving then, make it ten
+    if not changing and (rest.startswith(("not ", "no ")) or (opened and "不是" in opened.group())):
+        # Not nine, he's driving then, make it ten; 不是周四，是周五.
         last_clause = re.split("[,，] *", rest)[-1]
         changing = beginning("changing", language).match(last_clause)
         rest = last_clause if changing else rest

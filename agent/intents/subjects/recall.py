@@ -72,10 +72,13 @@ _RIGHTED: Final[dict[Language, re.Pattern[str]]] = {
         re.IGNORECASE,
     ),
     "zh": re.compile(
-        "^(?:等一?下|等等|哎呀?|不好意思|啊|哦|，)*(?:不对|不是|错了|说错了|看错了|记错了)|(?:改|换|挪|放|搬)了"
+        "^(?:等一?下|等等|哎呀?|不好意思|啊|哦|，|(?:刚才|刚刚|之前)?(?:那个|那条|说的)[^，]{1,6})*(?:不对|不是|错了|说错了|看错了|记错了)|(?:改|换|挪|放|搬)了"
     ),
 }
 """What shows that words put right what was told, and are no news and no comfort: no, it's fine."""
+
+_QUOTING: Final = ("put_right", "remembered", "recalled", "recalled_other")
+"""Sentences that quote what was told."""
 
 LEAST: Final = 1 / 3
 """Share of a question's words that a statement must have to be told as all that is known."""
@@ -104,7 +107,7 @@ def put_right(words: str, last: Turn, language: Language) -> str:
     instead = _INSTEAD[language].search(words)
     if instead is None or not _RIGHTED[language].search(words) or is_question(words):
         return ""
-    quoted = (gaps(name, reply, language) for reply in last.replies for name in ("put_right", "remembered", "recalled"))
+    quoted = (gaps(name, reply, language) for reply in last.replies for name in _QUOTING)
     fact = next((read["fact"] for read in quoted if read), "")
     told = to_second_person(fact, language) if fact else last.words if is_statement(last.words) else ""
     subject = _SUBJECT[language].match(told)

@@ -20,7 +20,7 @@ _SURNAMES: Final = (
 _TIME: Final = re.compile(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
     r"\b(?:today|tomorrow|yesterday|noon|midnight|o'clock|the \w+(?:st|nd|rd|th))\b|"
-    r"\d|[零一二两三四五六七八九十百]+(?:号|点|天|月|日|分|块|斤|个|岁)",
+    r"\d|(?:周|星期|礼拜)[一二三四五六日天]|[今明后昨]天|[零一二两三四五六七八九十百]+(?:号|点|天|月|日|分|块|斤|个|岁)",
     re.IGNORECASE,
 )
 """What is a time or a number, and nobody."""

@@ -6,6 +6,7 @@ from agent.intents.dialog_state import Action, DialogState, Turn
 from agent.intents.intent import Intent
 from agent.intents.phrases import gaps, phrase
 from agent.intents.spoken import is_length, seconds_told, spoken_length, to_second_person
+from agent.intents.subjects.rings import timers
 from agent.intents.subjects.rings.timers import timers_in
 from agent.intents.subjects.rings.which_timer import Timer, label_of, meant
 from memory.json_value import fields
@@ -45,6 +46,13 @@ def go_on(state: DialogState, intent: Intent) -> list[Action] | str:
     return phrase("timer_goes_on", language, left=spoken_length(left, language))
 
 
+def status(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Say how long each timer still has; where none is set, but one was paused, how long that one has."""
+    told = timers.status(state, intent)
+    paused = _paused_last(state) if told == phrase("timer_none", state.language) else None
+    return told if paused is None else _told_paused(paused, state)
+
+
 def _told_paused(timer: Timer, state: DialogState) -> str:
     """Return the sentence that a timer is paused, and for how long it has to run on."""
     language, label = state.language, label_of(timer)
@@ -59,8 +67,8 @@ def _paused_last(state: DialogState) -> Timer | None:
     for turn in reversed(state.earlier[-LOOKED_BACK:]):
         if any(gaps("timer_goes_on", reply, state.language) for reply in turn.replies):
             return None
-        if is_of_pause(turn, state):
-            return _cancelled_in(turn)
+        if is_of_pause(turn, state) and (paused := _cancelled_in(turn)):  # and no answer to how much is left
+            return paused
     return None
 
 

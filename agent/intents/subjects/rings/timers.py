@@ -32,6 +32,10 @@ from memory.json_value import Json, fields, objects
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
 """The content of a timer's event, as the timer tools write it."""
 
+NIGHT_ENDS: Final = 6
+DAY_BEGINS: Final = 9
+"""Hours: below the first one nobody means the early morning who has just set something for the second or later."""
+
 MONTHLY: Final = "FREQ=MONTHLY;BYMONTHDAY="
 
 MOST_CANCELLED: Final = 8
@@ -228,7 +232,8 @@ def same_half(slots: dict[str, Slot], due: datetime) -> dict[str, Slot]:
     hour = int(slots.get("hour", 0))
     if "period" in slots or not 0 < hour <= 12:
         return slots
-    nearest = min(hour % 12, hour % 12 + 12, key=lambda each: abs(each - due.hour - due.minute / 60))
+    halves = [hour % 12 + 12] if hour < NIGHT_ENDS and due.hour >= DAY_BEGINS else [hour % 12, hour % 12 + 12]
+    nearest = min(halves, key=lambda each: abs(each - due.hour - due.minute / 60))
     return {**slots, "exact_hour": nearest} if nearest else slots
 
 

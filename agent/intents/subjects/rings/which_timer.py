@@ -1,5 +1,6 @@
 """Which timer is meant: by its name, its length, its place in the list, its weekday, or as the one just set."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -57,7 +58,8 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
     if place := intent.number("ordinal"):
         return timers[place - (place > 0)] if place <= len(timers) else None
     if wanted.casefold() not in _NAMELESS:
-        return next((each for each in timers if _is_called(label_of(each), wanted)), None)
+        named = next((each for each in timers if _is_called(label_of(each), wanted)), None)
+        return named or _only_one_about(timers, wanted)
     if _BY_TIME & intent.slots.keys() and "newest" not in intent.slots:
         return next((each for each in timers if (due := due_of(each)) and _rings_then(due, intent, state)), None)
     if seconds := intent.seconds("start_"):
@@ -102,6 +104,14 @@ def _is_called(label: str, wanted: str) -> bool:
         return wanted in label or (bool(label) and label in wanted)
     words = {token.stem for token in tokens(wanted)} - EMPTY
     return bool(words) and words <= {token.stem for token in tokens(label)}
+
+
+def _only_one_about(timers: Sequence[Timer], wanted: str) -> Timer | None:
+    """Return the only timer whose label has a word of a name that tells more besides: the hens at noon."""
+    parted = re.split(r"\b(?:at|in|on|for)\b", wanted, maxsplit=1)[0]
+    words = {token.stem for token in tokens(parted)} - EMPTY
+    about = [each for each in timers if words and words <= {token.stem for token in tokens(label_of(each))}]
+    return about[0] if len(about) == 1 and parted != wanted else None
 
 
 def _number_in(wanted: str) -> int:

@@ -225,6 +225,7 @@ def moment_told(text: str) -> datetime | None:
 
 _ENDED: Final = re.compile(r"(FREQ=.+);UNTIL=(\d{8})T235959")
 _WITHIN_DAY: Final = re.compile(r"FREQ=(?P<unit>HOUR|MINUTE)LY;INTERVAL=(?P<number>\d+)(?:;COUNT=(?P<count>\d+))?")
+_SO_MANY: Final = re.compile(r"FREQ=(?P<unit>DAI|WEEK)LY;INTERVAL=(?P<count>\d+)")
 _MONTHLY: Final = re.compile("FREQ=MONTHLY;BYMONTHDAY=([0-9]+)")
 _WEEKLY: Final = re.compile("FREQ=WEEKLY(?:;INTERVAL=2)?;BYDAY=(?:MO|TU|WE|TH|FR|SA|SU)(?:,(?:MO|TU|WE|TH|FR|SA|SU))*")
 
@@ -236,7 +237,23 @@ def every(rule: str, language: Language) -> str:
         return again and (f"{again}，到{last}为止" if language == "zh" else f"{again} until {last}")
     if rule in _EVERY:
         return _EVERY[rule][language == "zh"]
-    return _every_so_long(rule, language) or _every_month(rule, language) or _every_week(rule, language)
+    return (
+        _every_so_many(rule, language)
+        or _every_so_long(rule, language)
+        or _every_month(rule, language)
+        or _every_week(rule, language)
+    )
+
+
+def _every_so_many(rule: str, language: Language) -> str:
+    """Return how something rings every so many days or weeks: `every five days`, `每5天`."""
+    found = _SO_MANY.fullmatch(rule)
+    if found is None:
+        return ""
+    count = int(found["count"])
+    if language == "zh":
+        return f"每{count}{'天' if found['unit'] == 'DAI' else '周'}"
+    return f"every {_counted(count)} {'days' if found['unit'] == 'DAI' else 'weeks'}"
 
 
 def _every_month(rule: str, language: Language) -> str:

@@ -48,6 +48,9 @@ _FITTING: Final = re.compile(r"default|(hours|minutes|seconds|name)(_|$)")
 _NOWHERE: Final = {name: {"values": ()} for name in ("area", "floor", "name")}
 """The lists that its sentences ask for, empty: there are no rooms and no devices."""
 
+_EACH_OF_UNIT: Final[Mapping[str, str]] = {"each_days": "DAILY", "each_weeks": "WEEKLY"}
+"""Slots of every so many days or weeks, and how a rule names these."""
+
 _CODES: Final[Mapping[Language, str]] = {"en": "en", "zh": "zh-CN"}
 
 _DROPPED: Final = r"[\s,.?!，。？！;；:：、…¿¡—–]*"
@@ -198,14 +201,20 @@ def _reading(result: RecognizeResult, words: str) -> Reading:
     days = _days_of_week(slots)
     if day_of_month := slots.pop("each_month", None):
         slots |= {"repeat": f"FREQ=MONTHLY;BYMONTHDAY={int(day_of_month)}", "date": int(day_of_month)}
+    for slot, unit in _EACH_OF_UNIT.items():
+        if number := slots.pop(slot, None):
+            slots["repeat"] = f"FREQ={unit};INTERVAL={int(number)}"
     if days:
         slots["repeat"] = "FREQ=WEEKLY;BYDAY=" + ",".join(BYDAY[day] for day in days)
     return free, Intent(result.intent.name, slots)
 
 
+_NO_WEEKDAYS: Final = {"each_month", *_EACH_OF_UNIT}
+
+
 def _days_of_week(slots: dict[str, Slot]) -> list[int]:
     """Take the days of the week out of the slots that name several, and return them: Monday (0) to Thursday."""
-    named = {name: int(slots.pop(name)) for name in [*slots] if name.startswith("each_") and name != "each_month"}
+    named = {name: int(slots.pop(name)) for name in [*slots] if name.startswith("each_") and name not in _NO_WEEKDAYS}
     if (first := named.pop("each_from", None)) is not None:
         return sorted((first + day) % 7 for day in range((named["each_to"] - first) % 7 + 1))
     return sorted(set(named.values()))

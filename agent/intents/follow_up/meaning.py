@@ -73,6 +73,8 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
     plain = without_fillers(bare(words), language)
     if is_of_pause(before, state) and anywhere(language, "go_on_with").fullmatch(plain):
         yield Intent("timer_resume")
+    if intent.name == "wait" and _is_of_timers(before, state) and beginning("pause_it", language).match(plain):
+        yield Intent("timer_pause", {"newest": 1})
     if intent.name in _VAGUE:
         yield from of_listed(words, state.last_said(LOOKED_BACK))
     # "Make that half past seven" calls no timer "half past".

@@ -87,6 +87,11 @@ _SAY_SO_MANY: Final = re.compile(
 """Another amount of what was put on the list last."""
 
 
+_UNDO: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"\bundo\b|\btake (?:that|it) back\b", re.IGNORECASE),
+    "zh": re.compile("撤销|撤回"),
+}
+
 _INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
     "en": (
         re.compile(
@@ -113,6 +118,9 @@ _INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
 def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
     """Yield what the words may mean where a list was just spoken of."""
     language = language_of(words)
+    if _UNDO[language].search(words):
+        yield from _undone(last, language)
+        return
     if back := anywhere(language, "put_back").search(words):
         gone = next(filter(None, (gaps("list_removed", reply, language).get("items") for reply in last.replies)), "")
         yield Intent("list_add", {"item": gone if back["back"] in _IT else back["back"]})
@@ -129,11 +137,21 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
         yield Intent("list_remove", {"item": last_told if item in _IT else item})
     also = beginning("also", language).match(words)
     item = ending("put_it_on", language).sub("", without_fillers(words[also.end() :], language)) if also else ""
-    if item and intent.name in _VAGUE and len(item) <= LONGEST_ITEM and not is_question(item):
+    if item and intent.name in _VAGUE | {"outside"} and len(item) <= LONGEST_ITEM and not is_question(item):
         yield Intent("list_add", {"item": item})
     is_begun = any(gaps("list_started", reply, language) for reply in last.replies)
     if is_begun and intent.name in _VAGUE and len(bare) <= LONGEST_LIST and not is_question(bare):
         yield Intent("list_add", {"item": bare})
+
+
+def _undone(last: Turn, language: Language) -> Iterator[Intent]:
+    """Yield what takes back what was just done to a list: things taken off are put on again, and the other way."""
+    done = (
+        (undo, gaps(told, reply, language))
+        for reply in last.replies
+        for told, undo in (("list_removed", "list_add"), ("list_added", "list_remove"))
+    )
+    yield from (Intent(undo, {"list": read["list"], "item": read["items"]}) for undo, read in done if read)
 
 
 def _corrected(words: str, last: Turn, language: Language) -> Iterator[Intent]:

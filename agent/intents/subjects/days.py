@@ -1,5 +1,6 @@
 """Which day is meant by its name, its date or how far ahead it is, and which moment by its time of day."""
 
+from calendar import monthrange
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -13,7 +14,18 @@ YEARS: Final = 9
 """Within which every date comes: the 29th of February is eight years away around 2100 at most."""
 
 _NAMING: Final = frozenset(
-    ("day", "weekday", "weekday_after", "weekday_of_next", "ahead", "weeks", "date", "month_day", "weekday_of_last")
+    (
+        "day",
+        "weekday",
+        "weekday_after",
+        "weekday_of_next",
+        "ahead",
+        "weeks",
+        "in_months",
+        "date",
+        "month_day",
+        "weekday_of_last",
+    )
 )
 _IN_WEEK: Final = {"weekday_of_next": 7, "weekday_of_last": -7}
 """Slots of a weekday of another week, and how many days ahead that week is."""
@@ -44,7 +56,7 @@ def day_of(intent: Intent) -> dict[str, Slot]:
 def days_ahead(intent: Intent, today: date) -> list[int]:
     """Return how many days ahead the words can mean, the nearest first; none for a date that no year has.
 
-    Slots: day (0 today, 1 tomorrow …), ahead and weeks, weekday (0 is Monday: the coming one, today's too),
+    Slots: day (0 today, 1 tomorrow …), ahead, weeks and in_months, weekday (0 is Monday: the coming one, today's too),
     weekday_after (a week after the coming one), weekday_of_next (that of the week that begins with the coming Monday)
     and weekday_of_last, date of a month (1 to 12; without one the date comes in any month), month_day, which is both in
     one number: 1225 is Christmas, date_of_this and date_of_next (of this month, of the next one).
@@ -59,8 +71,8 @@ def days_ahead(intent: Intent, today: date) -> list[int]:
     if {"date", "month_day"} & intent.slots.keys():
         month, number = divmod(intent.number("month_day"), 100)
         return list(_to_date(number or intent.number("date"), month or intent.number("month"), today))
-    if "ahead" in intent.slots or "weeks" in intent.slots:
-        return [intent.number("ahead") + 7 * intent.number("weeks")]
+    if {"ahead", "weeks", "in_months"} & intent.slots.keys():
+        return [_in_months(intent.number("in_months"), today) + intent.number("ahead") + 7 * intent.number("weeks")]
     return [intent.number("day")] if "day" in intent.slots else [0, 1]
 
 
@@ -79,6 +91,13 @@ def _in_month(number: int, months: int, today: date) -> list[int]:
         return [(date(year, month + 1, number) - today).days]
     except ValueError:
         return []
+
+
+def _in_months(months: int, today: date) -> int:
+    """Return how far away this day of a later month is, or the last day of one that is shorter."""
+    year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
+    last = monthrange(year, month + 1)[1]
+    return (date(year, month + 1, min(today.day, last)) - today).days
 
 
 def _to_date(number: int, month: int, today: date) -> Iterator[int]:

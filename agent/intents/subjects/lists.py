@@ -158,7 +158,8 @@ def spoken_of(replies: Sequence[str], language: Language) -> str:
 
 def items_told(replies: Sequence[str], language: Language) -> list[str]:
     """Return the things that replies told to stand on a list, each once, the last told first."""
-    found = (gaps(name, reply, language).get("items", "") for reply in reversed(replies) for name in _NAMING_ITEMS)
+    told = [_alone(reply, language) for reply in reversed(replies)]
+    found = (gaps(name, reply, language).get("items", "") for reply in told for name in _NAMING_ITEMS)
     return list(dict.fromkeys(item for items in found for item in reversed(things(items))))
 
 
@@ -231,7 +232,7 @@ def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple
         ((str(hit.get("at", "")), -place), str(hit.get("words", ""))) for place, hit in enumerate(hits)
     ):
         for change in _CHANGES:
-            read = gaps(change, words, language)
+            read = gaps(change, _alone(words, language), language)
             if not read or read["list"] != name:
                 continue
             if change == "list_changed":
@@ -239,6 +240,12 @@ def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple
                 yield "list_added", [read["items"].rstrip(".。")]
             else:
                 yield change, things(read.get("items", ""))
+
+
+def _alone(reply: str, language: Language) -> str:
+    """Return the sentence by which a list is read, without what was said behind it of words not understood."""
+    begun, _, _ = phrase("rest_unclear", language, rest="|").partition("|")
+    return reply.partition(begun)[0].strip()
 
 
 def _looked_up(state: DialogState, name: str) -> ToolResult | list[Action] | str:

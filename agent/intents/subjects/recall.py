@@ -36,7 +36,8 @@ _KEEPING: Final = re.compile(
 _INSTEAD: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
         r"(?:^|\s)it(?:'?s| is)\s+(?:now\s+)?(?P<instead>.{2,40}?)(?:\s+now)?"
-        r"(?:,? i (?:said|had|got|read|told you) (?:it|that|the \w+) wrong)?[.!]?$",
+        r"(?:,? i (?:said|had|got|read|told you) (?:it|that|the \w+) wrong)?"
+        r"(?:,? (?:please )?(?:change|fix|correct) (?:that|it))?[.!]?$",
         re.IGNORECASE,
     ),
     "zh": re.compile("[是在](?P<instead>[^，。！是在]{1,20}?)[了啊。！]?$"),
@@ -45,7 +46,7 @@ _INSTEAD: Final[dict[Language, re.Pattern[str]]] = {
 
 _SUBJECT: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(r".{2,40}?\s(?:is|are|was|were)\s", re.IGNORECASE),
-    "zh": re.compile("[^，。]{2,20}?[是在]"),
+    "zh": re.compile("[^，。]{2,20}?(?:[是在]|[宽高长重厚深](?=[0-9一二两三四五六七八九十半]))"),
 }
 """What a statement tells something of, with the word behind it."""
 

@@ -9,6 +9,7 @@ from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, language_of
 from agent.intents.questions import tokens
 from agent.intents.spoken import in_digits, is_length, length, moment_told
+from agent.intents.subjects.sums.chinese import number_chinese
 from agent.intents.wording import beginning
 from memory.chinese import has_chinese
 from memory.json_value import Json, fields
@@ -41,6 +42,12 @@ def label_of(timer: Timer) -> str:
     return str(timer.get("label", ""))
 
 
+_CLOCK_ZH: Final = re.compile("([一二两三四五六七八九十]{1,3})点(半)?(?:钟)?的?")
+
+_OF_CLOCK: Final = re.compile(r"(?:half|(?:a )?quarter|five|ten|twenty) (?:past|to)", re.IGNORECASE)
+"""The beginning of a time, and no name: make that ten past seven."""
+
+
 def due_of(timer: Timer) -> datetime | None:
     """Return when it rings, local time without a zone."""
     return moment_told(str(timer.get("due", "")))
@@ -59,7 +66,7 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
         return timers[place - (place > 0)] if place <= len(timers) else None
     if wanted.casefold() not in _NAMELESS:
         named = next((each for each in timers if _is_called(label_of(each), wanted)), None)
-        return named or _only_one_about(timers, wanted)
+        return named or _only_one_about(timers, wanted) or _ringing_at(timers, wanted)
     if _BY_TIME & intent.slots.keys() and "newest" not in intent.slots:
         return next((each for each in timers if (due := due_of(each)) and _rings_then(due, intent, state)), None)
     if seconds := intent.seconds("start_"):
@@ -77,6 +84,7 @@ def names_timer(intent: Intent) -> bool:
     """Whether what an intent calls a timer can be the name of one: what is longer is a sentence."""
     label = intent.text("label")
     is_none = bool(label) and not beginning("correcting", language_of(label)).sub("", label, count=1)
+    is_none = is_none or _OF_CLOCK.fullmatch(label) is not None
     return intent.name not in NAMING or (len(label.split()) <= LONGEST_NAME and not is_none)
 
 
@@ -108,10 +116,20 @@ def _is_called(label: str, wanted: str) -> bool:
 
 def _only_one_about(timers: Sequence[Timer], wanted: str) -> Timer | None:
     """Return the only timer whose label has a word of a name that tells more besides: the hens at noon."""
-    parted = re.split(r"\b(?:at|in|on|for)\b", wanted, maxsplit=1)[0]
+    parted = re.split(r",|\b(?:at|in|on|for)\b", wanted, maxsplit=1)[0]
     words = {token.stem for token in tokens(parted)} - EMPTY
     about = [each for each in timers if words and words <= {token.stem for token in tokens(label_of(each))}]
     return about[0] if len(about) == 1 and parted != wanted else None
+
+
+def _ringing_at(timers: Sequence[Timer], wanted: str) -> Timer | None:
+    """Return the first timer that rings at the Chinese hour that it is called by: 六点的闹钟."""
+    clock = _CLOCK_ZH.fullmatch(wanted)
+    if clock is None:
+        return None
+    then = int(float(number_chinese(clock[1]))) % 12, 30 if clock[2] else 0
+    dues = ((due_of(timer), timer) for timer in timers)
+    return next((timer for due, timer in dues if due is not None and (due.hour % 12, due.minute) == then), None)
 
 
 def _number_in(wanted: str) -> int:

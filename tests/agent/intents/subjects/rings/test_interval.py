@@ -82,6 +82,8 @@ def test_a_rule_that_ends_rings_on_its_last_day_too() -> None:
         ("FREQ=HOURLY;INTERVAL=2;COUNT=1", "every 2 hours, once", "每两小时，一共1次"),
         ("FREQ=MINUTELY;INTERVAL=30;COUNT=5", "every half hour, five times", "每半小时，一共5次"),
         ("FREQ=MINUTELY;INTERVAL=90", "every 1 hour 30 minutes", "每一个半小时"),
+        ("FREQ=DAILY;INTERVAL=5", "every five days", "每5天"),
+        ("FREQ=WEEKLY;INTERVAL=3", "every three weeks", "每3周"),
         ("FREQ=YEARLY;UNTIL=20261127T235959", "", ""),
     ],
 )

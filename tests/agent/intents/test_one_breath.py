@@ -101,6 +101,7 @@ async def test_two_reminders_are_two(talk: Talk, words: str, calls: list[tuple[s
             "remind me tomorrow at eight to pack for after school",
             {"at": "2026-11-22T08:00", "label": "pack for after school"},
         ),
+        ("wake me at six tomorrow, I want to read before bed", {"at": "2026-11-22T06:00", "label": ""}),
         ("remind me at ten past four tomorrow to call", {"at": "2026-11-22T16:10", "label": "call"}),
         (
             "remind me a week on Saturday at eight to bring the rope",

@@ -48,7 +48,7 @@ def of_its_part(intent: Intent, words: str) -> Intent:
     Only what begins the label counts, or goes to bed: what one is reminded of may be after work itself.
     """
     hour = intent.number("hour")
-    if "period" in intent.slots or "exact_hour" in intent.slots:
+    if {"period", "exact_hour", "wakes"} & intent.slots.keys():
         return intent
     named = next((of for each, of in _NAMED.items() if re.match(each, intent.text("label"))), 0)
     is_late = named > _MIDDAY and 0 < hour < _LATE

@@ -148,8 +148,15 @@ async def test_how_long_something_takes_sets_a_timer(talk: Talk, words: str, sec
     assert await talk.calls(a_timer("", "")) == [("set_timer", {"seconds": seconds, "label": label})]
 
 
-async def test_two_timers_are_two(talk: Talk) -> None:
-    talk.hear("Right, the barley's on, give me forty minutes for that and twelve for the eggs.", at=at(9))
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Right, the barley's on, give me forty minutes for that and twelve for the eggs.",
+        "Right, two timers, forty minutes for barley and twelve for the eggs.",
+    ],
+)
+async def test_two_timers_are_two(talk: Talk, words: str) -> None:
+    talk.hear(words, at=at(9))
     first = await talk.calls(a_timer("barley", "40 minutes"))
     [_, second] = await talk.calls("delivered", a_timer("eggs", "12 minutes"))
     assert [*first, second] == [

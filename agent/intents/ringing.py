@@ -9,7 +9,7 @@ from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, l
 from agent.intents.questions import is_question, tokens, word_classes
 from agent.intents.spoken import is_length, to_second_person
 from agent.intents.subjects.rings.timers import timers_in
-from agent.intents.subjects.rings.which_timer import EMPTY, Timer, label_of, newest_set
+from agent.intents.subjects.rings.which_timer import EMPTY, RINGING, Timer, label_of, newest_set
 from agent.intents.wording import anywhere, beginning, ending, is_story, mended, without_fillers
 
 LIST: Final = "list_timers"
@@ -20,9 +20,6 @@ VAGUE: Final = frozenset({"unknown", "recall", "outside"})
 _CUES: Final = ("later", "earlier", "not_needed", "how_long", "changes")
 
 _MOVES: Final = ("later", "earlier", "changes")
-
-_SET: Final = frozenset({"set_timer", "set_alarm"})
-"""Tools by which the turn before set what "it" means."""
 
 _WAKE: Final = "wake me {}"
 """A whole sentence of which any English words with a time in them may be the rest."""
@@ -92,7 +89,7 @@ def _spoken_of(state: DialogState, timers: Sequence[Timer]) -> Timer | None:
     named = [timer for label, timer in labels if label and label in told]
     if len(named) == 1:
         return named[0]
-    is_set = any(result.tool in _SET for turn in last for result in turn.results)
+    is_set = any(result.tool in RINGING for turn in last for result in turn.results)
     return newest_set(state, timers) if is_set else None
 
 

@@ -225,7 +225,7 @@ def moment_told(text: str) -> datetime | None:
 
 _ENDED: Final = re.compile(r"(FREQ=.+);UNTIL=(\d{8})T235959")
 _WITHIN_DAY: Final = re.compile(r"FREQ=(?P<unit>HOUR|MINUTE)LY;INTERVAL=(?P<number>\d+)(?:;COUNT=(?P<count>\d+))?")
-_SO_MANY: Final = re.compile(r"FREQ=(?P<unit>DAI|WEEK)LY;INTERVAL=(?P<count>\d+)")
+_SO_MANY: Final = re.compile(r"FREQ=(?P<unit>DAILY|WEEKLY);INTERVAL=(?P<count>\d+)")
 _MONTHLY: Final = re.compile("FREQ=MONTHLY;BYMONTHDAY=([0-9]+)")
 _WEEKLY: Final = re.compile("FREQ=WEEKLY(?:;INTERVAL=2)?;BYDAY=(?:MO|TU|WE|TH|FR|SA|SU)(?:,(?:MO|TU|WE|TH|FR|SA|SU))*")
 
@@ -250,10 +250,9 @@ def _every_so_many(rule: str, language: Language) -> str:
     found = _SO_MANY.fullmatch(rule)
     if found is None:
         return ""
+    english, chinese = {"DAILY": ("days", "天"), "WEEKLY": ("weeks", "周")}[found["unit"]]
     count = int(found["count"])
-    if language == "zh":
-        return f"每{count}{'天' if found['unit'] == 'DAI' else '周'}"
-    return f"every {_counted(count)} {'days' if found['unit'] == 'DAI' else 'weeks'}"
+    return f"每{count}{chinese}" if language == "zh" else f"every {_counted(count)} {english}"
 
 
 def _every_month(rule: str, language: Language) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.follow_up.in_full import ASKED_THERE
 from agent.intents.follow_up.of_lists import of_listed, of_lists
-from agent.intents.follow_up.of_timers import RINGING, of_timers
+from agent.intents.follow_up.of_timers import of_timers
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.phrases import gaps, phrase
 from agent.intents.questions import is_question
@@ -15,6 +15,7 @@ from agent.intents.subjects import chance, unknown
 from agent.intents.subjects.lists import LOOKED_BACK, spoken_of
 from agent.intents.subjects.recall import put_right
 from agent.intents.subjects.rings.pausing import is_of_pause
+from agent.intents.subjects.rings.which_timer import RINGING
 from agent.intents.wording import anywhere, bare, beginning, is_story, mended, without_fillers
 
 _TIMERS: Final = RINGING | {"list_timers", "cancel_timer"}

@@ -91,6 +91,7 @@ _UNDO: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(r"\bundo\b|\btake (?:that|it) back\b", re.IGNORECASE),
     "zh": re.compile("撤销|撤回"),
 }
+"""What takes back what was just done to a list."""
 
 _INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
     "en": (

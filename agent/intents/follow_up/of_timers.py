@@ -11,11 +11,9 @@ from agent.intents.questions import is_question, is_statement
 from agent.intents.spoken import is_length, moment_told
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.rings.timers import same_half
+from agent.intents.subjects.rings.which_timer import RINGING
 from agent.intents.wording import anywhere, beginning, ending, without_fillers
 from memory.json_value import Json, fields
-
-RINGING: Final = frozenset({"set_timer", "set_alarm"})
-"""Tools by which something is set that rings."""
 
 _MEANS_NOTHING: Final = frozenset({"unknown", "outside"})
 """What words may be taken for that are no sentence of the box's own."""
@@ -74,7 +72,7 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
     asked = beginning("asking_after", language).match(words)
     if asked and intent.name not in TIMED and len(words.split()) <= MOST_WORDS:
         yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
-    yield from _at_that_time(words, intent, language, understand(last.words))
+    yield from _at_that_time(words, intent, language, last, understand)
     yield from _another_of_minutes(words, language, last, understand)
     yield from _repeating(words, intent, language, understand)
     is_change = beginning("asking_to_change", language).match(words) is not None  # can I do it at six instead
@@ -90,12 +88,16 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
         yield from _another_within(words, language, understand)
 
 
-def _at_that_time(words: str, intent: Intent, language: Language, before: Intent) -> Iterator[Intent]:
+def _at_that_time(
+    words: str, intent: Intent, language: Language, last: Turn, understand: Understand
+) -> Iterator[Intent]:
     """Yield a reminder at the time for which an alarm was just set: at eight, and remind me to bring my lab coat."""
-    is_of_it = intent.name == "ask_when" and before.name == "alarm" and beginning("also", language).match(words)
-    if is_of_it and intent.text("label") and not names_day(intent) and not intent.text("period"):
-        time = {name: value for name, value in before.slots.items() if name != "label"}
-        yield Intent("alarm", {**time, "label": intent.text("label")})
+    is_timeless = intent.name == "ask_when" and not names_day(intent) and not intent.text("period")
+    if not is_timeless or not intent.text("label") or not beginning("also", language).match(words):
+        return
+    before = understand(last.words)
+    if before.name == "alarm":
+        yield Intent("alarm", {**before.slots, "label": intent.text("label")})
 
 
 def _repeating(words: str, intent: Intent, language: Language, understand: Understand) -> Iterator[Intent]:

@@ -86,18 +86,24 @@ def _in_week(intent: Intent, today: date) -> int | None:
 
 def _in_month(number: int, months: int, today: date) -> list[int]:
     """Return how far away a date of this month or the next one is; nothing where that month has none like it."""
-    year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
+    year, month = _month_ahead(months, today)
     try:
-        return [(date(year, month + 1, number) - today).days]
+        return [(date(year, month, number) - today).days]
     except ValueError:
         return []
 
 
+def _month_ahead(months: int, today: date) -> tuple[int, int]:
+    """Return the year and the number of a later month."""
+    year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
+    return year, month + 1
+
+
 def _in_months(months: int, today: date) -> int:
     """Return how far away this day of a later month is, or the last day of one that is shorter."""
-    year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
-    last = monthrange(year, month + 1)[1]
-    return (date(year, month + 1, min(today.day, last)) - today).days
+    year, month = _month_ahead(months, today)
+    last = monthrange(year, month)[1]
+    return (date(year, month, min(today.day, last)) - today).days
 
 
 def _to_date(number: int, month: int, today: date) -> Iterator[int]:

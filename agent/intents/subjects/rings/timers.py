@@ -25,7 +25,7 @@ from agent.intents.spoken import (
 )
 from agent.intents.subjects.days import but_for, last_day, names_day, next_moment
 from agent.intents.subjects.rings.hours import of_its_part, usual_hour, without_part
-from agent.intents.subjects.rings.which_timer import BY_LIST, Timer, due_of, label_of, meant
+from agent.intents.subjects.rings.which_timer import BY_LIST, RINGING, Timer, due_of, label_of, meant
 from agent.intents.wording import is_story, without_fillers
 from memory.json_value import Json, fields, objects
 
@@ -148,7 +148,7 @@ def change(state: DialogState, intent: Intent) -> list[Action] | str:
         return [state.action("list_timers")]
     if isinstance(timer := _to_change(state, timers_in(listed), intent), str):
         return start(state, intent) if "begins" in intent.slots else timer
-    anew = next((each for each in state.turn.results if each.tool in {"set_timer", "set_alarm"}), None)
+    anew = next((each for each in state.turn.results if each.tool in RINGING), None)
     if anew is None:
         return _moved(state, timer, intent)
     if anew.has_failed or anew.is_uncertain:

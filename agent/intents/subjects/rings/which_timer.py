@@ -17,6 +17,9 @@ from memory.json_value import Json, fields
 Timer = dict[str, Json]
 """As the tool list_timers tells of it."""
 
+RINGING: Final = frozenset({"set_timer", "set_alarm"})
+"""Tools by which something is set that rings."""
+
 BY_LIST: Final = frozenset({"id", "ordinal", "weekday", "newest", "at_hour", "at_period", "on_day"})
 """Slots of which one needs the list to know the timer that is meant."""
 
@@ -140,5 +143,5 @@ def _number_in(wanted: str) -> int:
 
 def _set_in_conversation(state: DialogState) -> list[str]:
     """Return the ids of the timers that earlier turns set, the newest first."""
-    results = [each for turn in state.earlier for each in turn.results if each.tool in {"set_timer", "set_alarm"}]
+    results = [each for turn in state.earlier for each in turn.results if each.tool in RINGING]
     return [str(fields(each.value).get("id", "")) for each in reversed(results) if not each.has_failed]

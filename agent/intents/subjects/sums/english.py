@@ -10,6 +10,33 @@ _LEAD: Final = re.compile(
     r"(?:what is|what are|what's|whats|what|how much is|how much are|how much|calculate|compute|work out|convert|change"
     r"|add up)? *"
 )
+OPERATORS: Final = (
+    (r"([\d.]+) plus ([\d.]+) (?:percent|per cent)", r"\1*(1+\2/100)"),
+    (r"([\d.]+) (?:minus|less) ([\d.]+) (?:percent|per cent)", r"\1*(1-\2/100)"),
+    (r"([\d.]+) (?:percent|per cent) off ([\d.]+)", r"\2*(1-\1/100)"),
+    (r"([\d.]+) out of ([\d.]+)(?: as a (?:percentage|percent)| in percent)?", r"\1/\2*100"),
+    (r"([\d.]+) lakhs?", r"\1*100000"),
+    (r"([\d.]+) crores?", r"\1*10000000"),
+    (r"(?:percent|per cent)(?: [a-z]+)? (?:of|on)", "/100*"),
+    (r"percent|per cent", "/100"),
+    (r"(?:a |one |1 )?half of", "1/2*"),
+    (r"(?:a |one |1 )?(?:third|3rd) of", "1/3*"),
+    (r"(?:a |one |1 )?(?:quarter|fourth|4th) of", "1/4*"),
+    (r"([\d.]+) (?:quarters|fourths) of", r"\1/4*"),
+    (r"([\d.]+) (?:thirds|3rds) of", r"\1/3*"),
+    (r"(?:the )?square root of ([\d.]+)", r"(\1)**0.5"),
+    (r"(?:the )?cube root of ([\d.]+)", r"(\1)**(1/3)"),
+    (r"(?:twice|double) (?=[\d.])", "2*"),
+    (r"to the power of|to the", "**"),
+    (r"squared", "**2"),
+    (r"cubed", "**3"),
+    (r"multiplied by|times|x", "*"),
+    (r"divided by|over", "/"),
+    (r"plus|added to|add|and", "+"),
+    (r"minus|less|take away", "-"),
+)
+"""How English says what a sum does, in the order in which it is read."""
+
 _ORDERS: Final = (
     (r"^divide (.+) by (.+)$", r"\1 divided by \2"),
     (r"^multiply (.+) (?:by|and|with) (.+)$", r"\1 times \2"),

@@ -3,10 +3,10 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import replace
 from typing import Final, Protocol, TypeAlias
 
 import structlog
+from msgspec.structs import replace
 
 from agent.event import Event, new_id, require_event, utc_now
 from memory.errors import MemoryFailure

@@ -3,9 +3,11 @@
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import fields, replace
 
 from agent.attachments.attachment import ATTACHMENTS, Attachment, Image, attachments_from
 from memory.clock import utc_now as utc_now
@@ -74,11 +76,10 @@ def new_id() -> str:
     return uuid.uuid4().hex
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """Something that happened, or should: speech, typed text, a timer, its own plan, a step of the loop.
 
-    Frozen; whoever needs another status makes another envelope (`dataclasses.replace`).
+    Frozen; whoever needs another status makes another envelope (`msgspec.structs.replace`).
     """
 
     type: str
@@ -104,7 +105,7 @@ class Event:
     """How much it matters to memory, 0 to 1, as whoever made it says; `UNSET` leaves it to the rule and the agent."""
     not_before: datetime | None = None
     """Aware UTC; not delivered earlier."""
-    metadata: Mapping[str, Json] = field(default_factory=dict)
+    metadata: Mapping[str, Json] = {}
     """Evidence of a transcript, timings, notes: free, JSON-able, never changed."""
     created_at: datetime = field(default_factory=utc_now)
     """Aware UTC; for speech the moment it began."""

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 import structlog
+from msgspec import Struct
 
 from agent.bus import Bus
 from agent.confirmation.confirmations import WAITS, Confirmations
@@ -60,8 +60,7 @@ class Settler(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Mind:
+class Mind(Struct, frozen=True):
     """The parts the loop works with."""
 
     mailbox: Mailbox

@@ -1,9 +1,10 @@
 """The interface for replies: the loop feeds a `ReplyStream`, and a `ReplySink` turns it into sound or text."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final, Protocol
+
+from msgspec import Struct, field
 
 from agent.event import Event
 from agent.record import step
@@ -23,8 +24,7 @@ SOURCES: Final = "speech.sources"
 MOST_SOURCES: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A page or a service that an answer rests on."""
 
     title: str
@@ -64,8 +64,7 @@ class Sources:
         return tuple(fresh[:MOST_SOURCES])
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """One reply about to be delivered."""
 
     event: Event
@@ -86,8 +85,7 @@ class Reply:
     """Of its turn: whoever delivers it marks there when its first words were written, or sounded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(Struct, frozen=True):
     """The outcome of a reply: what was handed on, and what was heard of it."""
 
     text: str
@@ -135,8 +133,7 @@ class ReplySink(Protocol):
         """Return the delivery of one reply; nothing is heard before its first whole sentence was fed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownReplies:
+class ShownReplies(Struct, frozen=True):
     """A `ReplySink` that is another one, and lets observers see the words of each reply as they are written.
 
     Whoever writes them: the model as it streams, a tool, the runtime itself. The journal gets them whole.
@@ -158,8 +155,7 @@ class ShownReplies:
         self.show(step("llm.results", reply.event, self.run_id_of(reply.event.id), body))
 
 
-@dataclass(slots=True)
-class ForwardedReply:
+class ForwardedReply(Struct):
     """A `ReplyStream` that is another one; a subclass does some of it otherwise."""
 
     stream: ReplyStream
@@ -196,7 +192,6 @@ class ForwardedReply:
         return await self.stream.ended()
 
 
-@dataclass(slots=True)
 class _ShownStream(ForwardedReply):
     """A delivery that is another one, and tells of what it is fed."""
 

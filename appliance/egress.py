@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Protocol
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from agent.model.chain import Chain
 from appliance.config.load import Config
@@ -19,8 +20,7 @@ from audio.recognizer.models.hub import HubModel
 from memory.errors import EngineFailure
 
 
-@dataclass(frozen=True, slots=True)
-class Egress:
+class Egress(Struct, frozen=True):
     """Something that leaves this machine."""
 
     what: str

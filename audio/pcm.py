@@ -1,10 +1,10 @@
 """PCM: the one sample format (mono int16; 16 kHz in chunks of 512 samples on input) and conversions."""
 
-from dataclasses import dataclass
 from math import log10
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 Samples: TypeAlias = NDArray[np.int16]
@@ -28,8 +28,7 @@ QUIETEST_DBFS = -120.0
 """Level given to digital silence, dB relative to full scale."""
 
 
-@dataclass(frozen=True, slots=True)
-class AudioChunk:
+class AudioChunk(Struct, frozen=True):
     """`CHUNK_SAMPLES` samples of the microphone."""
 
     samples: Samples

@@ -1,10 +1,10 @@
 """The data of speech: speech started, utterance, words so far, transcript with its evidence, recognized turn, sound."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.pcm import SAMPLE_RATE, Samples
@@ -13,8 +13,7 @@ Confidence = Literal["normal", "low"]
 """`low` is what the last-resort recognizer's free speech gets: the mind should ask back before anything with effect."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpeechStarted:
+class SpeechStarted(Struct, frozen=True):
     """The first chunk judged to be speech; published before it is known whether it becomes an utterance."""
 
     at: float
@@ -23,8 +22,7 @@ class SpeechStarted:
     """Has the words so far of whatever turn is open recognized and told; at once, nothing while none is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Utterance:
+class Utterance(Struct, frozen=True):
     """The sound between two silences, pre-roll included."""
 
     samples: Samples
@@ -52,8 +50,7 @@ class Utterance:
         return len(self.samples) / SAMPLE_RATE
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Voice:
+class Voice(Struct, frozen=True, eq=False):
     """How somebody sounds in one utterance; it is kept in memory only, unless they want to be known by it."""
 
     vector: NDArray[np.float32]
@@ -66,8 +63,7 @@ class Voice:
     """Whether one person speaks in it, as far as its parts tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(Struct, frozen=True):
     """What a recognizer made of an utterance, with its evidence."""
 
     text: str
@@ -77,14 +73,13 @@ class Transcript:
     recognizer: str
     """Name of who heard it, e.g. `faster-whisper:base` or `pocketsphinx`."""
     confidence: Confidence = "normal"
-    evidence: Mapping[str, float] = field(default_factory=dict)
+    evidence: Mapping[str, float] = {}
     """What speaks for or against it: avg_logprob, no_speech_prob, compression_ratio, language_probability …"""
     voice: Voice | None = None
     """Of whoever said it; None where nobody listened for it, or too little was said."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartialWords:
+class PartialWords(Struct, frozen=True):
     """What a turn that is under way has come to, by a recognizer that follows it; more will come, or other words."""
 
     text: str
@@ -95,8 +90,7 @@ class PartialWords:
     """Name of who heard it."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecognizedTurn:
+class RecognizedTurn(Struct, frozen=True):
     """One committed turn: the utterance and its words."""
 
     utterance: Utterance
@@ -105,8 +99,7 @@ class RecognizedTurn:
     """Seconds on the clock of `time.monotonic` at which the text was there."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordTiming:
+class WordTiming(Struct, frozen=True):
     """The position of a word in a synthesized sentence; tells later which words were heard."""
 
     text: str
@@ -116,8 +109,7 @@ class WordTiming:
     """Seconds from the first sample of its sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpeechAudio:
+class SpeechAudio(Struct, frozen=True):
     """A piece of a synthesized sentence, in order."""
 
     samples: Samples

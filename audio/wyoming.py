@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from audio.errors import ServerFailed, ServerUnreachable
 
@@ -29,8 +30,7 @@ def load() -> None:
     import wyoming.info  # noqa: F401
 
 
-@dataclass(frozen=True, slots=True)
-class WyomingServer:
+class WyomingServer(Struct, frozen=True):
     """A server by its address. The protocol knows no password and no encryption."""
 
     host: str

@@ -1,18 +1,17 @@
 """What a benchmark measured: ours and what it is held against, in one run, and their ratio."""
 
 import argparse
-import json
 import logging
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
+import msgspec
 import structlog
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """One thing, measured several times."""
 
     what: str
@@ -38,8 +37,7 @@ class Series:
         return f"{short(self.median)} {self.unit} ({short(low)}–{short(high)})"
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """One line of the table in docs/figures.md."""
 
     name: str
@@ -61,14 +59,12 @@ class Figure:
 
     def to_json(self) -> str:
         """Return one line that `from_json` reads."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        return msgspec.json.encode(self).decode()
 
     @classmethod
     def from_json(cls, line: str) -> "Figure":
         """Return what `to_json` wrote."""
-        body: Mapping[str, Any] = json.loads(line)
-        ours, against = (Series(**{**body[key], "values": tuple(body[key]["values"])}) for key in ("ours", "against"))
-        return cls(body["name"], ours, against, tuple(body["notes"]))
+        return msgspec.json.decode(line, type=cls)
 
 
 class Measure(Protocol):

@@ -1,10 +1,9 @@
 """What an adapter hands to another machine: one module under two names, for `audio` and for `memory`."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class SendsTo:
+class SendsTo(Struct, frozen=True):
     """Something that an adapter sends. One that sends nothing declares an empty tuple."""
 
     what: str

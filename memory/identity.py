@@ -2,12 +2,12 @@
 
 import json
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memory.durable import replace_durably, sync_folder
 from memory.errors import NotProven, RegistrationNeeded
@@ -25,8 +25,7 @@ _KEY: Final = re.compile(r"[0-9a-f]{64}")
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """Somebody the box can tell from others."""
 
     owner_key: str

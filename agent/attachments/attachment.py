@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from memory.json_value import Json, listed
 
@@ -33,8 +35,7 @@ _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u206
 """Characters of a name that nobody sees, or that turn the order of the others round."""
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """An image, by reference: its bytes are a file of the state folder, read where a request is made."""
 
     digest: str
@@ -58,8 +59,7 @@ class Image:
         return {**asdict(self)}
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """The text of a document; the file itself is not kept."""
 
     media_type: str

@@ -2,8 +2,9 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from agent.errors import NotAttached
 
@@ -19,8 +20,7 @@ MOST_PIXELS: Final = 25_000_000
 _TOO_MUCH: Final = "make a smaller copy of it and attach that"
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """What an image says of itself."""
 
     media_type: str

@@ -1,14 +1,14 @@
 """What stands in calendars, as data: entries, when they take place, and the stretch of time that was read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
 from hashlib import blake2b
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+
+class Entry(Struct, frozen=True):
     """What somebody wrote into a calendar; it may take place many times. All of it is a stranger's words."""
 
     uid: str
@@ -17,8 +17,7 @@ class Entry:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(Struct, frozen=True):
     """One time that an entry takes place."""
 
     entry: Entry
@@ -54,8 +53,7 @@ class Occurrence:
         return blake2b(told.encode(errors="replace"), digest_size=16).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Agenda:
+class Agenda(Struct, frozen=True):
     """What was read of a calendar."""
 
     begin: datetime

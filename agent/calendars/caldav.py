@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC
 from typing import Final
 from urllib.parse import quote, urljoin
 from xml.etree import ElementTree as ET
+
+from msgspec import Struct
 
 from agent.calendars.fetching import Answer, Fetcher
 from agent.calendars.source import Collection, Stretch
@@ -38,8 +39,7 @@ _CALDAV: Final = "{urn:ietf:params:xml:ns:caldav}"
 _SERVER: Final = "{http://calendarserver.org/ns/}"
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(Struct, frozen=True):
     """What a server tells of one address."""
 
     url: str

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
+
+from msgspec import Struct
 
 from agent.errors import CalendarLost
 
@@ -30,8 +31,7 @@ NOT_IMPLEMENTED: Final = 501
 """What a server says that knows no such method; it is well."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a server answered."""
 
     status: int
@@ -42,8 +42,7 @@ class Answer:
     """Where it came from in the end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
+class Login(Struct, frozen=True):
     """Who asks; an empty user asks as nobody."""
 
     user: str = ""
@@ -53,10 +52,13 @@ class Login:
         return f"Login({self.user!r})"
 
 
+NOBODY: Final = Login()
+
+
 class Fetcher:
     """Asks the server of one address. It follows a redirect, or an address in an answer, only to that very server."""
 
-    def __init__(self, url: str, login: Login = Login(), seconds: float = SECONDS, most: int = MOST_BYTES) -> None:
+    def __init__(self, url: str, login: Login = NOBODY, seconds: float = SECONDS, most: int = MOST_BYTES) -> None:
         self.url = url
         self._login = login
         self._seconds = seconds

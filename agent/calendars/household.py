@@ -4,12 +4,12 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct
 
 from agent.calendars.agenda import Occurrence
 from agent.calendars.owner import About, Calendar, Pace
@@ -30,8 +30,7 @@ REMINDER: Final = "A reminder of {source}: tell them in one sentence what begins
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where entries can be added."""
 
     calendar: Calendar
@@ -51,8 +50,7 @@ class Filing(Protocol):
         """File an event; False where its id is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """An occurrence, and the calendar that it stands in."""
 
     occurrence: Occurrence

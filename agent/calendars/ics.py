@@ -14,13 +14,14 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 MOST_MEMORY: Final = 1 << 30
 """Bytes that this process may take."""
@@ -64,21 +65,19 @@ class TooLong(Exception):
     """An entry took more than its time."""
 
 
-@dataclass(slots=True)
-class Parts:
+class Parts(Struct):
     """A calendar's text, cut up."""
 
-    header: list[str] = field(default_factory=list)
-    zones: dict[str, str] = field(default_factory=dict)
+    header: list[str] = []
+    zones: dict[str, str] = {}
     """Definitions of time zones by their names."""
-    entries: list[str] = field(default_factory=list)
+    entries: list[str] = []
     left_out: int = 0
     """Entries that have no end."""
     is_calendar: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """What is asked for."""
 
     begin: datetime
@@ -87,12 +86,11 @@ class Window:
     """Of the house, for what says none."""
 
 
-@dataclass(slots=True)
-class Found:
+class Found(Struct):
     """What was read."""
 
-    entries: list[dict[str, object]] = field(default_factory=list)
-    occurrences: list[dict[str, object]] = field(default_factory=list)
+    entries: list[dict[str, object]] = []
+    occurrences: list[dict[str, object]] = []
 
 
 def cut(text: str) -> Parts:

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.calendars.agenda import Agenda
 from agent.calendars.reading import read
@@ -50,8 +51,7 @@ async def nap(changed: asyncio.Event, until: datetime, now: Callable[[], datetim
             await changed.wait()
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """The time that it goes by, and how often it looks."""
 
     now: Callable[[], datetime] = utc_now
@@ -65,8 +65,7 @@ class Pace:
 USUAL: Final = Pace()
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(Struct, frozen=True):
     """What one calendar is."""
 
     name: str

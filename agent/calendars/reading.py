@@ -3,10 +3,11 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from agent.calendars.agenda import Agenda, agenda_of
 from agent.child import reading_child
@@ -18,8 +19,7 @@ SECONDS: Final = 40.0
 PROGRAM: Final = Path(__file__).with_name("ics.py")
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """A file with a calendar."""
 
     path: Path

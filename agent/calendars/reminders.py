@@ -2,11 +2,12 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from operator import attrgetter
 from typing import Final
+
+from msgspec import Struct
 
 from agent.calendars.agenda import Agenda, Occurrence
 
@@ -20,8 +21,7 @@ A_MOMENT: Final = timedelta(minutes=5)
 """What takes no time at all is over after this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """When somebody is reminded."""
 
     calendar: str
@@ -33,8 +33,7 @@ class Rules:
     """Whether its own alarms count; those of strangers' calendars do not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reminder:
+class Reminder(Struct, frozen=True):
     """One reminder of one time that an entry takes place."""
 
     at: datetime

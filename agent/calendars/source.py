@@ -1,15 +1,15 @@
 """Where a calendar comes from: what every kind of source does."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from memory.egress import SendsTo
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(Struct, frozen=True):
     """One calendar of a source: an account has several, a file is one."""
 
     key: str
@@ -23,8 +23,7 @@ class Collection:
     """How its body is to be read (`agent.calendars.reading.Body`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """The time of which entries are wanted (aware)."""
 
     begin: datetime

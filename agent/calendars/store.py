@@ -1,12 +1,13 @@
 """The last known copy of a calendar in the state folder: what was fetched, as it came, and when."""
 
-import json
 import shutil
 from collections.abc import Container, Mapping
-from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import msgspec
+from msgspec import Struct, field
 
 from agent.calendars.reading import Body
 from agent.calendars.source import Collection
@@ -15,8 +16,7 @@ from memory.durable import replace_durably
 INDEX: Final = "index.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A collection whose body is in a file."""
 
     collection: Collection
@@ -24,8 +24,7 @@ class Held:
     """Its name in the folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """What was there the last time that the source answered."""
 
     held: tuple[Held, ...] = ()
@@ -44,8 +43,7 @@ class Copy:
         return {each.collection.key: each.collection for each in self.held}
 
 
-@dataclass(slots=True)
-class Store:
+class Store(Struct):
     """A folder of its own. Its methods block, and raise OSError where the disk does."""
 
     folder: Path
@@ -54,10 +52,9 @@ class Store:
     def load(self, source: str) -> Copy:
         """Return the copy; an empty one where there is none of this source, or it cannot be read."""
         try:
-            told = json.loads((self.folder / INDEX).read_text(encoding="utf-8"))
-            copy = _copy_of(told)
+            copy = msgspec.json.decode((self.folder / INDEX).read_bytes(), type=Copy)
             is_whole = all((self.folder / each.file).is_file() for each in copy.held)
-        except (OSError, ValueError, TypeError, LookupError):
+        except (OSError, msgspec.MsgspecError):
             return Copy(source=source)
         return copy if is_whole and copy.source == source else Copy(source=source)
 
@@ -72,7 +69,7 @@ class Store:
     def commit(self, copy: Copy) -> None:
         """Let the folder hold this copy, and no other file."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        replace_durably(self.folder / INDEX, [json.dumps(asdict(copy), default=datetime.isoformat).encode()])
+        replace_durably(self.folder / INDEX, [msgspec.json.encode(copy)])
         self.sweep(copy)
 
     def sweep(self, copy: Copy) -> None:
@@ -85,13 +82,6 @@ class Store:
     def bodies(self, held: tuple[Held, ...]) -> list[Body]:
         """Return the files to read."""
         return [Body(self.folder / each.file, each.collection.kind, each.collection.name) for each in held]
-
-
-def _copy_of(told: Mapping[str, Any]) -> Copy:
-    held = tuple(Held(Collection(**each["collection"]), str(each["file"])) for each in told["held"])
-    moments = (told[key] for key in ("seen_at", "fetched_at", "reminded_until"))
-    seen, fetched, reminded = (datetime.fromisoformat(at) if at else None for at in moments)
-    return Copy(held, seen, fetched, reminded, str(told["source"]))
 
 
 def forget_others(folder: Path, names: Container[str]) -> None:

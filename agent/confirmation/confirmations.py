@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.confirmation.consent import NAMES
@@ -51,19 +52,17 @@ _NOBODY: Final = (
 _STOPPED: Final = "not done: a person spoke before they were asked about it"
 
 
-@dataclass(slots=True)
-class Held:
+class Held(Struct):
     """What the calls of an answer come to that are not simply carried out."""
 
-    refused: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = {}
     """Results by the calls' ids."""
     asked: ToolCall | None = None
     """The one that a person is asked about."""
     phrase: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """What the words of the event in hand are to a question of its session."""
 
     question: Question
@@ -98,8 +97,7 @@ _TOLD: Final[Mapping[Verdict, str]] = {
 """The sentences that answer words which ask for nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmations:
+class Confirmations(Struct, frozen=True):
     """One question of a session waits at a time, durably; only words of that session and owner answer it."""
 
     registry: ToolRegistry
@@ -110,7 +108,7 @@ class Confirmations:
     journal: Journal
     names: Collection[str] = NAMES
     """What people call it, who say yes."""
-    waiting: dict[tuple[str, str], Question] = field(default_factory=dict)
+    waiting: dict[tuple[str, str], Question] = {}
     """The question that waits since this start, by session and owner; the journal has them over starts."""
 
     async def hold(self, run: Run, calls: Sequence[ToolCall]) -> Held:

@@ -3,10 +3,11 @@
 import asyncio
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from agent.errors import ToolFailed
@@ -35,8 +36,7 @@ SECONDS_TO_TELL: Final = 5.0
 CANNOT_TELL: Final = "error: it cannot be told what this would do ({reason}), so nothing was done"
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """Judges calls before they are carried out."""
 
     journal: Journal

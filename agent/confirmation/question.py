@@ -1,9 +1,10 @@
 """A question whose yes is waited for, and what a person's next words are to it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from agent.confirmation.consent import NAMES, consent_in
 from agent.event import ASR_TRANSCRIPT, Event
@@ -28,8 +29,7 @@ MOST_QUIETER_DB: Final = 8.0
 """How much quieter than the order a yes may be: whoever is further away is another, or a television."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A call that was not carried out, and the question that was asked instead."""
 
     id: str

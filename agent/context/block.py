@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import MAXYEAR, UTC, datetime
 from typing import Final
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr
+
+from msgspec import Struct
 
 from agent.model.messages import Message, Role
 from memory.state.tiers import TASK
@@ -21,8 +22,7 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML 1.0 cannot hold at all; each becomes U+FFFD."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attached:
+class Attached(Struct, frozen=True):
     """An image or a document as the block tells of it."""
 
     about: Mapping[str, str]
@@ -35,8 +35,7 @@ class Attached:
         return Attached({**self.about, "note": note}, self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """The parts of an event as the model sees it."""
 
     event_id: str
@@ -50,9 +49,9 @@ class Block:
     """Tool calls that are left for this event."""
     time: datetime | None = None
     """Aware; when it happened (for speech: when it began). None leaves the tag out."""
-    situation: Mapping[str, str] = field(default_factory=dict)
+    situation: Mapping[str, str] = {}
     """Further tags in order, e.g. Timezone, Note, Late_Seconds, Unsaid; names are `[A-Za-z_]+`."""
-    evidence: Mapping[str, str] = field(default_factory=dict)
+    evidence: Mapping[str, str] = {}
     """Attributes of the transcript: confidence, language, recognizer …"""
     attached: tuple[Attached, ...] = ()
     """What came beside the words, in order."""

@@ -1,8 +1,10 @@
 """What an epoch may hold, and what it takes over from the one before: its front, turns that stay, the event in hand."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.context import block, history
 from agent.context.epoch import Epoch
@@ -32,8 +34,7 @@ Limits: TypeAlias = "Callable[[], ContextLimits]"
 """Returns the limits in force now: they change with what is learnt of the models."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
+class Shares(Struct, frozen=True):
     """How many tokens an epoch may have, and how many of them each part that it takes over."""
 
     full: int
@@ -52,8 +53,7 @@ class Shares:
     lines: int
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(Struct, frozen=True):
     """The messages of an epoch behind its prefix."""
 
     front: Front | None
@@ -65,8 +65,7 @@ class Beginning:
         return [*([self.front.message()] if self.front else []), *self.rest]
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(Struct, frozen=True):
     """Builds the first messages of an epoch from the one before it, with a summary by a rule, a model or the agent.
 
     What the agent chose to keep is in all of them, word for word. No model is asked here.
@@ -230,19 +229,17 @@ class Carried:
         return CUT.format(text=self.tokens.cut(text, most), name=name)
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """What it wanted to keep, by what becomes of it."""
 
-    turns: list[str] = field(default_factory=list)
+    turns: list[str] = []
     """Ids of the events whose turns stay."""
-    texts: list[str] = field(default_factory=list)
-    too_long: list[str] = field(default_factory=list)
+    texts: list[str] = []
+    too_long: list[str] = []
     """Ids of events, and beginnings of texts, that find no room."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
+class Weighed(Struct, frozen=True):
     """How what the agent wants to carry on stands to what it may; in tokens."""
 
     summary: int
@@ -278,8 +275,7 @@ def _texts_of(message: Message) -> list[str]:
     return [seen.words, *(each.text for each in seen.attached)] if seen else []
 
 
-@dataclass(frozen=True, slots=True)
-class ContextLimits:
+class ContextLimits(Struct, frozen=True):
     """How much an epoch may hold, and how much the next one takes along."""
 
     history_messages: int = 20

@@ -3,15 +3,15 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from agent.attachments.attachment import MOST_IMAGE_BYTES, Image
 from agent.context.summary import Front
 from agent.model.messages import Message, ToolSpec
 
 
-@dataclass(frozen=True, slots=True)
-class Prefix:
+class Prefix(Struct, frozen=True):
     """The system prompt, tools and model that every call of an epoch shares."""
 
     system: str
@@ -21,13 +21,12 @@ class Prefix:
     """Name of the model chosen when it was opened."""
 
 
-@dataclass(slots=True)
-class Epoch:
+class Epoch(Struct):
     """One stretch of a session's context. `messages` is only ever appended to."""
 
     id: str
     tools: tuple[ToolSpec, ...]
-    messages: list[Message] = field(default_factory=list)
+    messages: list[Message] = []
     tokens: int = 0
     """Of messages and tools, counted as they came."""
     model: str = ""

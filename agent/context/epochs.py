@@ -4,10 +4,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 import structlog
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.context import history, summary

@@ -1,8 +1,9 @@
 """The turns of a message list: the last whole ones within two limits, the rest as a digest."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from agent.context import block
 from agent.context.recollection import RECALLED, RECENT

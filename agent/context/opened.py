@@ -1,8 +1,9 @@
 """The opening of an epoch as the journal has it: written down, and read back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
+
+from msgspec import Struct
 
 from agent.context.epoch import Prefix
 from agent.context.summary import Front
@@ -11,8 +12,7 @@ from memory.json_value import Json
 from memory.state.journal import Stored
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """What an epoch was opened with."""
 
     id: str

@@ -1,7 +1,8 @@
 """The exact message list of a past model call, out of the journal."""
 
-from dataclasses import dataclass
 from typing import Any, cast
+
+from msgspec import Struct
 
 from agent.context.epoch import digest_of
 from agent.context.epochs import MESSAGE
@@ -17,8 +18,7 @@ class Gone(MemoryFailure):
     """The journal does not hold it: there is no such call, or its details were thinned for age, or erased."""
 
 
-@dataclass(frozen=True, slots=True)
-class PastCall:
+class PastCall(Struct, frozen=True):
     """A model call as it was sent."""
 
     request: Stored

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from agent.context.block import format_time, message_of
 from agent.context.tokens import TokenCounter
@@ -77,8 +77,7 @@ class Recalled:
         return "\n".join(lines[place] for place in _fitting(lines, self._tokens, self.most_tokens))
 
 
-@dataclass(frozen=True, slots=True)
-class Recent:
+class Recent(Struct, frozen=True):
     """Chooses from L1, L2 and L3 what a new epoch lacks: what mattered in the last week, then the rest of an hour.
 
     Of this owner and this session only: no words of one session come unasked into the context of another. Vectors

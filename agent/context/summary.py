@@ -1,8 +1,10 @@
 """The front of an epoch: a summary of what came before, texts that were kept, and the id by which the rest is read."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from agent.context import block
 from agent.model.messages import Message
@@ -23,8 +25,7 @@ REQUEST: Final = Message(
 """Asks the model for a summary of the list it stands at the end of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compression:
+class Compression(Struct, frozen=True):
     """What the agent carries on of all that came before."""
 
     summary: str
@@ -32,8 +33,7 @@ class Compression:
     """Ids of events whose turns stay, and texts that stay, word for word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Front:
+class Front(Struct, frozen=True):
     """The first user message of an epoch that follows another, in its parts: each is carried on by its own rule."""
 
     own: str = ""

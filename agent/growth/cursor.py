@@ -1,9 +1,10 @@
 """The cursors of growth: up to where the journal was looked back on, moved by the transaction that completes a look."""
 
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from agent.event import NIGHT, REFLECTION, utc_text
 from memory.state.tiers import TASK
@@ -70,8 +71,7 @@ LIMIT 1
 """
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(Struct, frozen=True):
     """What people said in a session, and nobody looked back on yet."""
 
     owner_key: str

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Final
+
+from msgspec import Struct
 
 from agent.growth import cursor
 from agent.intents.intent import Language
@@ -42,8 +43,7 @@ _CHANGED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Dreams:
+class Dreams(Struct, frozen=True):
     """Tells of the last night that was completed; its writes are in the audit log of the household's graph."""
 
     database: Database

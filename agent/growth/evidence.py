@@ -3,9 +3,10 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from agent.event import HOUSEHOLD, NIGHT
 from agent.growth import cursor
@@ -49,8 +50,7 @@ Found: TypeAlias = Mapping[str, list[dict[str, Json]]]
 """Evidence by its kind: unlinked, alike, contradicting, unasked, repeated, failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """What somebody said, for an event."""
 
     event_id: str
@@ -58,12 +58,11 @@ class Heard:
     words: str
 
 
-@dataclass(slots=True)
-class _Kind:
+class _Kind(Struct):
     """Utterances that are alike, the first of which stands for all."""
 
     terms: frozenset[str]
-    members: list[Heard] = field(default_factory=list)
+    members: list[Heard] = []
 
 
 def repeated(heard: Sequence[Heard], zone: tzinfo) -> list[dict[str, Json]]:
@@ -127,8 +126,7 @@ def _terms(words: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@dataclass(slots=True)
-class Evidence:
+class Evidence(Struct):
     """Gathers it, and keeps what the last night was given: pages of it stay pages of the same."""
 
     graph: Graph

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct, field
 
 from agent.errors import TooManyEvents
 from agent.event import HOUSEHOLD, NIGHT, REFLECTION, Event
@@ -69,8 +69,7 @@ class Occasion(Protocol):
         """File what is due, and return when to look again; None is after the next words. Raises `MemoryFailure`."""
 
 
-@dataclass(slots=True)
-class Occasions:
+class Occasions(Struct):
     """Looks at each occasion when it may have come; between two looks there is one timer, or none.
 
     Nothing is looked up within `SILENCE` of a person's words. What was filed is in the mailbox: a kill loses nothing,
@@ -131,8 +130,7 @@ class Occasions:
             await self.wait(self._spoken, until)
 
 
-@dataclass(frozen=True, slots=True)
-class Reflections:
+class Reflections(Struct, frozen=True):
     """Files one event for all that an owner's conversations that are over have brought, never two at a time.
 
     Its id is made of what is new: whoever files it again, after a kill, files it once. One that was given up comes
@@ -173,8 +171,7 @@ class Reflections:
         return None if is_new is False else now + AGAIN
 
 
-@dataclass(frozen=True, slots=True)
-class Nights:
+class Nights(Struct, frozen=True):
     """Files one event a night, the household's, where anything was said since the last that was completed.
 
     Before it there is a snapshot of the graph, unless nothing was written since the last. A night that no model saw is

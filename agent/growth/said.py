@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, field
 
 from agent.context.epochs import MESSAGE
 from agent.context.tokens import TokenCounter
@@ -30,8 +31,7 @@ OVERHEAD: Final = 30
 """Tokens of an event's id, its time, and the marks around it."""
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(Struct):
     """What a person said, and what was answered; or what was said to people unasked."""
 
     event_id: str
@@ -42,7 +42,7 @@ class Exchange:
     speaker: str = ""
     words: str = ""
     """"" where nobody spoke before."""
-    replies: list[str] = field(default_factory=list)
+    replies: list[str] = []
 
     def told(self, most: int, tokens: TokenCounter, *, names_session: bool) -> dict[str, Json]:
         """Return it as it is listed, each side cut at `most` tokens."""
@@ -54,8 +54,7 @@ class Exchange:
         return listed | ({"you": tokens.cut(answer, most)} if answer else {})
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """One page."""
 
     exchanges: list[dict[str, Json]]
@@ -67,8 +66,7 @@ class Listed:
     """Whether more is new than one look is shown: the next one begins with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """Lists what is new to an owner's look, and takes note of what was shown to it."""
 
     journal: Journal

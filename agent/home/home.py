@@ -4,10 +4,10 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import structlog
+from msgspec import Struct
 
 from agent.errors import HomeLost, HomeRefused, TokenRefused, ToolFailed
 from agent.home.house import House, read_house, spoken_names
@@ -43,8 +43,7 @@ STATE: Final = 100
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """How long the owner waits; seconds."""
 
     first: float = 1.0

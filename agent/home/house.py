@@ -4,8 +4,9 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from agent.errors import HomeRefused
 from agent.intents.intent import Language, language_of
@@ -72,8 +73,7 @@ def danger_of(entity: "Entity", entities: "Mapping[str, Entity]", depth: int = 3
     return "doubt" if not is_plain and any(map(sounds_like_opening, names)) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(Struct, frozen=True):
     """Something in the house."""
 
     id: str
@@ -105,12 +105,11 @@ class Entity:
         return next((name for name in self.names if language_of(name) == language), self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class House:
+class House(Struct, frozen=True):
     """All of it at one moment."""
 
-    entities: Mapping[str, Entity] = field(default_factory=dict)
-    named: Mapping[str, Sequence[Entity]] = field(default_factory=dict)
+    entities: Mapping[str, Entity] = {}
+    named: Mapping[str, Sequence[Entity]] = {}
     """By each of their names, folded, and by their ids."""
     places: frozenset[str] = frozenset()
     """Every area and floor, folded, by id, name and other names."""
@@ -118,7 +117,7 @@ class House:
     """Names of areas, with the other names of each."""
     exposed: frozenset[str] | None = None
     """Ids of what is exposed to voice assistants; None where the token's user may not know it."""
-    guarded: Mapping[str, Danger] = field(default_factory=dict)
+    guarded: Mapping[str, Danger] = {}
     """What can open something, by id."""
 
 
@@ -147,8 +146,7 @@ async def read_house(ask: Ask) -> House:
     return await asyncio.to_thread(_built, answers)
 
 
-@dataclass(frozen=True, slots=True)
-class _Answers:
+class _Answers(Struct, frozen=True):
     states: Json
     registry: Json
     devices: Json

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from agent.errors import HomeRefused
 from agent.event import HOME_WATCH, OUTSIDE, Event, in_room_of, utc_now
@@ -48,8 +49,7 @@ _NO_STATE: Final = frozenset({"unavailable", "unknown", "none", ""})
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(Struct, frozen=True):
     """What is waited for."""
 
     entity: str
@@ -79,7 +79,7 @@ class Watch:
 
     def to_json(self) -> dict[str, Json]:
         """Return it for an event's metadata."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return asdict(self)
 
 
 def watch_of(event: Event) -> Watch | None:

@@ -1,8 +1,9 @@
 """What to do next without a model: rules in place of thought, as a pure function of the dialogue."""
 
-from dataclasses import replace
 from functools import cache
 from typing import Final
+
+from msgspec.structs import replace
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
 from agent.intents import ringing

@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.context.block import Block, parse
 from agent.context.history import turns
@@ -33,8 +35,7 @@ _LONGEST_WAIT: Final = 366 * 86_400
 """Seconds; words do not wait longer than a year."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """A call of this turn with its result."""
 
     tool: str
@@ -68,8 +69,7 @@ class ToolResult:
         return _json(self.result)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One event as the messages tell it."""
 
     block: Block
@@ -92,8 +92,7 @@ class Turn:
         return self.results[-1].tool in {"reply", "complete_event"} and spoken[-1:] == ["delivered"]
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """A tool to call."""
 
     tool: str
@@ -102,8 +101,7 @@ class Action:
     """It only says, or makes, that another model has to do what was wanted."""
 
 
-@dataclass(frozen=True, slots=True)
-class DialogState:
+class DialogState(Struct, frozen=True):
     """All that a decision is made of."""
 
     turn: Turn

@@ -1,8 +1,9 @@
 """What words that no sentence fits probably want: done where the network is sure, asked back where it is likely."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, Language, Understand
@@ -31,8 +32,7 @@ SURE_ASKED: Final = 0.8
 """Certainty from which a question is taken for one about what rings, or lists: most ask for what nobody told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(Struct, frozen=True):
     """A plain sentence for what was said."""
 
     words: str

@@ -1,8 +1,9 @@
 """What a sentence asks for, as the rules of the offline model see it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from memory.chinese import has_chinese
 
@@ -12,13 +13,12 @@ Slot = str | int | float
 _SECONDS: Final = (("hours", 3600), ("minutes", 60), ("seconds", 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
+class Intent(Struct, frozen=True):
     """What a sentence asks for."""
 
     name: str
     """An intent of the sentence files, e.g. timer_start; `unknown` when no sentence fits."""
-    slots: Mapping[str, Slot] = field(default_factory=dict)
+    slots: Mapping[str, Slot] = {}
     """Values by slot; free text as it was said."""
 
     def number(self, slot: str) -> int:

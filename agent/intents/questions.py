@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from agent.intents.intent import Language, language_of
 
@@ -22,8 +23,7 @@ SELF: Final = "i"
 """The word that stands for the person who speaks, whether it was I, me or my."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """A word of a sentence."""
 
     stem: str
@@ -32,8 +32,7 @@ class Token:
     """Whether it was said with a possessive ending: Ada's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A question as recalling sees it."""
 
     kind: Kind

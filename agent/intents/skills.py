@@ -1,8 +1,9 @@
 """What answers each intent, the tool that it needs, and how careful to be where its words were hard to hear."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.follow_up.meaning import asked_back
@@ -26,8 +27,7 @@ from agent.intents.subjects.rings import day_before, interval, pausing, timers
 from agent.intents.wording import bare
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
+class Skill(Struct, frozen=True):
     """How an intent is answered."""
 
     answer: talk.Answer

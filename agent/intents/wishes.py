@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.follow_up.meaning import follow_up
@@ -84,8 +86,7 @@ def wishes(state: DialogState, understand: Understand, said: str = "") -> list[s
     return _parted(state, each_alone(words), understand) or [state.words]
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """The part of a sentence that is a wish."""
 
     words: str

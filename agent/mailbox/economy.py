@@ -1,9 +1,11 @@
 """The economy of the agent's own work: how deep, how often and at what cost a day events make further events."""
 
 import sqlite3
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.errors import TooManyEvents
 from agent.event import Event, utc_text
@@ -60,8 +62,7 @@ PUT_OFF: Final = "Put off until the next day: what your own work may take in a d
 """The note of its own events that had to wait for the next day, where they have no other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(Struct, frozen=True):
     """What the agent's own work may take for each owner. A person's event is never held to it."""
 
     depth: int = 3
@@ -88,8 +89,7 @@ class Allowance:
         return datetime.combine(tomorrow, time(), self.zone).astimezone(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Lineage:
+class Lineage(Struct, frozen=True):
     """Where its own work comes from."""
 
     root: str

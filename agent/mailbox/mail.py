@@ -1,9 +1,10 @@
 """The records of the mailbox: the lease on the event in hand, the wake of a suspended one, what is filed of each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol
+
+from msgspec import Struct
 
 from agent.event import Event
 from memory.json_value import Json
@@ -46,8 +47,7 @@ class EventBox(Protocol):
         """Return the events of a type that wait, of one owner or all, the next one first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wake:
+class Wake(Struct, frozen=True):
     """What brings a suspended event back: a moment, something that happens, or quiet."""
 
     kind: Literal["time", "event", "idle"]
@@ -65,8 +65,7 @@ class Wake:
             raise ValueError("a wake by event, and no other, needs a name")
 
 
-@dataclass(frozen=True, slots=True)
-class Purse:
+class Purse(Struct, frozen=True):
     """What a task of the agent's own may take of models altogether."""
 
     tokens: int
@@ -88,8 +87,7 @@ PURSE: Final = "purse"
 """Key of the metadata of an event that growth brings: tokens and US dollars for all that comes of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(Struct, frozen=True):
     """The one event being worked on."""
 
     event: Event
@@ -118,8 +116,7 @@ class Lease:
         return self.attempt > MAX_ATTEMPTS
 
 
-@dataclass(frozen=True, slots=True)
-class MailboxRecord:
+class MailboxRecord(Struct, frozen=True):
     """What the mailbox knows of one event, open or closed."""
 
     event: Event
@@ -129,7 +126,7 @@ class MailboxRecord:
     due_at: datetime | None = None
     """Aware UTC; when it comes, or comes back, at the earliest (waiting for a name: at the latest)."""
     summary: str = ""
-    figures: Mapping[str, Json] = field(default_factory=dict)
+    figures: Mapping[str, Json] = {}
     reason: str = ""
     """Why it is in the dead letter, or was withdrawn."""
     closed_at: datetime | None = None

@@ -1,8 +1,9 @@
 """What waits in the mailbox, as an owner sees it: in the order in which it comes, and moved in it."""
 
 import sqlite3
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from agent.event import PERSON_TYPES, from_json, to_json, utc_text
 from agent.mailbox.mail import MailboxRecord

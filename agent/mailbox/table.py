@@ -3,11 +3,11 @@
 import json
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeVar, get_args
 
 import structlog
+from msgspec.structs import replace
 
 from agent.event import Event, from_json, to_json, utc_text
 from agent.mailbox import children as offspring

@@ -2,9 +2,12 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, Protocol, TypeAlias, overload, runtime_checkable
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.errors import ContextTooLong, ModelError
 from agent.model.interface import Answer, CachedPrefix, ChatModel, StreamItem
@@ -29,8 +32,7 @@ UsageObserver: TypeAlias = Callable[[Usage], None]
 """Called with what each whole answer cost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(Struct, frozen=True):
     """US dollars for a million tokens; all 0 where unknown, or where nothing is billed."""
 
     prompt: float = 0.0
@@ -45,8 +47,7 @@ class Prices:
         return (fresh * self.prompt + usage.cached_tokens * cached + usage.completion_tokens * self.completion) / 1e6
 
 
-@dataclass(slots=True)
-class Spent:
+class Spent(Struct):
     """The number, tokens and cost of calls."""
 
     calls: int = 0

@@ -1,8 +1,9 @@
 """The interface of every model: a stream of deltas that ends in one whole message."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from agent.model.messages import Message, ToolSpec, Usage
 from memory.egress import SendsTo
@@ -14,20 +15,17 @@ Its prefix is the one that a local server keeps in its cache, and reads ahead.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingStarted:
+class ThinkingStarted(Struct, frozen=True):
     """The model thinks before it answers: it is there, and nothing of that is for anybody's ears. Once, and first."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True):
     """More of the answer's bare text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallStarted:
+class ToolCallStarted(Struct, frozen=True):
     """A new call began; its arguments follow as `ArgumentsDelta` with the same index."""
 
     index: int
@@ -36,16 +34,14 @@ class ToolCallStarted:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentsDelta:
+class ArgumentsDelta(Struct, frozen=True):
     """More of a call's arguments, as JSON text."""
 
     index: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The last item of every stream that did not fail: the whole message."""
 
     message: Message

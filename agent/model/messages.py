@@ -1,8 +1,9 @@
 """Canonical messages: what the context holds and the journal keeps, independent of any provider's wire form."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, get_args
+
+from msgspec import Struct
 
 from agent.attachments.attachment import Image, image_from
 from memory.json_value import Json
@@ -10,8 +11,7 @@ from memory.json_value import Json
 Role = Literal["system", "user", "assistant", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """A call as the model wrote it."""
 
     id: str
@@ -21,8 +21,7 @@ class ToolCall:
     """The JSON text as written, byte for byte; may be malformed, which the tool caller answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One entry of the list a model is given. Frozen: an epoch only ever appends."""
 
     role: Role
@@ -31,7 +30,7 @@ class Message:
     """Only on an assistant's message."""
     tool_call_id: str = ""
     """Only on a tool's message: the call it answers."""
-    extra: Mapping[str, Json] = field(default_factory=dict)
+    extra: Mapping[str, Json] = {}
     """Opaque provider fields (thought signatures, reasoning) that must travel back unchanged."""
     images: tuple[Image, ...] = ()
     """Of a user's or a tool's message: shown behind its words to a model that sees, told of to any other."""
@@ -72,8 +71,7 @@ class Message:
         return cls(body["role"], body["content"], calls, body.get("tool_call_id", ""), extra, images)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True):
     """What the model is told of a tool."""
 
     name: str
@@ -83,8 +81,7 @@ class ToolSpec:
     """JSON Schema of the arguments object."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """What a call cost, as the provider counts it; 0 where it does not say."""
 
     prompt_tokens: int = 0

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import httpx
@@ -18,8 +19,7 @@ Kind: TypeAlias = Literal["ollama", "llama.cpp"]
 """Which program it is, by the name of its profile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """An address at which a server may listen."""
 
     url: str
@@ -27,8 +27,7 @@ class Candidate:
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A server that answered, as `OpenAiCompatibleModel` takes it."""
 
     base_url: str

@@ -3,13 +3,13 @@
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 import structlog
+from msgspec import Struct
 
 from agent.errors import ContextTooLong
 from agent.model.interface import Answer, StreamItem
@@ -50,8 +50,7 @@ BYTES_PER_TOKEN: Final = 3.6
 """As `agent.context.tokens` estimates."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """What a model reads at most: its prompt, the tools and its own answer together."""
 
     tokens: int = 0
@@ -65,8 +64,7 @@ class Window:
         return 0 < self.tokens <= SMALL
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
+class _Counted(Struct, frozen=True):
     """A list as its server first counted it."""
 
     messages: list[Message]
@@ -234,8 +232,7 @@ def sees_in_table(model: str) -> bool | None:
     return found.sees if found else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """What the table says of a model."""
 
     window: int

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from agent.context.tokens import TokenCounter
 from agent.model.messages import ToolSpec
@@ -35,8 +36,7 @@ class Overrides(Protocol):
         """Return the owner's text of each module they have replaced. Raises `MemoryFailure`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Self:
+class Self(Struct, frozen=True):
     """What is so on this machine now. Nothing in it changes while nobody changes the box."""
 
     model: str

@@ -4,8 +4,9 @@ import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct
 
 from agent.bus import Bus
 from agent.confirmation.confirmations import Confirmations
@@ -64,8 +65,7 @@ mouth, an ending in the transaction that puts the event away, and both take alon
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
+class Actor(Struct, frozen=True):
     """Carries out the calls of one answer; journals them before, and their results after."""
 
     registry: ToolRegistry
@@ -75,7 +75,7 @@ class Actor:
     mailbox: Mailbox
     system_replies: SystemReplies
     confirmations: Confirmations
-    _took: dict[str, float] = field(default_factory=dict)
+    _took: dict[str, float] = {}
     """Seconds that each tool took last, by its name: what is slow once is expected to be again."""
 
     async def act(self, run: Run, calls: Sequence[ToolCall]) -> None:

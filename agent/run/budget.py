@@ -1,9 +1,11 @@
 """The bounds of a run: its calls, its time, and how long it waits for a model."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.event import DEFAULT_MAX_TOOL_CALLS, Event
 from agent.mailbox import Lease
@@ -49,8 +51,7 @@ GIVEN_UP_AFTER: Final = timedelta(hours=24)
 """A question that is older when models fail it again goes to the dead letter; `nakari mailbox retry` asks once more."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunLimits:
+class RunLimits(Struct, frozen=True):
     """What a run may take at most, whatever its event asks for."""
 
     max_tool_calls: int | None = None
@@ -61,7 +62,7 @@ class RunLimits:
     """By the clock, before it is ended as timed out."""
     retry_seconds: float = UNUSABLE_STATE_PAUSE
     """Between two tries on a state that cannot be used."""
-    of_type: Mapping[str, int] = field(default_factory=dict)
+    of_type: Mapping[str, int] = {}
     """Tool calls of an event that does not say how many it may use, by its type; others may use ten."""
     quiet: QuietHours | None = None
     """When no question that waited for a model is answered aloud."""
@@ -79,8 +80,7 @@ class RunLimits:
         return Budget(self.tool_calls(lease.event), lease.tool_calls, lease.model_calls, own[0], own[1], lease.purse)
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Struct):
     """What one event may use and has used; restored from the mailbox when the event comes back."""
 
     max_tool_calls: int
@@ -130,8 +130,7 @@ class Budget:
         return granted
 
 
-@dataclass(frozen=True, slots=True)
-class ThoughtLimits:
+class ThoughtLimits(Struct, frozen=True):
     """How long one thought waits for models, in seconds from its beginning where nothing else is said."""
 
     beside: float = 12.0

@@ -2,11 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.event import GROWTH, MODEL_AVAILABLE, TIMER
@@ -44,8 +45,7 @@ _EXCERPT: Final = 120
 """Characters of a call and of a result in such a note."""
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
+class Closing(Struct, frozen=True):
     """Puts the event in hand away, once everything said was heard."""
 
     mailbox: Mailbox

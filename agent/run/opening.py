@@ -1,9 +1,11 @@
 """Begins a run: appends the event as one block to the open epoch, or finishes the round that a crash broke off."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.attachments.attachment import PROGRAM_SAYS, Attachment, Image
 from agent.bus import Bus
@@ -51,8 +53,7 @@ GOOD: Final = (DELIVERED, COMPLETED, SUSPENDED, "interrupted")
 """How the observation of a call that can be repeated begins, when it took effect."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """Builds the context of a run. What it says of the past comes from journal and mailbox, so that it outlives us."""
 
     mailbox: Mailbox
@@ -258,8 +259,7 @@ def is_handed_over(run: Run) -> bool:
     return newest is not None and block.hands_over(newest.content, run.event.id, run.lease.note)
 
 
-@dataclass(frozen=True, slots=True)
-class Resuming:
+class Resuming(Struct, frozen=True):
     """Goes on with an event that was under way when the process died, or the state could not be written."""
 
     actor: Actor

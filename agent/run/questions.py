@@ -4,11 +4,11 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
 
 from agent.errors import ModelError
 from agent.event import ASR_TRANSCRIPT, MODEL_AVAILABLE, Event
@@ -49,8 +49,7 @@ def drops_questions(words: str) -> bool:
     return _DROP.fullmatch(plain) is not None or _DROP.fullmatch(plain.replace(" ", "")) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Questions:
+class Questions(Struct, frozen=True):
     """Decides when what no model answered comes back, and in which form."""
 
     mailbox: Mailbox
@@ -118,8 +117,7 @@ def _noted(head: str, note: str) -> str:
     return f"{head} {rest}".strip()
 
 
-@dataclass(slots=True)
-class Outage:
+class Outage(Struct):
     """Whether no model answered when one was last asked; also before the first is asked."""
 
     is_on: bool = True
@@ -149,8 +147,7 @@ class Outage:
         self._changed.clear()
 
 
-@dataclass(slots=True)
-class ModelWatch:
+class ModelWatch(Struct):
     """Wakes what waits for a model as soon as one can be reached, whether or not anybody speaks.
 
     It only looks whether a server is there, which is not billed, and only while something waits. One event is woken, to

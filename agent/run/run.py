@@ -4,9 +4,10 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct, field
 
 from agent.context.epoch import Epoch
 from agent.errors import Stopped
@@ -130,8 +131,7 @@ def checked(before: Status, after: Status) -> Status:
     return after
 
 
-@dataclass(slots=True)
-class Run:
+class Run(Struct):
     """What is known of the event in hand while it is being handled. Lives as long as the hand-over."""
 
     lease: Lease
@@ -161,11 +161,11 @@ class Run:
     """How often each call, by name and arguments, was asked for in this run."""
     has_effect: bool = False
     """A tool that is more than a look at things was begun."""
-    outside: set[str] = field(default_factory=set)
+    outside: set[str] = set()
     """Whose words the results of its tools carried, of strangers."""
     answered: "Answered | None" = None
     """What its words are to a question that waited for a yes."""
-    confirmed: dict[str, str] = field(default_factory=dict)
+    confirmed: dict[str, str] = {}
     """What a person said yes to, by the id of the call that does it."""
     is_abandoned: bool = False
     """The context it was begun in was given up, for no provider took it."""

@@ -1,7 +1,8 @@
 """The state of the run in hand: its event, and what the agent decided about it; tools write, the run carries it out."""
 
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from agent.attachments.attachment import Image
 from agent.context.summary import Compression
@@ -11,8 +12,7 @@ from agent.run.run import Status
 from agent.turns.stages import Stages
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Struct, frozen=True):
     """It is done with the event."""
 
     summary: str
@@ -22,8 +22,7 @@ class Completion:
     """Why it judges so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suspension:
+class Suspension(Struct, frozen=True):
     """It puts the event back with a note, until a wake condition."""
 
     note: str
@@ -32,13 +31,11 @@ class Suspension:
     """The runtime did, because the budget was used up: it comes back with a fresh grant, twice at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Superseded:
+class Superseded(Struct, frozen=True):
     """The person went on speaking before anything came of it: another event has the words too."""
 
 
-@dataclass(frozen=True, slots=True)
-class GivenUp:
+class GivenUp(Struct, frozen=True):
     """It goes to the dead letter."""
 
     reason: str
@@ -48,8 +45,7 @@ class GivenUp:
 Ending: TypeAlias = Completion | Suspension | Superseded | GivenUp
 
 
-@dataclass(slots=True)
-class RunState:
+class RunState(Struct):
     """One event at a time; cleared when the loop is done with it."""
 
     lease: Lease | None = None
@@ -57,9 +53,9 @@ class RunState:
     ending: Completion | Suspension | None = None
     compression: Compression | None = None
     """What it carries on of all that came before, once compress_context was called."""
-    deliveries: dict[str, ReplyStream] = field(default_factory=dict)
+    deliveries: dict[str, ReplyStream] = {}
     """Replies under way, by call id, in the order they were opened."""
-    images: dict[str, tuple[Image, ...]] = field(default_factory=dict)
+    images: dict[str, tuple[Image, ...]] = {}
     """Laid beside results that are not in the context yet, by call id."""
     already: tuple[str, ...] = ()
     """Sentences of this event that were committed to the mouth before a crash, in order; or what was read of it."""

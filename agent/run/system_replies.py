@@ -3,10 +3,11 @@
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
 from typing import Final
+
+from msgspec import Struct, field
 
 from agent.event import ASR_TRANSCRIPT, Event, utc_now
 from agent.mailbox.mail import first_words
@@ -116,8 +117,7 @@ _PHRASES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A question as it was heard."""
 
     is_whole: bool
@@ -128,8 +128,7 @@ class Question:
     """The same in seconds on the clock of the ears."""
 
 
-@dataclass(slots=True)
-class SystemReplies:
+class SystemReplies(Struct):
     """Speaks where a person waits for words; says nothing in the agent's own work."""
 
     reply_sink: ReplySink
@@ -143,7 +142,7 @@ class SystemReplies:
     now: Callable[[], datetime] = utc_now
     _filled: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_FILLED))
     """Ids of the newest events that have had their filler or sign."""
-    _told_of_outage: set[str] = field(default_factory=set)
+    _told_of_outage: set[str] = set()
     """Ids of events whose person knows; as many as were accepted before the disk refused, and not handled yet."""
 
     async def say(self, run: Run, name: str) -> None:

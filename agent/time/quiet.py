@@ -1,11 +1,11 @@
 """Quiet hours: when nothing is said that nobody asked for."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class QuietHours:
+
+class QuietHours(Struct, frozen=True):
     """From one time of day to another, over midnight where the second is not later; in the household's zone."""
 
     begin: time

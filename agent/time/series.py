@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
 import structlog
 from dateutil.rrule import rrule, rrulestr
+from msgspec.structs import replace
 
 from agent.event import Event
 from memory.json_value import Json

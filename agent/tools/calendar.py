@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from hashlib import blake2b
 from typing import Annotated, Final
 
+from msgspec import Struct
 from pydantic import Field
 
 from agent.calendars.agenda import at_home
@@ -69,8 +69,7 @@ def calendar_tools(calendars: Calendars) -> list[Tool]:
     return [for_members(each, calendars.shares, NOT_SHARED) for each in made]
 
 
-@dataclass(frozen=True, slots=True)
-class CalendarTools:
+class CalendarTools(Struct, frozen=True):
     """The tools' functions over the household's calendars."""
 
     calendars: Calendars

@@ -1,9 +1,9 @@
 """Python in a sandbox without network and files, where the household wants it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Final
 
+from msgspec import Struct
 from pydantic import Field
 
 from agent.errors import ToolFailed
@@ -18,8 +18,7 @@ NOT_SHARED: Final = "running code is for members of the household, and whoever s
 MOST_CODE: Final = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class HouseholdCode:
+class HouseholdCode(Struct, frozen=True):
     """Where code is run, and who may have it run."""
 
     sandbox: Sandbox

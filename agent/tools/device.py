@@ -1,9 +1,9 @@
 """The device it lives in, as tools: how loud it speaks, and what a spoken word makes it do at once."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Final, Literal, Protocol, TypeAlias
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from agent.errors import ToolFailed

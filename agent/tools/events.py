@@ -1,9 +1,9 @@
 """Tools over the mailbox and the context: they record what the agent decides, and the run carries it out."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
+from msgspec import Struct
 from pydantic import Field
 
 from agent.context.block import format_time, parse_time
@@ -60,8 +60,7 @@ def event_tools(mailbox: Mailbox, run_state: RunState, contexts: Contexts, limit
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class EventTools:
+class EventTools(Struct, frozen=True):
     """The tools' functions over one mailbox and one run state."""
 
     box: Mailbox
@@ -194,8 +193,7 @@ class EventTools:
         return told
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What is to become of an event that waits: cancelled, or moved."""
 
     event_id: str

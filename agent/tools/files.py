@@ -4,10 +4,10 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Final, TypeVar
 
+from msgspec import Struct
 from pydantic import Field
 
 from agent.tools.confined.folders import Entry, Folders, Page
@@ -32,8 +32,7 @@ Path_ = Annotated[str, Field(description="From an allowed folder on: papers/2026
 Start = Annotated[int, Field(ge=0, description="Where to go on, as the last answer says.")]
 
 
-@dataclass(frozen=True, slots=True)
-class HouseholdFiles:
+class HouseholdFiles(Struct, frozen=True):
     """The folders that the household allows, and who may use them."""
 
     folders: Folders

@@ -1,8 +1,8 @@
 """Tools of growth: what is new since the last reflection, and a night's evidence; each offered in its event alone."""
 
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
+from msgspec import Struct
 from pydantic import Field
 
 from agent.errors import ToolFailed
@@ -23,8 +23,7 @@ SECONDS: Final = 40.0
 """For reading what is looked at of a graph."""
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Struct, frozen=True):
     """What is new, and what the nights are given."""
 
     said: Said

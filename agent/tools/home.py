@@ -1,9 +1,9 @@
 """The house as tools: a sentence to Home Assistant, and what happens there told when it has come."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Final
 
+from msgspec import Struct
 from pydantic import Field
 
 from agent.errors import ToolFailed
@@ -31,8 +31,7 @@ _NEAR: Final = 5
 Which = Annotated[str, Field(max_length=200, description="Its name or its id there.")]
 
 
-@dataclass(frozen=True, slots=True)
-class HomeTools:
+class HomeTools(Struct, frozen=True):
     """What the tools of the house act through."""
 
     home: Home

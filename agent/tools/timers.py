@@ -1,11 +1,11 @@
 """Timers, alarms and what comes again as tools: durable events that come at their time, also after an outage."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, time, timedelta
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
+from msgspec import Struct
 from pydantic import Field
 
 from agent.context.block import format_time
@@ -68,8 +68,7 @@ def timer_tools(
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Timers:
+class Timers(Struct, frozen=True):
     """The tools' functions over one mailbox; an owner sees and cancels only their own."""
 
     mailbox: EventBox
@@ -202,8 +201,7 @@ class Timers:
         return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M:%S %Z}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Wish:
+class _Wish(Struct, frozen=True):
     """What is to be set."""
 
     content: str

@@ -5,11 +5,12 @@ import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack, overload
 from xml.sax.saxutils import quoteattr
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, RootModel, ValidationError, create_model
 
 from agent.errors import ToolFailed
@@ -33,8 +34,7 @@ MAX_OBSERVATION = 16_000
 """Characters of one observation; what is over is cut, and the cut is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """Which call a tool is answering; given to a parameter annotated with this type."""
 
     id: str
@@ -59,8 +59,7 @@ class AnyArguments(RootModel[dict[str, object]]):
     """Any JSON object: whoever carries the call out judges what is in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """A function the model may call."""
 
     spec: ToolSpec

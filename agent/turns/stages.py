@@ -3,9 +3,10 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from agent.event import Event, utc_now, utc_text
 from memory.json_value import Json
@@ -55,8 +56,7 @@ def loop_time() -> float:
     return asyncio.get_running_loop().time()
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """One call of a model or a tool. Seconds on the clock of the stages; None for what did not happen."""
 
     name: str
@@ -65,18 +65,17 @@ class Call:
     ended: float | None = None
 
 
-@dataclass(slots=True)
-class Stages:
+class Stages(Struct):
     """Marks of one turn. Each mark costs a look at the clock and an entry of a dict; nothing is written before the end.
 
     Of several marks of a stage the first counts.
     """
 
     clock: Callable[[], float] = loop_time
-    marks: dict[Stage, float] = field(default_factory=dict)
+    marks: dict[Stage, float] = {}
     """Seconds on the clock."""
-    models: list[Call] = field(default_factory=list)
-    tools: list[Call] = field(default_factory=list)
+    models: list[Call] = []
+    tools: list[Call] = []
 
     def mark(self, stage: Stage, at: float | None = None) -> None:
         """Take that a stage is reached: now, or at a moment on the clock (s)."""

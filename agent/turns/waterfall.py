@@ -1,9 +1,10 @@
 """Where the time of a turn went: its steps, what is usual for each, and in a sentence why it was slow."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from agent.turns.stages import TURN_ENDED, Stage
 from memory.json_value import Json
@@ -73,8 +74,7 @@ _SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One turn that ended, as the journal has it."""
 
     seq: int

@@ -3,9 +3,10 @@
 import hashlib
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 from agent.event import BOX, HOME_WATCH, ROOM, SELF_CREATED, Event, room_of
 from agent.mailbox.economy import SELF, UNASKED
@@ -32,8 +33,7 @@ _NEVER_BY_ITSELF: Final = timedelta(days=366)
 """After its end, when the mailbox would hand it over: it is closed long before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """How long an announcement of a kind is good for."""
 
     useful: timedelta
@@ -53,8 +53,7 @@ TERMS: Final[Mapping[Kind, Terms]] = {
 _ORDER: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Announcement:
+class Announcement(Struct, frozen=True):
     """Words that wait to be said unasked."""
 
     id: str

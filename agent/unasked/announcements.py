@@ -3,11 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.context.epochs import MESSAGE
@@ -44,8 +45,7 @@ _TOLD: Final[Mapping[Outcome, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Filing:
+class Filing(Struct, frozen=True):
     """By what announcements are filed."""
 
     quiet: QuietHours | None = None

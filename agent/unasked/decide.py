@@ -1,9 +1,10 @@
 """Decides what of that which waits is said now, and what is not said any more: a pure function of facts and time."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Final
+
+from msgspec import Struct
 
 from agent.time.quiet import QuietHours
 from agent.unasked.announcement import TERMS, Announcement
@@ -28,8 +29,7 @@ LOOK, LOOK_AWAY, LOOK_SELDOM = 0.25, 2.0, 30.0
 """Seconds to the next look: towards a gap; for a room that is away; where only time or words can change anything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """How it is now."""
 
     now: datetime
@@ -44,7 +44,7 @@ class Facts:
     """Seconds since its own voice was last heard."""
     breath_ago: float = float("inf")
     """Seconds since something was last said unasked."""
-    company: Mapping[str, float] | None = field(default_factory=dict)
+    company: Mapping[str, float] | None = {}
     """Rooms in which somebody was understood, and how many seconds ago; None where nothing hears."""
     away: Collection[str] = ()
     """Rooms that something waits for, and where nothing can be heard now."""
@@ -61,8 +61,7 @@ class Facts:
         return not is_busy and min(self.silent_for, self.rested_for) >= GAP
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """What the household wants."""
 
     quiet: QuietHours | None = None
@@ -75,8 +74,7 @@ class Rules:
     """What nobody wants to hear any more, nor the like of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """What to do, and when to look again."""
 
     say: tuple[Announcement, ...] = ()

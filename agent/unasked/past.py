@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
 from typing import Final, Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 from agent.unasked.announcement import Announcement, Kind, kind_named
 from memory.chinese import simplified
@@ -43,8 +44,7 @@ MOST_IGNORED: Final = 2
 """Times that a matter is offered without an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matter:
+class Matter(Struct, frozen=True):
     """What words are about, as far as a program can tell."""
 
     words: str
@@ -71,8 +71,7 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(words.union(*map(pairs, _HAN.findall(plain))))
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(Struct, frozen=True):
     """What became of one announcement."""
 
     id: str

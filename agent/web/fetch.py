@@ -6,9 +6,10 @@ import re
 import zlib
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
+
+from msgspec import Struct
 
 from agent.errors import ToolFailed
 from agent.web.guard import Guard
@@ -32,8 +33,7 @@ HEADERS: Final = {"Accept-Encoding": "gzip, deflate"}
 """What can be unpacked piece by piece within a limit by the standard library."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """What one answer may take."""
 
     seconds: float
@@ -46,8 +46,7 @@ PAGE: Final = Bounds(12.0, 2_000_000)
 SERVICE: Final = Bounds(8.0, 1_000_000)
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """An answer."""
 
     url: str

@@ -4,11 +4,11 @@ import asyncio
 import json
 from asyncio.subprocess import Process
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from agent.child import PYTHON, reading_child
 from agent.errors import ToolFailed
@@ -45,8 +45,7 @@ REFUSALS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """What was read of a page."""
 
     url: str

@@ -1,8 +1,9 @@
 """Search engines by their documented interfaces: one that needs no key, one of one's own, two that want a key."""
 
-from dataclasses import dataclass
 from typing import Final, Protocol
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from agent.errors import ToolFailed
 from agent.web.service import JsonService, plain, within
@@ -17,8 +18,7 @@ MOST_WORDS: Final = 600
 SEARCHED: Final = "what the agent searches the web for"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """One result."""
 
     title: str

@@ -1,7 +1,8 @@
 """The weather by Open-Meteo, without a key: https://open-meteo.com/en/docs and /en/docs/geocoding-api."""
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypeGuard
+
+from msgspec import Struct
 
 from agent.errors import ToolFailed
 from agent.web.service import JsonService, plain, within
@@ -72,8 +73,7 @@ SKIES: Final = {
 """By the WMO's code 4677, as far as Open-Meteo uses it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where the weather is."""
 
     name: str

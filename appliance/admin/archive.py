@@ -11,10 +11,11 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
+
+from msgspec import Struct
 
 from agent.event import new_id
 from appliance.admin.exchange import DATABASE, MANIFEST
@@ -49,8 +50,7 @@ Others may be under way at the same time: what is younger is theirs.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """What an archive holds, as its first file says."""
 
     at: str
@@ -63,8 +63,7 @@ class Manifest:
     """SHA-256 of each, by its path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Everything:
+class Everything(Struct, frozen=True):
     """What a backup is of."""
 
     state_folder: Path

@@ -6,9 +6,10 @@ import tempfile
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from agent.errors import ToolFailed
 from agent.event import Event, new_id
@@ -56,8 +57,7 @@ MOST_DIFFERENCES = 200
 """Nodes, and relationships, that a comparison lists each way; all are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphAdmin:
+class GraphAdmin(Struct, frozen=True):
     """Does what is asked, in the one process that has the state folder (`appliance.api.answers.MemoryHandler`)."""
 
     everything: Everything

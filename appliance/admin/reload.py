@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import structlog
+from msgspec import Struct
 
 from appliance.config.changes import changed
 from appliance.config.load import Config
@@ -17,8 +17,7 @@ TakesOver: TypeAlias = Callable[[Config], Awaitable[None]]
 """Has one part go by another configuration from now on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reloaded:
+class Reloaded(Struct, frozen=True):
     """What a reload found changed since the start, or since the reload before."""
 
     now: tuple[str, ...] = ()

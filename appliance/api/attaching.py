@@ -4,10 +4,10 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from time import monotonic
 from typing import Annotated, Final
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from agent.attachments import documents, formats

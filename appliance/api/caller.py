@@ -1,7 +1,8 @@
 """Who asks: the household, or an owner with a key; and the contexts that are theirs."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from agent.event import HOUSEHOLD
 
@@ -10,8 +11,7 @@ TYPED: Final = "cli"
 """Sessions: the household's voice, and whoever types and names none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """Whose words come with one request; the door that they came by has decided it."""
 
     owner_key: str = HOUSEHOLD

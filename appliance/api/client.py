@@ -5,10 +5,11 @@ import json
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
+
+from msgspec import Struct, field
 
 from appliance.api.outcome import Outcome, outcome_from
 from appliance.errors import Problem, ServiceNotRunning
@@ -32,8 +33,7 @@ PATIENCE: Final = 30.0
 """Seconds within which a living service answers: a small box takes some to load the server when one first comes."""
 
 
-@dataclass(frozen=True, slots=True)
-class GivenFile:
+class GivenFile(Struct, frozen=True):
     """A file that a question is about."""
 
     name: str

@@ -3,10 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from math import ceil
 from time import monotonic
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.event import SPEAKER, Event, speaker_of
 from agent.mailbox import Mailbox
@@ -25,8 +27,7 @@ MOST_LOOKED_AT: Final = 50
 """Newest events of one visitor that are looked at; their timers are among them, and wait for nothing of its own."""
 
 
-@dataclass(slots=True)
-class EventIntake:
+class EventIntake(Struct):
     """Puts events into the mailbox. What it remembers is bounded by `MOST_OF_ALL`, and forgotten by a restart."""
 
     mailbox: Mailbox

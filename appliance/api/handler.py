@@ -1,10 +1,12 @@
 """What the doors ask of the running appliance: an answer, an event in the mailbox, the status."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from time import monotonic
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.attachments.attachment import Document, in_metadata
 from agent.bus import Bus
@@ -54,8 +56,7 @@ class ActedOn(Protocol):
         """Measure its echo; return the sentence that says what was found."""
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What the status tells besides the mailbox."""
 
     parts: Mapping[str, Part]
@@ -72,8 +73,7 @@ class Told:
         return {name: await _told(part) for name, part in self.parts.items() if name not in besides}
 
 
-@dataclass(frozen=True, slots=True)
-class Household:
+class Household(Struct, frozen=True):
     """Handles the requests of the doors (`appliance.api.requests.box.DoorHandler`)."""
 
     letters: EventIntake

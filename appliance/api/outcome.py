@@ -1,7 +1,8 @@
 """How an asked question ended, where it did not end in its answer."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from appliance.exits import Exit
 from audio.language import sentence_language
@@ -46,8 +47,7 @@ _FOR_PROGRAMS: Final = {
 """What a program passes on to a person where no words came."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The last thing that comes of a question, unless it was completed."""
 
     status: Status

@@ -1,9 +1,10 @@
 """Questions of programs that speak another's protocol: put in once, however often they are sent, and what they took."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from agent.attachments.attachment import PROGRAM_SAYS, Document
 from agent.bus import Bus
@@ -25,8 +26,7 @@ _LOOKED_AT: Final = 20
 _STATES: Final[tuple[State, ...]] = ("in_hand", "pending", "suspended", "completed", "dead", "withdrawn")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What is asked, and by whom."""
 
     text: str
@@ -45,8 +45,7 @@ class Question:
     """What the program says of itself and of the answer that it wants; "" where that is known already."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """What an answer took, as the providers of the models counted it."""
 
     prompt_tokens: int = 0
@@ -74,8 +73,7 @@ class Asked(Protocol):
         """Yield the words of the answer as they come, and the outcome where it was not completed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramQuestions:
+class ProgramQuestions(Struct, frozen=True):
     """Answers programs (`appliance.http.compat.question.Asking`)."""
 
     asked: Asked
@@ -85,7 +83,7 @@ class ProgramQuestions:
     bus: Bus
     models: Callable[[], Mapping[str, Json]]
     """What the status says of who thinks."""
-    _coming: set[str] = field(default_factory=set)
+    _coming: set[str] = set()
     """Events whose questions are being answered for the first time."""
 
     async def ask(self, question: Question) -> AsyncGenerator[Item, None]:

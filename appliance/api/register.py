@@ -3,10 +3,10 @@
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeAlias, TypeVar, get_args
 
 import structlog
+from msgspec import Struct
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from appliance.api.caller import Caller
@@ -43,8 +43,7 @@ class BadRequest(Exception):
     """What is no request; its text is the sentence that its sender gets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry(Generic[Q]):
+class Entry(Struct, Generic[Q], frozen=True):
     """One thing that may be asked, at `POST /requests/<do>` and in a frame of the WebSocket."""
 
     model: type[Q]

@@ -2,10 +2,12 @@
 
 import calendar
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from random import Random
 from typing import Final, Literal, TypeAlias, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from appliance.bench import topics
 from appliance.bench.life import FORGET, Life, Probe, Said
@@ -46,8 +48,7 @@ Known: TypeAlias = Literal["now", "before", "since", "who"]
 """Kinds of questions that have an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(Struct, frozen=True):
     """Something that is said once, and is to be forgotten at once."""
 
     day: int
@@ -68,8 +69,7 @@ class Secret:
         return topics.SECRET_ASKED[self.language].format(thing=self.thing)
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """What was so of something, as somebody said it first."""
 
     value: str
@@ -78,17 +78,16 @@ class Version:
     is_correction: bool = False
 
 
-@dataclass(slots=True)
-class Fact:
+class Fact(Struct):
     """Something that is so of one person or thing, with all that ever was."""
 
     topic: Topic
     who: str
     language: int
     """0 English, 1 Chinese."""
-    versions: list[Version] = field(default_factory=list)
+    versions: list[Version] = []
     """The oldest first."""
-    said: list[tuple[str, str, int]] = field(default_factory=list)
+    said: list[tuple[str, str, int]] = []
     """Who said which value on which day."""
 
     @property
@@ -103,8 +102,7 @@ class Fact:
         return self.wording.corrected if version.is_correction else self.wording.changed
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
+class Examination(Struct, frozen=True):
     """How many questions of each kind are asked at a time."""
 
     now: int = 8

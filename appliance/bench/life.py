@@ -1,8 +1,9 @@
 """The data of a rehearsed life: who said what when, what is asked then, and what a right answer holds."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 Kind: TypeAlias = Literal["now", "before", "since", "who", "forgotten", "absent"]
 """What a probe asks for: what is so now, what was so before, since when, who said it, what was to be forgotten, and
@@ -17,8 +18,7 @@ FORGET: Final = "/forget"
 """What somebody types so that the last thing said is erased."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """Something that a person says."""
 
     at: datetime
@@ -27,8 +27,7 @@ class Said:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Probe(Said):
+class Probe(Said, frozen=True):
     """A question whose answer is known."""
 
     kind: Kind
@@ -38,8 +37,7 @@ class Probe(Said):
     """No right answer holds any of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
+class Life(Struct, frozen=True):
     """What happens in a household, in order of time."""
 
     said: tuple[Said, ...]

@@ -6,10 +6,12 @@ import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
+from msgspec.structs import fields, replace
 
 from agent.event import HOUSEHOLD, NIGHT, PERSON_TYPES, REFLECTION, USER_TEXT, Event
 from agent.model.interface import OFFLINE
@@ -76,8 +78,7 @@ _UNKNOWN: Final = re.compile(
 _EVENT: Final = re.compile(r"\b[0-9a-f]{32}\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What an answer is worth."""
 
     probe: Probe
@@ -143,11 +144,10 @@ class Calendar:
         self._loop.leap((moment - self.now()).total_seconds())
 
 
-@dataclass(slots=True)
-class Spent:
+class Spent(Struct):
     """What the model was asked for one purpose."""
 
-    events: set[str] = field(default_factory=set)
+    events: set[str] = set()
     """By id."""
     calls: int = 0
     tokens: int = 0
@@ -163,8 +163,7 @@ class Spent:
         self.usd += float(str(body.get("cost_usd") or 0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Remembers:
+class Remembers(Struct, frozen=True):
     """What there is in the memory."""
 
     nodes: int = 0
@@ -176,15 +175,14 @@ class Remembers:
     """What was to be forgotten, and is found in the journal or the graph."""
 
 
-@dataclass(slots=True)
-class Lived:
+class Lived(Struct):
     """What came of a rehearsal."""
 
-    verdicts: list[Verdict] = field(default_factory=list)
+    verdicts: list[Verdict] = []
     """In the order in which it was asked."""
     spent: dict[str, Spent] = field(default_factory=lambda: defaultdict(Spent))
     """By type of the event that the model was asked for."""
-    nights: list[int] = field(default_factory=list)
+    nights: list[int] = []
     """Tokens of each night's work."""
     memory: Remembers = field(default_factory=Remembers)
     """When all is over."""

@@ -1,8 +1,9 @@
 """What a rehearsal will cost, before it begins, and what came of it, in lines for people."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from agent.model.chain import Prices
 from agent.model.messages import Usage
@@ -31,8 +32,7 @@ MEANINGS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """What a life will cost, roughly."""
 
     calls: int

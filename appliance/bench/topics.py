@@ -1,11 +1,11 @@
 """What the people of a rehearsed life speak of: sentences in English and Chinese, values, and names."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+
+class Wording(Struct, frozen=True):
     """The sentences of one topic in one language; `{who}` has it, `{v}` is what it is, `{old}` what it was."""
 
     told: tuple[str, ...]
@@ -21,8 +21,7 @@ class Wording:
     """Asks who said it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Struct, frozen=True):
     """Something that is so of a person or a thing, and may change."""
 
     name: str

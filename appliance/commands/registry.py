@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from appliance.api.caller import Caller
 from appliance.api.requests.box import Forget, Hush
@@ -34,8 +35,7 @@ class CommandedBox(Protocol):
         """Erase what was heard; return the sentence that says how that went."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(Struct, frozen=True):
     """A command as somebody gave it."""
 
     box: CommandedBox
@@ -51,8 +51,7 @@ class Asking:
         return chinese if self.language == "zh" else english
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """One command."""
 
     names: tuple[str, str]

@@ -1,1 +1,1 @@
-"""What the configuration file may say, a dataclass a section; the file read, shown, and judged value by value."""
+"""What the configuration file may say, a class a section; the file read, shown, and judged value by value."""

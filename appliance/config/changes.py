@@ -1,7 +1,9 @@
 """What differs between two readings of the configuration, and what of that can change while nakari runs."""
 
-from dataclasses import fields
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from appliance.config.sections import Settings
 
@@ -16,7 +18,7 @@ def changed(before: Settings, after: Settings) -> list[str]:
     found: list[str] = []
     for section in fields(Settings):
         old, new = getattr(before, section.name), getattr(after, section.name)
-        if hasattr(type(old), "__dataclass_fields__"):
+        if isinstance(old, Struct):
             keys = (field.name for field in fields(old) if getattr(old, field.name) != getattr(new, field.name))
             found += [f"{section.name}.{key}" for key in keys]
         elif old != new:

@@ -1,19 +1,20 @@
 """The configuration file: TOML to settings, or one sentence about what is wrong with it; and settings back to TOML."""
 
-import json
 import re
 import textwrap
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from appliance.config.agent.calendar import CalendarSource, wrong_calendar
 from appliance.config.agent.mcp import MOST_CHARACTERS, McpServer, wrong_server
 from appliance.config.agent.models import NamedModel
-from appliance.config.meaning import settings_of
+from appliance.config.meaning import read_as, settings_of
 from appliance.config.network.http import wrong_http
 from appliance.config.network.machines import wrong_machines
 from appliance.config.network.wyoming import wrong_wyoming
@@ -23,16 +24,11 @@ from appliance.config.sound.voices import wrong_voices
 from appliance.config.values import listed, shown, toml_value, wrong_meaning
 from appliance.errors import ConfigError
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer, "calendar": CalendarSource}
 """The sections whose tables people name themselves, as [models.NAME], and what one of the tables is."""
 
 SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Settings).items() if name not in CATALOGS}
-"""Section name to its dataclass, in the file's order; the catalogs are none of them."""
-
-_ADAPTERS: dict[type, "TypeAdapter[Any]"] = {}
+"""Section name to its class, in the file's order; the catalogs are none of them."""
 
 _HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
@@ -49,7 +45,7 @@ OLD_ENGINES: Mapping[str, tuple[str, ...]] = {
 RESERVED = ("configured", "offline")
 """What the model of [model] and the one that is always there are called."""
 
-Checked = TypeVar("Checked")
+Checked = TypeVar("Checked", bound=Struct)
 
 
 class WrongSetting(ConfigError):
@@ -61,8 +57,7 @@ class WrongSetting(ConfigError):
         self.place = (section, key)
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsText:
+class SettingsText(Struct, frozen=True):
     """The text of a configuration file; its errors name the place."""
 
     name: str
@@ -85,7 +80,7 @@ class SettingsText:
         for name, table in document.items():
             self._check_names(name, table, SECTIONS.get(name))
         settings = replace(
-            self._checked(document, Settings),
+            Settings(**{name: self._read(name, table, SECTIONS[name]) for name, table in document.items()}),
             models=self._catalog("models", NamedModel, catalogs["models"]),
             mcp=self._catalog("mcp", McpServer, catalogs["mcp"]),
             calendar=self._catalog("calendar", CalendarSource, catalogs["calendar"]),
@@ -153,7 +148,7 @@ class SettingsText:
             self._check_names(section, table, kind)
             if not _NAME.match(name) or (name in RESERVED if kind is NamedModel else len(name) > MOST_CHARACTERS):
                 raise self._error(section, "", f"[{section}] should have a name of small letters, digits and -")
-            found[name] = self._checked(table, kind, section)
+            found[name] = self._read(section, table, kind)
             self._check_meanings(section, _RULES[catalog], table, found[name])
             key, wrong = _wrong_table(found[name])
             if wrong:
@@ -177,38 +172,25 @@ class SettingsText:
             if key not in get_type_hints(kind):
                 raise self._error(section, key, _unknown_key(section, key, kind))
 
-    def _checked(self, document: Mapping[str, Any], kind: type[Checked], within: str = "") -> Checked:
-        from pydantic import ValidationError
-
-        try:
-            # Strict JSON makes objects of tables but texts of nothing; a list of lists, which no setting is, stands for
-            # what JSON has no type for.
-            checked: Checked = _adapter(kind).validate_json(
-                json.dumps(document, default=lambda value: [[str(value)]]), strict=True
-            )
-        except ValidationError as error:
-            first = error.errors()[0]
-            if not first["loc"]:  # it is no JSON: only depth does that
-                raise self._error(within, "", f"[{within}] is nested too deeply".removeprefix("[] ")) from error
-            section, key = [within, str(first["loc"][0])] if within else [str(part) for part in first["loc"][:2]]
-            wanted = first["msg"].replace("Input should be", "should be")
-            given = shown(document[key] if within else document[section][key])
-            raise self._error(section, key, f"[{section}] {key} {wanted}; it is {given}") from error
-        return checked
+    def _read(self, section: str, table: Mapping[str, object], kind: type[Checked]) -> Checked:
+        kinds = get_type_hints(kind)
+        values: dict[str, object] = {}
+        for key, _, meaning in settings_of(kind):
+            if key in table:
+                try:
+                    values[key] = read_as(kinds[key], table[key])
+                except ValueError as error:
+                    wanted = str(error)
+                else:
+                    wanted = meaning.wrong(values[key])
+                if wanted:
+                    raise self._error(section, key, f"[{section}] {key} should be {wanted}; it is {shown(table[key])}")
+        return kind(**values)
 
     def _error(self, section: str, key: str, sentence: str) -> WrongSetting:
         line = line_of(self.text, section, key)
         place = f"{self.name}, line {line}" if line else self.name
         return WrongSetting(f"{place}: {' '.join(sentence.split())}", section, key)
-
-
-def _adapter(kind: type) -> "TypeAdapter[Any]":
-    """Return what checks a class of settings; making it takes longer than all the rest of reading a file."""
-    from pydantic import TypeAdapter
-
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
 
 
 def _wrong_table(table: object) -> tuple[str, str]:

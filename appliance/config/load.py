@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field, fields
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from appliance.config.sections import Settings
 from appliance.errors import ConfigError
@@ -70,8 +72,7 @@ class Secret:
         return "Secret(***)"
 
 
-@dataclass(frozen=True, slots=True)
-class Supervisor:
+class Supervisor(Struct, frozen=True):
     """What systemd told this process; empty when it was started by hand."""
 
     notify_socket: str = ""
@@ -84,8 +85,7 @@ class Supervisor:
     """Descriptors of the listening sockets that it handed over (sd_listen_fds(3))."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config(Settings):
+class Config(Settings, frozen=True, kw_only=True):
     """The settings and what the environment makes of them."""
 
     file: Path | None = None
@@ -97,7 +97,7 @@ class Config(Settings):
     zone: tzinfo
     """Where it lives; `str` of it is the name for people."""
     supervisor: Supervisor = Supervisor()
-    secrets: Mapping[str, Secret] = field(default_factory=dict)
+    secrets: Mapping[str, Secret] = {}
     """What was found, by the variable's name."""
     tools_folder: Path
     """Of the person's own tool files; absolute, and it need not be there."""
@@ -107,7 +107,7 @@ class Config(Settings):
     """A file of `MACHINE_LOGINS` that was set from outside; what `nakari join` kept is not looked for here."""
     secret: Callable[[str], str]
     """Looks up any key or password that a tool file declares, by its name; "" where nobody set it."""
-    shell: Mapping[str, str] = field(default_factory=dict)
+    shell: Mapping[str, str] = {}
     """Of the environment, what programs of others are given (`PROGRAMS_SEE`)."""
     debug: bool = False
     """Whether NAKARI_DEBUG=1 asks for tracebacks on stderr."""

@@ -1,36 +1,66 @@
 """A setting of a section: its default, what it means, and the least and the most that it may be."""
 
-from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, field, fields
-from typing import TypeVar, cast
+from collections.abc import Iterator, Mapping
+from copy import copy
+from typing import Final, Literal, TypeVar, cast, get_args, get_origin
+
+from msgspec import Struct, ValidationError, convert, field
+from msgspec.structs import fields
 
 T = TypeVar("T")
 
+_KINDS: Final = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What `nakari config show` says of a setting."""
 
+class Meaning(Struct, frozen=True):
+    """A setting's default, and what `nakari config show` says of it."""
+
+    default: object
     text: str
     unit: str = ""
     between: tuple[float, float] | None = None
     """The least and the most."""
 
+    def __call__(self) -> object:
+        """Return the default; a table is the caller's own."""
+        return copy(self.default)
+
     def __str__(self) -> str:
         return f"{self.text} In {self.unit}." if self.unit else self.text
+
+    def wrong(self, value: object) -> str:
+        """Return what a value of the right kind should be; "" where it is that."""
+        if self.between is None:
+            return ""
+        least, most = self.between
+        given = cast("float", value)
+        return "" if least <= given <= most else f"at least {least}" if given < least else f"at most {most}"
 
 
 def setting(default: T, text: str, *, between: tuple[float, float] | None = None, unit: str = "") -> T:
     """Declare a setting of a section: its default, what it means, and the least and the most that it may be."""
-    bounds = {} if between is None else {"ge": between[0], "le": between[1]}  # as pydantic calls them
-    metadata = {"meaning": Meaning(text, unit, between), **bounds}
-    if isinstance(default, dict):
-        return cast("T", field(default_factory=default.copy, metadata=metadata))
-    return field(default=default, metadata=metadata)
+    return cast("T", field(default_factory=Meaning(default, text, unit, between)))
 
 
-def settings_of(section: type) -> Iterator[tuple[str, object, Meaning]]:
+def settings_of(section: type[Struct]) -> Iterator[tuple[str, object, Meaning]]:
     """Yield name, default and meaning of a section's settings, in the file's order."""
     for each in fields(section):
-        default = each.default if each.default_factory is MISSING else each.default_factory()
-        yield each.name, default, each.metadata["meaning"]
+        meaning = cast("Meaning", each.default_factory)
+        yield each.name, meaning(), meaning
+
+
+def read_as(kind: object, value: object) -> object:
+    """Return a value of TOML as a setting's type has it. Raises `ValueError`, which says what it should be."""
+    try:
+        return convert(value, kind)
+    except ValidationError as error:
+        raise ValueError(_told(kind)) from error
+
+
+def _told(kind: object) -> str:
+    if get_origin(kind) is Literal:
+        *others, last = map(repr, get_args(kind))
+        return f"{', '.join(others)} or {last}"
+    if get_origin(kind) is tuple:
+        return f"a list, each {_told(get_args(kind)[0])}"
+    return "a table of texts" if get_origin(kind) is Mapping else _KINDS[cast("type", kind)]

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
     from appliance.config.load import Config
     from appliance.config.network.machines import Role
@@ -19,8 +21,7 @@ class Invocation:
     """Once it is loaded."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(Struct, frozen=True):
     """The options of `nakari run`; without any it serves microphone, loudspeaker and doors until it is stopped."""
 
     input: Path | None = None

@@ -1,8 +1,9 @@
-"""What the configuration file may say: one frozen dataclass a section, each value with type, meaning, unit, default."""
+"""What the configuration file may say: one class a section, each value with type, meaning, unit, default."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from appliance.config.agent.calendar import CalendarSource
 from appliance.config.agent.home import HomeSettings
@@ -28,8 +29,7 @@ from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, S
 Engine = Literal["edge", "espeak", "sovits", "openai", "wyoming", "piper"]
 
 
-@dataclass(frozen=True, slots=True)
-class StateSettings:
+class StateSettings(Struct, frozen=True):
     """Where everything that lasts is kept: journal, mailbox, timers, graph, models."""
 
     folder: str = setting(
@@ -55,8 +55,7 @@ SoundLibrary: TypeAlias = Literal["sounddevice", "pyaudio"]
 """Between nakari and PortAudio, either way."""
 
 
-@dataclass(frozen=True, slots=True)
-class EarsSettings:
+class EarsSettings(Struct, frozen=True):
     """The microphone and what makes words of its sound."""
 
     room: str = setting(
@@ -143,8 +142,7 @@ class EarsSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ReflexSettings:
+class ReflexSettings(Struct, frozen=True):
     """Words that act at once, without model and network."""
 
     enabled: bool = setting(True, "Whether there are any; a timer that rings can be stopped by voice all the same.")
@@ -159,8 +157,7 @@ class ReflexSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class VoiceSettings:
+class VoiceSettings(Struct, frozen=True):
     """The loudspeaker and the voices."""
 
     device: str = setting("", "Part of the loudspeaker's name; \"\" is the system's default.")
@@ -191,8 +188,7 @@ class VoiceSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySettings:
+class MemorySettings(Struct, frozen=True):
     """The graph."""
 
     enabled: bool = setting(True, "Whether there is a graph to write to at all.")
@@ -229,8 +225,7 @@ class MemorySettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MindSettings:
+class MindSettings(Struct, frozen=True):
     """How the agent works through what happens."""
 
     timezone: str = setting("", 'The time zone of the house, e.g. "Europe/Berlin"; "" is the system\'s zone.')
@@ -258,8 +253,7 @@ class MindSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RecorderSettings:
+class RecorderSettings(Struct, frozen=True):
     """The flight recorder: what a turn sounded like and was decided by, for `nakari replay`."""
 
     turns: int = setting(
@@ -273,8 +267,7 @@ class RecorderSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DoorSettings:
+class DoorSettings(Struct, frozen=True):
     """The socket for programs on this machine."""
 
     socket: str = setting(
@@ -282,8 +275,7 @@ class DoorSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LogSettings:
+class LogSettings(Struct, frozen=True):
     """What is written down about what happens; secrets never are."""
 
     level: Literal["debug", "info", "warning", "error"] = setting("info", "The least important thing that is logged.")
@@ -293,8 +285,7 @@ class LogSettings:
     file: str = setting("", 'A file to log to as well, as JSON lines, turned over at 5 MB; "" is none.')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """The whole file."""
 
     state: StateSettings = StateSettings()
@@ -327,9 +318,9 @@ class Settings:
     http: HttpSettings = field(default_factory=HttpSettings)
     wyoming: WyomingSettings = field(default_factory=WyomingSettings)
     log: LogSettings = LogSettings()
-    models: Mapping[str, NamedModel] = field(default_factory=dict)
+    models: Mapping[str, NamedModel] = {}
     """[models.NAME]: the catalog, by name."""
-    mcp: Mapping[str, McpServer] = field(default_factory=dict)
+    mcp: Mapping[str, McpServer] = {}
     """[mcp.NAME]: servers of tools, by name."""
-    calendar: Mapping[str, CalendarSource] = field(default_factory=dict)
+    calendar: Mapping[str, CalendarSource] = {}
     """[calendar.NAME]: calendars, by name."""

@@ -3,8 +3,9 @@
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from appliance import program
 from appliance.doctor.examine import Line, Verdict
@@ -13,8 +14,7 @@ CHILD_SECONDS: Final = 15.0
 """PortAudio can hang in a frozen sound server, a model in too little memory; their processes are killed then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Culprit:
+class Culprit(Struct, frozen=True):
     """Who runs in the process of a check."""
 
     name: str

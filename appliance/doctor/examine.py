@@ -4,11 +4,12 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
 from queue import Empty, SimpleQueue
 from typing import Final
+
+from msgspec import Struct
 
 from appliance.config.load import Config
 from appliance.errors import ConfigError, problem_of
@@ -27,8 +28,7 @@ class Verdict(IntEnum):
     """Something that was asked for cannot work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """What one check found."""
 
     name: str

@@ -4,11 +4,12 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from appliance.admin.exchange import DATABASE
 from appliance.config.load import Config
@@ -83,8 +84,7 @@ def visitors(config: Config) -> Line:
     return judge_visitors(looked, config.memory.visitors, datetime.now(UTC))
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Struct, frozen=True):
     """What is known of a visitor's graph from outside."""
 
     key: str

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from fastapi import APIRouter
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -47,8 +47,7 @@ def router(status: Status, counts: Counts) -> APIRouter:
     return routes
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Told:
+class Told(Struct, frozen=True, eq=False):
     """What is told at a scrape; a collector of prometheus_client's."""
 
     status: Mapping[str, Json]

@@ -2,13 +2,13 @@
 
 import gzip
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
+from msgspec import Struct
 
 FOLDER: Final = Path(__file__).parents[1] / "console" / "dist"
 """Where `npm run build` puts the console."""
@@ -53,8 +53,7 @@ MEDIA_TYPES: Final[Mapping[str, str]] = {
 """What the build makes; whatever else lies in the folder is not served."""
 
 
-@dataclass(frozen=True)
-class PageFile:
+class PageFile(Struct, frozen=True, dict=True):
     """A file of the page; read and compressed when it is first asked for."""
 
     path: Path

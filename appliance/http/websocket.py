@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Annotated, Any, Final, Protocol
 
 import structlog
 from fastapi import APIRouter, Query
+from msgspec import Struct, field
 from pydantic import ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -70,8 +70,7 @@ class Words(Protocol):
         """Stop the answer that is being given to this owner."""
 
 
-@dataclass(frozen=True, slots=True)
-class Behind:
+class Behind(Struct, frozen=True):
     """What a WebSocket is a way to."""
 
     live: Live
@@ -107,8 +106,7 @@ def router(behind: Behind) -> APIRouter:
     return routes
 
 
-@dataclass(slots=True)
-class Client:
+class Client(Struct):
     """One WebSocket: what it is told goes out in order, and what it asks is answered by id."""
 
     socket: WebSocket
@@ -117,7 +115,7 @@ class Client:
     _sending: asyncio.Lock = field(default_factory=asyncio.Lock)
     _answers: asyncio.Queue[Message] = field(default_factory=lambda: asyncio.Queue(MOST_ANSWERS))
     _at_work: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_A_TIME))
-    _requests: dict[asyncio.Task[None], Entry[Any]] = field(default_factory=dict)
+    _requests: dict[asyncio.Task[None], Entry[Any]] = {}
     _audio: AudioSession | None = None
     _is_gone: bool = False
     _allowance: float = MOST_FRAMES_AT_ONCE

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from appliance.input.devices.devices import Devices
 from appliance.input.hearing.choose import Hearing
@@ -27,8 +28,7 @@ READY_SECONDS: Final = 15.0
 """How long everything that can come later lets the recognizer go first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Followers:
+class Followers(Struct, frozen=True):
     """Who follows the turns beside the way into the mailbox; told in this order."""
 
     reflexes: TurnObserver
@@ -45,8 +45,7 @@ class Followers:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Ears:
+class Ears(Struct, frozen=True):
     """The ears' loops."""
 
     listener: Listener

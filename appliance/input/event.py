@@ -1,11 +1,12 @@
 """What the ears hand over, as events for the mailbox."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, ROOM, SPEAKER, VOICE, Event
 from audio.pcm import CHUNK_SECONDS
@@ -18,14 +19,13 @@ PERSON_PRIORITY = 10
 """A person comes before its own work; timers (20) before a person."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where words were heard, and whose they are."""
 
     source: str = "mic"
     owner_key: str = HOUSEHOLD
     session_id: str = "room"
-    metadata: Mapping[str, Json] = field(default_factory=dict)
+    metadata: Mapping[str, Json] = {}
     """What else its events carry."""
     room: str = ""
     """The name of the room; "" where it has none."""

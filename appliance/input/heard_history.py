@@ -3,10 +3,11 @@
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from appliance.errors import Problem
 from appliance.exits import Exit
@@ -29,8 +30,7 @@ TELLING: Final = (
 """The evidence that a line for people shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeardTurn:
+class HeardTurn(Struct, frozen=True):
     """One turn, and what became of it."""
 
     at: datetime

@@ -1,9 +1,12 @@
 """Where transcripts become events: past the guards and the reflexes, into the mailbox."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.event import Event
 from appliance.input.event import OWN, Origin, event_of
@@ -22,8 +25,7 @@ Reflex: TypeAlias = Callable[[RecognizedTurn], Awaitable[bool]]
 """Acts on words beside the loop, at once; returns whether that was all they asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnGate:
+class TurnGate(Struct, frozen=True):
     """What holds words back that are nobody's, or not for nakari: each guard has its place, so that none is left out.
 
     Asked in this order, without effect, also of words that are still being said; the first reason counts.

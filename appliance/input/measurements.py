@@ -1,10 +1,9 @@
 """What was found out about this box by measuring it, each in a small JSON file of the state folder."""
 
-import json
-from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
+
+import msgspec
 
 from memory.durable import replace_durably
 
@@ -12,16 +11,14 @@ Found = TypeVar("Found")
 
 
 def recall(kind: type[Found], file: Path) -> Found | None:
-    """Return the dataclass that was kept in a file; None where none was, or it cannot be read any more."""
-    from pydantic import TypeAdapter, ValidationError
-
+    """Return what was kept in a file; None where none was, or it cannot be read any more."""
     try:
-        return TypeAdapter(kind).validate_json(file.read_bytes())
-    except (OSError, ValidationError):
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except (OSError, msgspec.MsgspecError):
         return None
 
 
-def keep(found: Mapping[str, object], file: Path) -> None:
-    """Write a dataclass's fields; a reader finds the old or the new whole. Raises OSError when that cannot be done."""
+def keep(found: msgspec.Struct, file: Path) -> None:
+    """Write what was found; a reader finds the old or the new whole. Raises OSError when that cannot be done."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    replace_durably(file, [json.dumps(found, default=datetime.isoformat, indent=1).encode()])
+    replace_durably(file, [msgspec.json.format(msgspec.json.encode(found), indent=1)])

@@ -3,10 +3,10 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct, field
 
 from agent.event import Event
 from agent.run.system_replies import of_outage, phrase
@@ -30,8 +30,7 @@ class TakesEvents(Protocol):
         """File an event, durable on return; False when its id is known. Raises `StateUnusable`."""
 
 
-@dataclass(slots=True)
-class PendingTurns:
+class PendingTurns(Struct):
     """Files turns in the order in which they were said, whatever the disk does meanwhile.
 
     Loss: a turn that waits is in memory only, so that a stop of the process loses it; that is what the person was told.

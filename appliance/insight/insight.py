@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agent.event import HOUSEHOLD
 from agent.intents.intent import Language
@@ -20,8 +21,7 @@ from memory.state.database import DatabaseView
 from memory.state.journal import Journal
 
 
-@dataclass(frozen=True, slots=True)
-class Insight:
+class Insight(Struct, frozen=True):
     """Looks into the journal; each owner sees what is theirs alone."""
 
     journal: Journal

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from agent.bus import Bus
 from agent.event import HOUSEHOLD, TIMER, Event, utc_now
@@ -34,8 +34,7 @@ LOOK_SECONDS: Final = 0.1
 """Between two looks at levels, state and mailbox, while somebody looks on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """What the household's streams show of the room."""
 
     meter: Meter
@@ -44,8 +43,7 @@ class Room:
     is_muted: Callable[[], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Mail:
+class Mail(Struct, frozen=True):
     """How the mailbox was for an owner at the last look."""
 
     counts: Mapping[str, int]

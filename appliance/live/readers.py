@@ -4,11 +4,11 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, NamedTuple
 
 import structlog
+from msgspec import Struct, field
 
 from agent.event import HOUSEHOLD
 from appliance.errors import Problem
@@ -43,8 +43,7 @@ class Packet(NamedTuple):
 log = structlog.get_logger()
 
 
-@dataclass(slots=True, eq=False)
-class Reader:
+class Reader(Struct, eq=False):
     """One who looks on. Order: as told. Loss: all that waits, once it is too much; told by `lost` and a snapshot."""
 
     owner_key: str
@@ -113,8 +112,7 @@ class Reader:
         self._characters = 0
 
 
-@dataclass(slots=True)
-class Readers:
+class Readers(Struct):
     """All who look on."""
 
     clock: Callable[[], float] = monotonic
@@ -123,7 +121,7 @@ class Readers:
     """Set while there is any."""
     dropped: int = 0
     """Readers that took nothing for too long and were left."""
-    _readers: list[Reader] = field(default_factory=list)
+    _readers: list[Reader] = []
     _lost_before: int = 0
     """By readers that have gone."""
 

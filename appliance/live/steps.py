@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.event import HOUSEHOLD, PERSON_TYPES, Event
 from agent.record import COMMAND
@@ -46,8 +48,7 @@ _OF_RUN: Final = frozenset({"text_chunk", "sentence", "interrupted"})
 _SENSES: Final = frozenset({"hearing", "speaking"})
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """An envelope of the bus, or an entry of the journal."""
 
     topic: str
@@ -89,8 +90,7 @@ class Step:
         return bounded(value, MOST_TEXT) if isinstance(value, str) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A message before it is one: plain, so that nothing heavy is needed while nobody looks."""
 
     name: str
@@ -102,8 +102,7 @@ class Fact:
     seq: int | None = None
 
 
-@dataclass(slots=True)
-class RunSoFar:
+class RunSoFar(Struct):
     """A run in hand, bounded."""
 
     run_id: str
@@ -113,7 +112,7 @@ class RunSoFar:
     started_at: datetime
     text: str = ""
     call_id: str | None = None
-    calls: dict[str, dict[str, Json]] = field(default_factory=dict)
+    calls: dict[str, dict[str, Json]] = {}
     """By id, in the order in which they began."""
     is_cut_off: bool = False
     """Whether a person stopped it."""
@@ -160,8 +159,7 @@ class RunSoFar:
         }
 
 
-@dataclass(slots=True)
-class Steps:
+class Steps(Struct):
     """Makes facts of steps, in their order. Each run that starts finishes once, whatever became of it.
 
     Of steps that are read again from the journal another one makes them: it keeps where it is.
@@ -169,7 +167,7 @@ class Steps:
 
     run: RunSoFar | None = None
     """The one in hand."""
-    senses: set[str] = field(default_factory=set)
+    senses: set[str] = set()
     """What the room is in: `hearing`, `speaking`."""
     from_the_middle: bool = False
     """Whether the first run to finish may have started before the first step."""

@@ -3,9 +3,10 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
+
+from msgspec import Struct, field
 
 from agent import replies
 from agent.bus import Bus
@@ -29,8 +30,7 @@ _REASONS: Final = frozenset({"stop", "tool_calls", "length", "content_filter", "
 _CALLS: Final = frozenset({"ok", "error", "refused", "cancelled", "asked"})
 
 
-@dataclass(slots=True)
-class Spread:
+class Spread(Struct):
     """Durations, counted by their length."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
@@ -48,8 +48,7 @@ class Spread:
         return [*accumulate(self.counts)]
 
 
-@dataclass(slots=True)
-class Counts:
+class Counts(Struct):
     """Counts envelopes of the bus as they pass; one that is lost to a slow loop is not counted."""
 
     bus: Bus
@@ -62,12 +61,12 @@ class Counts:
     """By model and the reason why it ended."""
     tokens: Counter[tuple[str, str]] = field(default_factory=Counter)
     """By model and kind: prompt, cached (of the prompt's), completion."""
-    cost_usd: dict[str, float] = field(default_factory=dict)
+    cost_usd: dict[str, float] = {}
     """By model."""
-    model_seconds: dict[str, Spread] = field(default_factory=dict)
+    model_seconds: dict[str, Spread] = {}
     """From asking to the end of the answer, by model."""
-    first_token_seconds: dict[str, Spread] = field(default_factory=dict)
-    turns: dict[tuple[str, str], Spread] = field(default_factory=dict)
+    first_token_seconds: dict[str, Spread] = {}
+    turns: dict[tuple[str, str], Spread] = {}
     """By kind of the turn, spoken or written, and stage."""
     sentences: int = 0
     """That began to sound."""

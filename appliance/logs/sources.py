@@ -7,11 +7,11 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from structlog.types import EventDict
 
 from appliance.logs.configure import FILE_COPIES, PRIORITY
@@ -23,8 +23,7 @@ LOOK_SECONDS: Final = 0.5
 """How often a followed file is looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Which lines."""
 
     newest: int | None
@@ -42,8 +41,7 @@ class Wanted:
         return is_young and PRIORITY[line.level] <= PRIORITY[self.level]
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
+class Logged(Struct, frozen=True):
     """One line of the log."""
 
     at: datetime

@@ -4,10 +4,11 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import fields
 
 from agent.event import Event, from_json, to_json
 from audio.loops import Loop
@@ -39,8 +40,7 @@ def topic_of(machine: str) -> str:
     return f"ears.{machine}"
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """What was said at the ears, or a timer that was set there, with its evidence."""
 
     machine: str
@@ -50,8 +50,7 @@ class Turn:
     """With `metadata["answered"]` where it was answered at the ears: then it is journaled, and wants no answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ring:
+class Ring(Struct, frozen=True):
     """What became of a timer at the ears."""
 
     machine: str
@@ -63,8 +62,7 @@ class Ring:
     """By which it was stopped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forget:
+class Forget(Struct, frozen=True):
     """Somebody said at the ears that the newest turns of their room are to be forgotten."""
 
     machine: str
@@ -76,8 +74,7 @@ FOLLOWS: Final = "standby"
 """The role of a machine that could have the mind, and follows who has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Presence:
+class Presence(Struct, frozen=True):
     """A machine lives."""
 
     machine: str
@@ -92,8 +89,7 @@ class Presence:
     """At ears: turns that wait for a mind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """A sentence to be spoken. Sent again until a `Report` says that it has ended: the ears speak each number once."""
 
     epoch: int
@@ -113,8 +109,7 @@ class Sentence:
     """Only tells that it goes on: no answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """A reply has no more sentences than so many."""
 
     epoch: int
@@ -122,16 +117,14 @@ class End:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """Be silent: drop what is not heard yet of a reply, or of all ("")."""
 
     epoch: int
     reply: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Timers:
+class Timers(Struct, frozen=True):
     """All timers that are set for the room of these ears."""
 
     epoch: int
@@ -143,8 +136,7 @@ State: TypeAlias = Literal["waits", "started", "heard", "cut", "dropped", "late"
 nobody heard anything of it. late: its time was over. old: of a mind that another one has followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """What became of a sentence; an answer to it, and published at `REPORTS` with each change."""
 
     machine: str
@@ -155,8 +147,7 @@ class Report:
     heard: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupt:
+class Interrupt(Struct, frozen=True):
     """Somebody at the ears wants silence, or the floor: the run of this event ends ("": whatever is in hand there)."""
 
     machine: str

@@ -1,8 +1,9 @@
 """The models that the configuration describes, and the keys for them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.load import Config, Secret
@@ -10,8 +11,7 @@ from appliance.model.providers import PROVIDERS
 from memory.state.images import FOLDER
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCatalog:
+class ModelCatalog(Struct, frozen=True):
     """What is set of the model that thinks, and of those to switch to or to fall back on."""
 
     model: ModelSettings

@@ -5,9 +5,10 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from agent.model.chain import Chain, Guarded
 from agent.model.interface import ChatModel
@@ -40,8 +41,7 @@ MOST_SHARE: Final = 50.0
 """Percent of a window that prompt and tools may take; with more a conversation is summed up all the time."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Server:
+class _Server(Struct, frozen=True):
     """A server to be asked something that costs nothing, and the settings that say where it is, for the fixes."""
 
     line: str

@@ -1,8 +1,7 @@
 """Which model thinks: the configured one, or the best that is at hand; the offline model always stands behind it."""
 
-from dataclasses import replace
-
 import structlog
+from msgspec.structs import replace
 
 from agent.model.chain import Chain, Guarded, Prices
 from agent.model.interface import CachedPrefix, ChatModel

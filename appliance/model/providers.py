@@ -1,13 +1,13 @@
 """The providers nakari knows: whose key is whose, the usual model, and how a key is tried without a cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+
+class Provider(Struct, frozen=True):
     """A provider of models, by the prefix it has in litellm's names."""
 
     key: str

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from appliance.config.load import Config
 from appliance.input.whisper.recognizers import pull
@@ -46,8 +46,7 @@ def wanted() -> HubModel:
     return HubModel(NAME, "sentence model", REPOSITORY, (NETWORK, "tokenizer.json"), missing)
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceSettings:
+class SentenceSettings(Struct, frozen=True):
     """What is set about it."""
 
     is_wanted: bool

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
 from typing import Any, Final, cast
+
+from msgspec import Struct, field
 
 from agent.bus import Bus
 from agent.context.epochs import Contexts
@@ -27,8 +28,7 @@ MOST_ANSWERS: Final = 5000
 """Answers of today that are counted again after a restart."""
 
 
-@dataclass(slots=True)
-class ModelChoice:
+class ModelChoice(Struct):
     """Changes the chain by alias, and remembers it in the journal."""
 
     chain: Chain

@@ -3,8 +3,9 @@
 import asyncio
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
@@ -38,8 +39,7 @@ _KEY: Final = "set the key in the variable or credential that [openai_speech] ap
 _LATE: Final = "raise [voice] first_sound_deadline, or put it behind a quicker one in [voice] engines"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """How one voice answered."""
 
     name: str

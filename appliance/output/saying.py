@@ -1,7 +1,8 @@
 """Texts that somebody has it say in the room: each at most once by its id, without the agent."""
 
 import asyncio
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from agent.event import SYSTEM, Event
 from agent.replies import SENTENCE_STARTED, Reply, ReplySink, ReplyStream
@@ -9,8 +10,7 @@ from appliance.output.text import TextReplySink
 from memory.state.journal import Journal
 
 
-@dataclass(frozen=True, slots=True)
-class Sayings:
+class Sayings(Struct, frozen=True):
     """Speaks texts behind what is being said already; what of one was begun before is not begun again.
 
     The journal has the sentences that were begun, so that an id is good over a restart too.
@@ -18,7 +18,7 @@ class Sayings:
 
     voice: ReplySink
     journal: Journal
-    _under_way: dict[str, ReplyStream] = field(default_factory=dict)
+    _under_way: dict[str, ReplyStream] = {}
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held from the look for a first one of the same id until this one is under way."""
 
@@ -49,8 +49,7 @@ class Sayings:
         return stream
 
 
-@dataclass(frozen=True, slots=True)
-class DoorReplies:
+class DoorReplies(Struct, frozen=True):
     """What a door makes known: answers to who asks in writing, and texts that are to be said."""
 
     text: TextReplySink

@@ -1,14 +1,13 @@
 """What the voices are told of the configuration, as one small value."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from appliance.config.load import Config, Secret
 from appliance.config.sections import VoiceSettings
 from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
 
 
-@dataclass(frozen=True, slots=True)
-class SpeechSettings:
+class SpeechSettings(Struct, frozen=True):
     """Which voices speak, and what is set about each."""
 
     voice: VoiceSettings = field(default_factory=VoiceSettings)

@@ -4,8 +4,9 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct
 
 from agent.bus import Bus
 from agent.event import HOUSEHOLD, Event
@@ -54,14 +55,13 @@ class TextReplySink:
             client.put_nowait(None)
 
 
-@dataclass(slots=True)
-class TextDelivery:
+class TextDelivery(Struct):
     """One reply on its way to a text client."""
 
     reply: Reply
     bus: Bus
     client: asyncio.Queue[str | None] | None
-    _pieces: list[str] = field(default_factory=list)
+    _pieces: list[str] = []
     _passed: int = 0
     """Characters that the client was given."""
     _closed: bool = False
@@ -168,7 +168,6 @@ class ReplyRouter:
         return WrittenToo(spoken, self._text.open(reply)) if is_asked_in_writing else spoken
 
 
-@dataclass(slots=True)
 class WrittenToo(ForwardedReply):
     """A reply that is said in the room, which counts, and written to the client that asked for it to be spoken."""
 

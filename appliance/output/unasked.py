@@ -1,7 +1,9 @@
 """Between replies and the voice: what nobody asked for is kept for a gap, what was asked for waits for a full stop."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.event import CALENDAR, TIMER, Event, in_room
 from agent.replies import Delivered, ForwardedReply, Reply, ReplySink, ReplyStream
@@ -10,8 +12,7 @@ File = Callable[[Event, str], Awaitable[None]]
 """Keeps the words of a reply to an event, durable on return (`agent.unasked.announcements.Announcements.file`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnaskedReplySink:
+class UnaskedReplySink(Struct, frozen=True):
     """Stands before the voice. What people say is answered at once; timers and calendars keep their time."""
 
     voice: ReplySink
@@ -28,7 +29,6 @@ class UnaskedReplySink:
         return KeptBack(replace(reply, event=in_room(reply.event, reply.room)), self.file)
 
 
-@dataclass(slots=True)
 class AfterSentence(ForwardedReply):
     """A delivery that begins when nobody is in the middle of a sentence."""
 
@@ -43,13 +43,12 @@ class AfterSentence(ForwardedReply):
         await self.stream.feed(text)
 
 
-@dataclass(slots=True)
-class KeptBack:
+class KeptBack(Struct):
     """A reply that becomes an announcement, once its words are whole."""
 
     reply: Reply
     file: File
-    _pieces: list[str] = field(default_factory=list)
+    _pieces: list[str] = []
     _closed: bool = False
 
     @property

@@ -4,11 +4,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
 import structlog
+from msgspec import Struct, field
 
 from agent.bus import Bus
 from agent.event import Event
@@ -152,8 +152,7 @@ class VoiceReplySink(SpeechObserver):
             delivery.account(heard, whole=whole)
 
 
-@dataclass(slots=True)
-class VoiceDelivery:
+class VoiceDelivery(Struct):
     """One reply on its way to the loudspeaker."""
 
     reply: Reply
@@ -165,8 +164,8 @@ class VoiceDelivery:
     """Called once its words are whole: what it rests on is written down, not said."""
     _splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
     _skip: Counter[str] = field(default_factory=Counter)
-    _handed: list[str] = field(default_factory=list)
-    _heard: list[str] = field(default_factory=list)
+    _handed: list[str] = []
+    _heard: list[str] = []
     _under_way: int = 0
     _interrupted: bool = False
     _is_hushed: bool = False

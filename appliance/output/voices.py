@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec.structs import replace
 
 from appliance.config.options import RunOptions
 from appliance.config.sections import VoiceSettings

@@ -2,11 +2,11 @@
 
 import asyncio
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from agent.growth import cursor
 from appliance.admin.exchange import ASIDE
@@ -52,8 +52,7 @@ JOURNAL, GRAPH_OF_THEIR_OWN, GRAPH_OF_THE_HOUSE = 40, 50, 90
 SWITCHED_OFF: Final = "the graph, which may hold words of theirs, is switched off: set [memory] enabled = true"
 
 
-@dataclass(slots=True)
-class Erased:
+class Erased(Struct):
     """What was there of an owner, and is no more."""
 
     events: int = 0

@@ -3,9 +3,10 @@
 import sqlite3
 from collections.abc import Callable, Collection
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from agent.context.remembered import SETTING as REMEMBERED
 from agent.event import HOUSEHOLD
@@ -25,14 +26,13 @@ TOOL_CALLS: Final = "mind.tool_calls"
 """Tool calls that an event of an owner may use: their own wish, within the box's `mind.max_tool_calls`."""
 
 
-@dataclass(slots=True)
-class Owners:
+class Owners(Struct):
     """The household needs no key: it is in the house."""
 
     identities: Identities
     settings: OwnerSettings
     tokens: Tokens
-    _observers: list[Callable[[str], None]] = field(default_factory=list)
+    _observers: list[Callable[[str], None]] = []
 
     def observe(self, observer: Callable[[str], None]) -> None:
         """Have somebody called with whose settings have changed, once that is durable.

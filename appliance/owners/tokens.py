@@ -6,12 +6,12 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from agent.event import HOUSEHOLD
 from memory.durable import replace_durably, sync_folder
@@ -35,8 +35,7 @@ _WRITTEN: Final = re.compile(r"nakari_[A-Za-z0-9_-]{43}")
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class KeptToken:
+class KeptToken(Struct, frozen=True):
     """A kept token, as far as it can be told: who has it, has the only copy."""
 
     name: str
@@ -46,8 +45,7 @@ class KeptToken:
     """Aware UTC."""
 
 
-@dataclass(frozen=True, slots=True)
-class IssuedToken:
+class IssuedToken(Struct, frozen=True):
     """One that was given for a proof."""
 
     owner_key: str

@@ -5,12 +5,12 @@ import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
 
 from agent.errors import ToolFailed
 from agent.tools.registry.sharing import NOT_SHARED
@@ -41,8 +41,7 @@ own 10 s it stays within a tool's time."""
 log = structlog.get_logger()
 
 
-@dataclass(slots=True, eq=False)
-class _RunningGraph:
+class _RunningGraph(Struct, eq=False):
     """One visitor's graph from its start to its stop."""
 
     graph: ManagedGraph

@@ -3,12 +3,13 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from agent.event import HOUSEHOLD, Event, new_id, utc_now, utc_text
 from appliance.config.sections import EarsSettings
@@ -74,8 +75,7 @@ class _Played(NamedTuple):
     at: float
 
 
-@dataclass(slots=True)
-class _Pending:
+class _Pending(Struct):
     """A turn that is over, and not written yet."""
 
     utterance: Utterance
@@ -262,8 +262,7 @@ class FlightRecorder(TurnObserver):
         return recording is not None and self.recordings.keep(recording, forgotten)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
+class _Cut(Struct, frozen=True):
     """References to all that is in memory when a turn is written."""
 
     id: str

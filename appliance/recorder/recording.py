@@ -3,10 +3,10 @@
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypedDict
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.pcm import CHUNK_SAMPLES, AudioChunk, Samples
@@ -53,8 +53,7 @@ class Suspicion(TypedDict):
     """Seconds of the newest recognition by then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """One turn. All times in seconds on the source's clock; sound is int16 at 16 kHz in whole chunks."""
 
     id: str
@@ -82,7 +81,7 @@ class Recording:
     """Whether nakari's voice covered the chunk, so that no utterance might go on in it."""
     first: int = 0
     """The chunk before which the listener was in `state`; those before it are its pre-roll."""
-    state: "Mapping[str, ArrayLike]" = field(default_factory=dict)
+    state: "Mapping[str, ArrayLike]" = {}
     """Of the listener (`Listener.state`); {} where none was taken, and nothing is promised of a replay."""
     hypotheses: tuple[Hypothesis, ...] = ()
     suspicions: tuple[Suspicion, ...] = ()

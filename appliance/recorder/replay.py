@@ -3,10 +3,12 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from math import ceil
 from time import perf_counter
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from appliance.config.edit import with_value
 from appliance.config.file import SettingsText
@@ -33,8 +35,7 @@ NO_TURN: Final = "no turn"
 """The reason where nothing came of the sound."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(Struct, frozen=True):
     """What came of a turn this time."""
 
     decided: Mapping[str, Json]
@@ -43,8 +44,7 @@ class Replayed:
     """Of speech, of each chunk from the recording's `first` on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One decision, or a figure that it went by, as it was and as it would be."""
 
     name: str

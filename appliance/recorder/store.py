@@ -4,12 +4,12 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from agent.event import utc_now
 from appliance.config.sections import RecorderSettings, StateSettings
@@ -29,8 +29,7 @@ LAST: Final = "last"
 """Names the newest recording."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How much is kept."""
 
     turns: int

@@ -1,6 +1,6 @@
 """The verbs of the device as the agent's tools reach them: done as for a spoken word, kept and journaled."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from agent.errors import ToolFailed
 from agent.event import Event
@@ -12,8 +12,7 @@ from appliance.reflexes.words import beginnings, sentence
 from memory.errors import MemoryFailure
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(Struct, frozen=True):
     """What the tools act through (`agent.tools.device.DeviceVerbs`)."""
 
     reflexes: Reflexes

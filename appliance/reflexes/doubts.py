@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from appliance.reflexes.verbs import Verbs
 from audio.reflexes.addressing import NOT_ADDRESSED, Addressing
@@ -28,8 +29,7 @@ LINGERS_SECONDS: Final = 0.6
 """After the end of a sentence in which its last word may still be under way: the room, and the soft end."""
 
 
-@dataclass(slots=True)
-class Doubts:
+class Doubts(Struct):
     """Asked before a word acts: an `appliance.reflexes.reflexes.OrderEvidence`."""
 
     body: Verbs

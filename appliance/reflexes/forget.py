@@ -4,11 +4,11 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct
 
 from agent.bus import Observer
 from agent.confirmation.confirmations import ASKED
@@ -70,8 +70,7 @@ class HoldsWords(Protocol):
         """Empty it; on the event loop, and at once."""
 
 
-@dataclass(slots=True)
-class Forgetting:
+class Forgetting(Struct):
     """Erases turns of the household, with all that came of them, as far as this machine knows."""
 
     state: State
@@ -86,7 +85,7 @@ class Forgetting:
     sound: Sequence[HoldsWords] = ()
     """Places on disk where sound is kept outside the database; may block."""
     now: Callable[[], datetime] = utc_now
-    _places: list[HoldsWords] = field(default_factory=list)
+    _places: list[HoldsWords] = []
 
     def empties(self, *places: HoldsWords) -> None:
         """Have more places in memory emptied with each forgetting; for good."""

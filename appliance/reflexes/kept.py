@@ -2,19 +2,19 @@
 
 import asyncio
 import json
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from memory.durable import replace_durably
 
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """The state of the switches."""
 
     muted: bool = False
@@ -41,7 +41,7 @@ class KeptSwitches:
 
     async def keep(self, **changes: bool | int | datetime | None) -> bool:
         """Change what is kept; durable on return. False, said in the log, when the disk refuses."""
-        self.now = replace(self.now, **changes)  # type: ignore[arg-type]
+        self.now = replace(self.now, **changes)
         async with self._writing:
             try:
                 await asyncio.to_thread(self._write, self.now)

@@ -2,11 +2,12 @@
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final, Literal, TypeAlias
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.event import Event
@@ -33,8 +34,7 @@ ASKED_BACK: Final = "asked back"
 """What it did where it only asked for the order to be said again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Acted:
+class Acted(Struct, frozen=True):
     """A verb that was acted on."""
 
     reflex: Verb

@@ -3,11 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from appliance.reflexes.record import ASKED_BACK, MOST_TOLD, Acted, How, ReflexRecord
 from appliance.reflexes.verbs import Order, Verb, Verbs
@@ -46,8 +47,7 @@ SAME_SPEECH: Final = 0.6
 """Share of an utterance that a reflex has to fill, so that the utterance was nothing but that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """Which words act, and what it is called."""
 
     active: Collection[str] = REFLEXES

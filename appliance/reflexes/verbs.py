@@ -1,8 +1,9 @@
 """The verbs of the device: what a word, a tool or a command can make it do at once, each in one place."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.timed_mute import TimedMute
@@ -16,8 +17,7 @@ Verb: TypeAlias = Reflex | Literal["volume", "snooze"]
 """A reflex; the volume set to so many percent; or what rings, silent for a while."""
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """A verb with what was said to it."""
 
     verb: Verb
@@ -27,8 +27,7 @@ class Order:
     """Of `snooze`; None for the usual time."""
 
 
-@dataclass(slots=True)
-class Verbs:
+class Verbs(Struct):
     """Acts on the mouth, the ringer, the run and the microphone; only with what answers at once.
 
     Each verb returns the name of what it did (`appliance.reflexes.words`), "" when there was nothing to act upon.

@@ -1,11 +1,11 @@
 """How it answers a reflex: a sign where silence would be unclear, words where a sign would be, and the last reply."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import structlog
+from msgspec import Struct
 
 from appliance.reflexes.verbs import Verb
 from audio.errors import AudioError
@@ -28,8 +28,7 @@ SPOKEN: Final[dict[Verb, Sign]] = {"mute": "muted", "unmute": "unmuted", "forget
 _NO_SOUND: Final = SpeechAudio(np.zeros(SAMPLE_RATE // 100, np.int16), SAMPLE_RATE)
 
 
-@dataclass(frozen=True, slots=True)
-class Voice:
+class Voice(Struct, frozen=True):
     """Speaks through the mouth as an announcement: no reply, not accounted for, hushed like any other."""
 
     mouth: SpeechOutput

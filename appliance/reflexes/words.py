@@ -1,8 +1,9 @@
 """What is said and written when a reflex has acted, in English and Chinese."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from agent.intents.questions import is_question
 from agent.intents.spoken import spoken_length
@@ -43,8 +44,7 @@ SHOWN_THINGS: Final = 3
 """That are named, of all that go."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forgot:
+class Forgot(Struct, frozen=True):
     """How an order to forget went."""
 
     did: str

@@ -1,9 +1,9 @@
 """A page in a browser as a remote place, by the WebSocket's messages."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import structlog
+from msgspec import Struct
 
 from agent.event import utc_now
 from appliance.errors import Problem
@@ -82,8 +82,7 @@ class Browser:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Browsers:
+class Browsers(Struct, frozen=True):
     """Opens the sound of pages (`appliance.live.audio.AudioSessions`)."""
 
     sessions: RemoteSessions

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 import structlog
+from msgspec import Struct, field
 
 from agent.bus import Bus
 from agent.event import HOUSEHOLD, Event, utc_now
@@ -55,8 +55,7 @@ MOST_TO_HEAR: Final = 4
 """Presses and microphones that may wait to be understood, one after the other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recognizing:
+class Recognizing(Struct, frozen=True):
     """What remote ears share with the room's."""
 
     recognizer: Recognizer
@@ -90,8 +89,7 @@ class Recognizing:
         return as_one(turns) if turns else None
 
 
-@dataclass(frozen=True, slots=True)
-class Mind:
+class Mind(Struct, frozen=True):
     """Where what was heard goes."""
 
     filing: Filing
@@ -142,8 +140,7 @@ class Telling(Protocol):
         """Take it, at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """Where ears stand among others."""
 
     origin: Origin

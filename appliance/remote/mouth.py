@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from agent.bus import Bus
 from agent.replies import Delivered, ForwardedReply, Reply, ReplyStream
@@ -21,8 +22,7 @@ MOST_REPLIES: Final = 16
 """Newest ones, of which it is known what they answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Speaking:
+class Speaking(Struct, frozen=True):
     """What remote mouths share with the room's."""
 
     voice: Synthesizer
@@ -33,7 +33,6 @@ class Speaking:
     clock: Callable[[], float]
 
 
-@dataclass(slots=True)
 class RemoteDelivery(WrittenToo):
     """A reply that is said at a remote place, and written. Where nobody is there any more, what was written counts."""
 
@@ -45,7 +44,6 @@ class RemoteDelivery(WrittenToo):
         return await self.written.ended() if self.gone.is_set() else delivered
 
 
-@dataclass(slots=True)
 class FollowedDelivery(ForwardedReply):
     """A reply that is only said at a place, which follows its words."""
 

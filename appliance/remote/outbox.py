@@ -3,8 +3,9 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from appliance.exits import Exit
 
@@ -15,8 +16,7 @@ MOST_WAITING: Final = 200
 """Of anything; a place that is so far behind is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class SoundBegins:
+class SoundBegins(Struct, frozen=True):
     """Pieces of sound follow."""
 
     sample_rate: int
@@ -25,8 +25,7 @@ class SoundBegins:
     """What is answered; "" for what answers nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class SoundEnds:
+class SoundEnds(Struct, frozen=True):
     """No more pieces of this sound follow."""
 
     event_id: str
@@ -34,8 +33,7 @@ class SoundEnds:
     """Whether what was not heard yet is to be dropped, at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """What was understood there."""
 
     text: str
@@ -45,8 +43,7 @@ class Heard:
     """Why not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """What could not be done, in a sentence."""
 
     sentence: str

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from agent.event import Event, new_id
 from agent.replies import ReplySink
@@ -28,8 +28,7 @@ MOST_PLACES: Final = 8
 """At a time; each costs a megabyte, and what it hears a share of the one recognizer."""
 
 
-@dataclass(frozen=True, slots=True)
-class House:
+class House(Struct, frozen=True):
     """What every remote place shares with the room."""
 
     recognizing: Recognizing

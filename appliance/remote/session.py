@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.remote.ears import HeardAs
@@ -69,8 +71,7 @@ class RemoteSession:
             self._place.leave()
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteSessions:
+class RemoteSessions(Struct, frozen=True):
     """Opens the sound of clients."""
 
     house: House

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.event import Event
 from agent.mailbox import MailboxRecord
@@ -89,8 +91,7 @@ class Visit(RemotePlace):
             await self._answers.put(answer)
 
 
-@dataclass(frozen=True, slots=True)
-class Visits:
+class Visits(Struct, frozen=True):
     """Opens visits."""
 
     house: House

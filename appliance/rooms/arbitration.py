@@ -5,11 +5,12 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.event import new_id
 from audio.echo.self_echo import words_of
@@ -63,8 +64,7 @@ DB_OF_A_GUESS: Final = 30.0
 _SPACE: Final = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class Hearing:
+class Hearing(Struct, frozen=True):
     """A turn as it is kept for comparison: without its samples."""
 
     turn: RecognizedTurn
@@ -77,8 +77,7 @@ class Hearing:
         return cls(replace(heard, utterance=replace(heard.utterance, samples=samples[:0].copy())), sound_print(samples))
 
 
-@dataclass(slots=True, eq=False)
-class Claim:
+class Claim(Struct, eq=False):
     """A turn with words that asks to be the event of what was said."""
 
     ears: "RoomEars"

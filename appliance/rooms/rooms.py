@@ -1,8 +1,9 @@
 """The rooms: the box's own, one for each device that hears and speaks, and what the agent is told of them."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from agent.context.situation import SituationProvider
 from agent.event import BOX, Event, room_of
@@ -49,8 +50,7 @@ class RoomSpeech(Protocol):
         """Play a sound and say a sentence; False, and nothing, where `unless` says so when its turn has come."""
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """One place with a mouth. Several may have the same name: devices in one room."""
 
     name: str

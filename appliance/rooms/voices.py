@@ -1,8 +1,9 @@
 """Replies by room: each where its event came from, or where it is wanted; what nobody there can hear is kept for it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from agent.errors import ToolFailed
 from agent.event import TIMER, Event, room_of
@@ -67,7 +68,6 @@ class RoomVoices:
         return room
 
 
-@dataclass(slots=True)
 class Answer(ForwardedReply):
     """A delivery in a room that may go away; what nobody heard anything of by then is filed for when it is back."""
 
@@ -91,8 +91,7 @@ class Answer(ForwardedReply):
         return Delivered(words, words)
 
 
-@dataclass(frozen=True, slots=True)
-class Together:
+class Together(Struct, frozen=True):
     """One reply in several rooms."""
 
     streams: Sequence[ReplyStream]

@@ -4,9 +4,10 @@ import asyncio
 import socket
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused
 from appliance.satellites.interfaces import Features, PlayedFormat, TimerEvent, VoiceEvent
@@ -38,8 +39,7 @@ ANOTHER_HAS_IT: Final = b"Multiple API Clients"
 there is no other sign."""
 
 
-@dataclass(frozen=True, slots=True)
-class EspHome:
+class EspHome(Struct, frozen=True):
     """Connects to devices, as `Dial`."""
 
     zone: str = ""

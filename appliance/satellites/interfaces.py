@@ -1,9 +1,10 @@
 """A paired device as the rest sees it: what it can do, what it is told, and who is told what it heard."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
+
+from msgspec import Struct
 
 from appliance.satellites.errors import SatelliteGone as SatelliteGone
 from audio.loops import Loop
@@ -50,8 +51,7 @@ class TimerEvent(IntEnum):
     FINISHED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedFormat:
+class PlayedFormat(Struct, frozen=True):
     """A kind of sound that its media player wants to be given."""
 
     format: str
@@ -66,8 +66,7 @@ class PlayedFormat:
     """Replies and announcements; else music."""
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(Struct, frozen=True):
     """What a device can do, as it says of itself at each connection; a firmware update changes it."""
 
     has_microphone: bool = False

@@ -3,10 +3,10 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from typing import Final
 
 import structlog
+from msgspec.structs import replace
 
 from appliance.satellites.errors import SatelliteFailure, SatelliteGone, SatelliteRefused
 from appliance.satellites.interfaces import DeviceObserver, Features, TimerEvent, VoiceEvent

@@ -1,11 +1,10 @@
 """The paired devices as they are kept: one small file for its owner's eyes, replaced whole and durably."""
 
-import json
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+import msgspec
+from msgspec import Struct
 
 from appliance.satellites.errors import SatellitesDamaged
 from audio.egress import SendsTo
@@ -18,8 +17,7 @@ MOST_BYTES: Final = 1_000_000
 """Of the file; a device takes 300."""
 
 
-@dataclass(frozen=True, slots=True)
-class Paired:
+class Paired(Struct, frozen=True):
     """A device that a person let in."""
 
     id: str
@@ -30,8 +28,12 @@ class Paired:
     address: str = ""
     """An IP address, or a name that a name server knows; where it was last."""
     port: int = 6053
-    key: str = field(default="", repr=False)
+    key: str = ""
     """Of its encryption: 32 bytes in base64; "" for a device that was let in without."""
+
+    def __repr__(self) -> str:
+        """Return it without its key."""
+        return f"Paired({self.id!r})"
 
     @property
     def place(self) -> str:
@@ -49,12 +51,8 @@ def host_and_port(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     satellites: tuple[Paired, ...]
-
-
-_KEPT: Final = TypeAdapter(_Kept)
 
 
 class PairedList:
@@ -68,10 +66,10 @@ class PairedList:
         """Return the devices in the order in which they were paired. Raises SatellitesDamaged."""
         try:
             with self._file.open("rb") as file:
-                return _KEPT.validate_json(file.read(MOST_BYTES)).satellites
+                return msgspec.json.decode(file.read(MOST_BYTES), type=_Kept).satellites
         except FileNotFoundError:
             return ()
-        except (OSError, ValidationError) as error:
+        except (OSError, msgspec.MsgspecError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is damaged"
             fix = "restore it from a backup, or remove it and pair the satellites again"
             raise SatellitesDamaged(f"{self._file} cannot be read: {reason}; {fix}") from None  # no key into a log
@@ -80,6 +78,6 @@ class PairedList:
         """Let these be the paired devices, on the disk on return. Raises SatellitesDamaged."""
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_durably(self._file, [json.dumps(asdict(_Kept(devices)), ensure_ascii=False, indent=1).encode()])
+            replace_durably(self._file, [msgspec.json.format(msgspec.json.encode(_Kept(devices)), indent=1)])
         except OSError as error:
             raise SatellitesDamaged(f"{self._file} cannot be written: {error.strerror}; make room for it") from None

@@ -4,12 +4,12 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct
 
 from appliance.config.sound.satellites import SatelliteSettings
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused, SatellitesDamaged
@@ -50,8 +50,7 @@ class Look(Protocol):
         """Tell of what is announced until the end of the block."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Whom a person wants to pair."""
 
     which: str
@@ -63,8 +62,7 @@ class Wanted:
     """Whether the person said that it may be one without encryption."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How many there may be, and how long things take."""
 
     most: int

@@ -1,14 +1,14 @@
 """One connection to a device: what it needs of the network, and what it tells. `esphome.py` is the real one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from appliance.satellites.interfaces import Features, TimerEvent, VoiceEvent
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(Struct, frozen=True):
     """Who answers, as it says itself."""
 
     id: str

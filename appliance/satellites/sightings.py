@@ -1,9 +1,10 @@
 """What mDNS tells of devices: hints, bounded, believed by nobody until the device has proved who it is."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
+
+from msgspec import Struct
 
 SERVICE: Final = "_esphomelib._tcp.local."
 
@@ -20,8 +21,7 @@ HEARS: Final = ("", "ESP32", "HOST")
 """Platforms whose firmware can have a voice assistant; "" is one that does not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(Struct, frozen=True):
     """An announcement of a device."""
 
     name: str

@@ -3,10 +3,10 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 import structlog
+from msgspec import Struct, field
 
 from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD, UNKNOWN, Event, speaker_of
@@ -43,8 +43,7 @@ _TOO_SHORT: Final = "too little of the voice was heard: it is learnt by the next
 _NO_EVENT: Final = "it is not known what was said before this; give the event's id, as recall tells it"
 
 
-@dataclass(slots=True)
-class Speakers:
+class Speakers(Struct):
     """Acts for the tool `voice`, and keeps what follows of it in a loop of its own."""
 
     voices: Voices

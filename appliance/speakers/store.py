@@ -3,12 +3,12 @@
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import structlog
+from msgspec import Struct
 
 from audio.speakers.encoder import Vector, unit
 from memory.durable import replace_durably, sync_folder
@@ -22,8 +22,7 @@ MOST_OF_ONE: Final = 12
 """Utterances kept of one person; of more the oldest goes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One utterance of somebody, as a vector: no sound and no words."""
 
     event_id: str

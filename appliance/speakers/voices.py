@@ -3,11 +3,11 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
 
 from agent.event import VOICE, Event
 from appliance.speakers.store import Sample, VoiceStore, named
@@ -31,15 +31,13 @@ SAME_PERSON: Final = 0.45
 """Nearness from which two utterances of one conversation count as one person's while a voice is learnt."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Spoken:
+class _Spoken(Struct, frozen=True):
     at: float
     voice: Voice
     guess: Guess
 
 
-@dataclass(slots=True)
-class Voices:
+class Voices(Struct):
     """The voices of a box. On the event loop; only keeping touches the disk, in a thread."""
 
     store: VoiceStore

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.event import HOUSEHOLD, TIMER, Event, new_id, utc_now, utc_text
 from agent.mailbox import Wait, waiting_by
@@ -34,8 +35,7 @@ RETRY_SECONDS: Final = 5.0
 """Between tries while the state database cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class DueTimer:
+class DueTimer(Struct, frozen=True):
     """A timer that is to ring now."""
 
     event: Event

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct
 
 from agent.event import Event
 from appliance.rooms.rooms import Room, Rooms
@@ -50,8 +50,7 @@ class HeardIn(Protocol):
         """The room in which a person was understood last, "" where that is long ago."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ringing:
+class Ringing(Struct, frozen=True):
     """A timer that rings."""
 
     began: float
@@ -59,8 +58,7 @@ class Ringing:
     due: DueTimer
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """The time between rings; not the clock on the wall, which may be set while it rings."""
 
     now: Callable[[], float] = monotonic
@@ -274,8 +272,7 @@ class Ringer:
             self._silent.set()
 
 
-@dataclass(frozen=True, slots=True)
-class RingerHere:
+class RingerHere(Struct, frozen=True):
     """The ringer, as somebody in a room means it."""
 
     ringer: Ringer

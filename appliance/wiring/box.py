@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from agent.context.remembered import Remembered
 from appliance.admin.archive import everything_of
@@ -61,8 +62,7 @@ if TYPE_CHECKING:
     from appliance.machines.mind.mind import RemoteRooms
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """Everything that runs, put together; `appliance.service` starts its loops."""
 
     output: Output

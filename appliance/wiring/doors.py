@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from agent.attachments import documents
 from appliance.admin.graph_admin import GraphAdmin
@@ -65,8 +66,7 @@ if TYPE_CHECKING:
     from appliance.http.server import HttpServer
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
+class Inside(Struct, frozen=True):
     """The parts that answer whoever comes."""
 
     household: Household
@@ -142,8 +142,7 @@ class Inside:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Entrance:
+class Entrance(Struct, frozen=True):
     """Everything that lets programs in, and what they may ask."""
 
     inside: Inside

@@ -1,11 +1,13 @@
 """What lies outside the program, chosen: microphone, loudspeaker, voices, models, recognizer, clock."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.context.tokens import TokenCounter
 from agent.event import utc_now
@@ -57,8 +59,7 @@ def machines_engine(config: Config) -> "Engine":
     return engine_of(config)
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """What lies outside the program: sound card, voices, models, clock; a simulated room has its own."""
 
     source: Callable[[EarsSettings, RunOptions], AudioSource | None] = open_source
@@ -88,8 +89,7 @@ class Environment:
     """Called in a worker thread when all that is loaded ahead has been; for a process that is all nakari's."""
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True):
     """What every part of the wiring is put into."""
 
     config: Config

@@ -4,12 +4,12 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from importlib import import_module
 from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 import structlog
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -82,8 +82,7 @@ def name_here() -> str:
     return name.encode()[:MOST_LABEL_BYTES].decode(errors="ignore")
 
 
-@dataclass(slots=True)
-class Announcement:
+class Announcement(Struct):
     """Keeps the box announced, at the addresses that it has."""
 
     addresses: Callable[[], Sequence[str]]

@@ -1,10 +1,10 @@
 """Speech-to-text: a recording that a program sends, by the box's own recognizer and the gate before its mailbox."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from appliance.input.not_understood import understood_guard
 from appliance.remote.ears import Recognizing
@@ -17,8 +17,7 @@ log = structlog.get_logger()
 NOTHING: Final = Transcript("", "", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Transcription:
+class Transcription(Struct, frozen=True):
     """Recognizes for whoever asks, in turn with the room, which comes first, and with remote places."""
 
     recognizing: Recognizing

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
 
 import structlog
+from msgspec import Struct
 from wyoming.asr import Transcript
 from wyoming.audio import AudioChunk, AudioStart
 from wyoming.error import Error
@@ -34,8 +34,7 @@ LARGE_BYTES: Final = 64_000
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     """What can be asked of the box."""
 
     abilities: Abilities
@@ -47,8 +46,7 @@ class Services:
 Work: TypeAlias = Callable[[], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(Struct, frozen=True):
     work: Work
     failed: Callable[[str], Eventable] = Error
     """Makes what is sent, with a sentence, where it could not be answered."""

@@ -1,15 +1,15 @@
 """Who may come in: programs of the household on this machine, and whoever comes from a network that was named."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
+
+from msgspec import Struct
 
 from appliance.http.access.peer import Address, is_of_household, plain, user_of
 from audio.egress import SendsTo
 
 
-@dataclass(frozen=True, slots=True)
-class Guests:
+class Guests(Struct, frozen=True):
     """Judges by the address at the other end; the protocol knows nothing else to judge by."""
 
     networks: tuple[IPv4Network | IPv6Network, ...]

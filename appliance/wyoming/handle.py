@@ -4,9 +4,9 @@ import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
+from msgspec import Struct
 from wyoming.handle import Handled, HandledChunk, HandledStart, HandledStop, NotHandled
 
 from agent.event import HOUSEHOLD, ROOM
@@ -55,8 +55,7 @@ class Asked(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Struct, frozen=True):
     """Asks for the household, whoever comes."""
 
     asked: Asked

@@ -1,9 +1,9 @@
 """What a program is told that the box can do. No satellite is among it: Home Assistant would leave out all the rest."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from wyoming.info import AsrModel, AsrProgram, Attribution, HandleModel, HandleProgram, Info, TtsProgram, TtsVoice
 
 from appliance.version import version
@@ -17,8 +17,7 @@ SPOKEN: Final = ("en", "zh")
 _OURS: Final = Attribution(NAME, "")
 
 
-@dataclass(frozen=True, slots=True)
-class Abilities:
+class Abilities(Struct, frozen=True):
     """Tells them as they are now: a better recognizer may have come."""
 
     recognizer: Callable[[], str]

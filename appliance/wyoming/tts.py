@@ -1,10 +1,10 @@
 """Text-to-speech: text as it comes, a sentence at a time, by the box's own voices."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
 
 from appliance.wyoming.wire import EventStream
@@ -28,8 +28,7 @@ SILENCE_RATE: Final = 16_000
 SILENCE_SECONDS: Final = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Speaking:
+class Speaking(Struct, frozen=True):
     """Says texts for programs, beside the room."""
 
     voice: Synthesizer

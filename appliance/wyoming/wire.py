@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from msgspec import Struct
 from wyoming.event import Event, Eventable, async_write_event
 
 from memory.json_value import Json
@@ -29,8 +29,7 @@ class ClientGone(Exception):
     """Nobody is at the other end any more, or nobody who reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """How long something may take; seconds."""
 
     idle: float = 300.0

@@ -1,9 +1,9 @@
 """The channels of a microphone: the one that is listened to, and the card's own loopback among them."""
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.pcm import CHUNK_SECONDS, Samples
@@ -49,8 +49,7 @@ _Powers: TypeAlias = NDArray[np.float64]
 """One number for each channel, shape (channels,)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Channels:
+class Channels(Struct, frozen=True):
     """What is configured of a card's channels."""
 
     count: int = 0

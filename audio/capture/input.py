@@ -1,10 +1,10 @@
 """A sound card's input: format, blocks, and the chunks they are cut into."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from audio.capture.channels import Channels, ChannelSplit
 from audio.devices.listing import SoundDevice, cannot_be_opened
@@ -17,8 +17,7 @@ MOST_LATENCY: Final = 2.0
 """Seconds; a device that tells more tells nothing (some tell 0, or the time since boot)."""
 
 
-@dataclass(frozen=True, slots=True)
-class InputFormat:
+class InputFormat(Struct, frozen=True):
     """What an input was opened with."""
 
     name: str
@@ -58,8 +57,7 @@ class Input(Protocol):
         """Stop and release the device; safe to call twice, and without `begin`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """The samples of one callback."""
 
     pcm: bytes

@@ -1,10 +1,10 @@
 """Mute: a switch at the source; sound recorded while it is on is silence to all but the wake word's model."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from audio.interfaces import AudioSource, ChunkWatcher, always_awake
 from audio.pcm import CHUNK_SAMPLES, AudioChunk, Samples

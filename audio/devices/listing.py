@@ -3,10 +3,11 @@
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from audio.devices.portaudio import DEVICES, exit_without_hanging, mute_alsa
 from audio.errors import DeviceUnavailable
@@ -19,8 +20,7 @@ Description: TypeAlias = dict[str, Any]
 _WHAT: Final = {"input": "microphone", "output": "loudspeaker"}
 
 
-@dataclass(frozen=True, slots=True)
-class SoundDevice:
+class SoundDevice(Struct, frozen=True):
     """One device of one host API."""
 
     index: int

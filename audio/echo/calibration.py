@@ -1,9 +1,9 @@
 """Calibration: plays a short sound and measures delay and level of its echo."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.echo.duplex import Leak
@@ -36,8 +36,7 @@ FIRST_OF_PEAK: Final = 0.5
 """The echo begins with the first peak that has so much of the highest: reflections come later, and may be louder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Struct, frozen=True):
     """The measured echo."""
 
     is_heard: bool

@@ -3,11 +3,11 @@
 import ctypes
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from audio.echo.reference import PlayedReference
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, AudioChunk, Samples
@@ -162,8 +162,7 @@ RESTING_FRAMES: Final = 100
 """Of silence in the reference (1 s), after which no echo is left and the canceller rests: it costs 0.7 % of a core."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
+class Cleaned(Struct, frozen=True):
     """One processed chunk and the frames that it completed: all int16, 16 kHz."""
 
     chunk: AudioChunk

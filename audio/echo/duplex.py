@@ -1,9 +1,10 @@
 """The duplex mode (full, ducked or half), chosen by the residual echo, and its description in one sentence."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from audio.pcm import AudioChunk
 
@@ -65,8 +66,7 @@ DUCK_DB: Final = 12.0
 """By how much speech gets quieter while somebody seems to speak."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leak:
+class Leak(Struct, frozen=True):
     """The level of nakari's own voice at the microphone, dB against what was played."""
 
     left_db: float
@@ -77,8 +77,7 @@ class Leak:
     """Share of its chunks that the voice detector takes for speech, 0 to 1; None: not known yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Duplex:
+class Duplex(Struct, frozen=True):
     """The chosen mode, and what it rests on."""
 
     mode: Mode

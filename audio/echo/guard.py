@@ -3,11 +3,11 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import structlog
+from msgspec import Struct, field
 
 from audio.echo.calibration import LATEST, Calibration, delay_in_speech, measure
 from audio.echo.canceller import Canceller, Cleaned, CleanedStream
@@ -61,8 +61,7 @@ EXPLAINED_CHUNKS: Final = round(0.3 / CHUNK_SECONDS)
 NOT_HEARD: Final = "nothing of the loudspeaker is heard: headphones, or it is mute"
 
 
-@dataclass(slots=True)
-class Tape:
+class Tape(Struct):
     """Records what is played and heard, side by side, while a calibration runs."""
 
     cleaned: deque[Cleaned] = field(default_factory=lambda: deque(maxlen=round(TAPE_SECONDS / CHUNK_SECONDS)))

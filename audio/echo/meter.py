@@ -3,11 +3,11 @@
 import math
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from audio.pcm import CHUNK_SECONDS
@@ -59,8 +59,7 @@ class _Chunk(NamedTuple):
     cleaned: float
 
 
-@dataclass(slots=True)
-class _Floor:
+class _Floor(Struct):
     """The room's own noise in one signal: followed down fast and up slowly, and only while nothing is played."""
 
     power: float | None = None
@@ -76,8 +75,7 @@ class _Floor:
         return max(power - noise, noise / 10)
 
 
-@dataclass(slots=True)
-class EchoMeter:
+class EchoMeter(Struct):
     """Estimates the residual from the power of each chunk, in order; powers are mean squares relative to full scale."""
 
     _history: deque[_Chunk] = field(default_factory=lambda: deque(maxlen=round(HISTORY_SECONDS / CHUNK_SECONDS)))

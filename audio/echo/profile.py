@@ -1,17 +1,16 @@
 """What was learned of a room and its devices, kept over a restart: echo path, delay, noise and duplex mode."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.echo.duplex import Mode
 
 
-@dataclass(frozen=True, slots=True)
-class RoomProfile:
+class RoomProfile(Struct, frozen=True):
     """One room, as one microphone hears one loudspeaker in it."""
 
     devices: str
@@ -38,8 +37,7 @@ class ProfileStore(Protocol):
         """Keep a profile in place of the one before. What cannot be kept is told in the log, and costs nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptRoom:
+class KeptRoom(Struct, frozen=True):
     """Where the profile is kept, and of which devices it has to be."""
 
     store: ProfileStore

@@ -1,8 +1,9 @@
 """What the voice detector makes of the residual echo: how often nakari's own voice still sounds like somebody's."""
 
 from collections import deque
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from audio.pcm import CHUNK_SECONDS
 from audio.turns.endpointer import SPEECH_BEGINS
@@ -22,8 +23,7 @@ PERSON_SECONDS: Final = 0.5
 _WAITING: Final = round(PERSON_SECONDS / CHUNK_SECONDS)
 
 
-@dataclass(slots=True)
-class SpeechInResidue:
+class SpeechInResidue(Struct):
     """Follows the probability of speech chunk by chunk, in order. Pure.
 
     What is taken for speech while nakari sounds is its own, unless near-end detection finds somebody within half a

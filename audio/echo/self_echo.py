@@ -4,9 +4,10 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
+
+from msgspec import Struct
 
 from audio.playback.queued_sentence import SpokenSentence
 from audio.playback.speech_output import Speaks, SpeechObserver
@@ -42,8 +43,7 @@ _WORDS: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+(?:'[^\W_]+)?")
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Spoken:
+class _Spoken(Struct, frozen=True):
     words: tuple[str, ...]
     started_at: float
     ended_at: float

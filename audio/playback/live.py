@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.errors import DeviceUnavailable
@@ -88,8 +88,7 @@ SHORTEST_WAIT_SECONDS = 0.01
 """For the callback to come by: after a `stop` only it makes room."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputFormat:
+class OutputFormat(Struct, frozen=True):
     """What an output was opened with."""
 
     name: str

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from audio.errors import SynthesisFailed
 from audio.interfaces import Synthesizer, closing
@@ -14,8 +15,7 @@ MOST_PIECES = 256
 """Pieces of sound made before they are played; past it the voice waits. About 45 s of espeak-ng's."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenSentence:
+class SpokenSentence(Struct, frozen=True):
     """A sentence to be spoken."""
 
     key: str

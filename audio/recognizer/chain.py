@@ -7,10 +7,11 @@ import zlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass, replace
 from typing import Final, Never, TypeAlias, TypeVar
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from audio.backoff import Backoff
 from audio.egress import SendsTo
@@ -43,8 +44,7 @@ Engine: TypeAlias = Recognizer | RemoteRecognizer
 Answer = TypeVar("Answer")
 
 
-@dataclass(slots=True)
-class _Member:
+class _Member(Struct):
     """A recognizer of the chain, and how it did."""
 
     engine: Engine

@@ -3,12 +3,13 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from audio.errors import ModelDamaged, ModelNotFound, RecognitionFailed
@@ -159,8 +160,7 @@ SURE_OF_LANGUAGE: Final = 0.5
 """A language found with this probability is not looked for again when the window changes (upstream's bound)."""
 
 
-@dataclass(frozen=True, slots=True)
-class WhisperOptions:
+class WhisperOptions(Struct, frozen=True):
     """How it recognizes."""
 
     short_window: bool = False

@@ -5,10 +5,10 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 import numpy as np
 import structlog
+from msgspec import Struct, field
 
 from audio.errors import AudioError
 from audio.interfaces import StreamingRecognizer, TurnStream
@@ -20,8 +20,7 @@ log = structlog.get_logger()
 Tell = Callable[[PartialWords], None]
 
 
-@dataclass(slots=True)
-class _Followed:
+class _Followed(Struct):
     """A turn and what of it was not taken yet: at most the longest turn there is."""
 
     loop: asyncio.AbstractEventLoop

@@ -3,8 +3,9 @@
 import math
 import tempfile
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from audio.errors import RecognitionFailed
 from audio.pcm import Samples
@@ -23,8 +24,7 @@ _SCORE_SHIFT: Final = 1024
 """The decoder's logarithm, and what its keyword search takes off each score (upstream `KWS_MAX`, `SENSCR_SHIFT`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keyword:
+class Keyword(Struct, frozen=True):
     """A phrase that was found."""
 
     words: str

@@ -9,10 +9,10 @@ said how likely it was understood.
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from audio.errors import RecognitionFailed
 from audio.pcm import SAMPLE_RATE, Samples
@@ -143,8 +143,7 @@ _VOWELS: Final = frozenset("AEIOU")
 _FILLERS: Final = frozenset({"SIL", "+SPN+", "+NSN+", "+BREATH+", "+SMK+", "+COUGH+"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Heard:
+class _Heard(Struct, frozen=True):
     """What one search made of the sound."""
 
     text: str

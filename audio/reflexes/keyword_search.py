@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 from zipfile import BadZipFile
 
 import structlog
+from msgspec import Struct
 
 from audio.errors import RecognitionFailed
 from audio.interfaces import WordVerifier
@@ -85,8 +85,7 @@ EARLIER_SECONDS: Final = (0.0, 0.15, 0.3)
 """Over its own voice the detector notices a word late: the network is asked as if it began so much earlier too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spotted:
+class Spotted(Struct, frozen=True):
     """A reflex word that was all somebody said."""
 
     reflex: Reflex

@@ -1,10 +1,10 @@
 """Whoever was noticed while nakari speaks: the sound around that moment, as a reflex word is looked for in it."""
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
 
@@ -29,8 +29,7 @@ class Underneath(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Noticed:
+class Noticed(Struct, frozen=True):
     """The sound around the moment at which somebody was noticed, twice."""
 
     cleaned: Samples

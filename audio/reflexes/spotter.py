@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
 
 import structlog
+from msgspec import Struct
 
 from audio.errors import RecognitionFailed
 from audio.pcm import AudioChunk
@@ -23,8 +23,7 @@ Look: TypeAlias = Callable[[], Spotted | None]
 """Blocking; looks for a word in sound that was cut. Raises `RecognitionFailed`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """Sound that may be a reflex word."""
 
     at: float

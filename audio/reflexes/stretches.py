@@ -1,10 +1,10 @@
 """Stretches of speech between two silences, short enough to be a reflex word."""
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
 from audio.turns.endpointer import SPEECH_BEGINS, SPEECH_GOES_ON
@@ -19,8 +19,7 @@ LONGEST_CHUNKS: Final = 76
 """2.4 s with the pre-roll and the closing silence: a longer utterance is no reflex, and is not kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpeechBars:
+class SpeechBars(Struct, frozen=True):
     """Probabilities of speech that make a stretch."""
 
     begins: float
@@ -37,8 +36,7 @@ OVER_ECHO: Final = SpeechBars(0.3, 0.2, 0.4)
 "stop" never reach 0.5), and what is no word the search refuses."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """Speech between two silences, short enough to be a reflex."""
 
     samples: Samples

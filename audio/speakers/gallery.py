@@ -1,12 +1,12 @@
 """Whose voice it is: compares a voice with those that are known, and says how sure that is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.speakers.encoder import Vector, unit
 from audio.speech import Voice
@@ -38,8 +38,7 @@ MEAN: Final = Path(__file__).with_name("speaker_mean.npy")
 """float32, shape (256,): the mean of many voices, which tells nobody from anybody and is taken off; made likewise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(Struct, frozen=True):
     """Who it may be."""
 
     name: str

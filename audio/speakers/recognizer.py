@@ -1,11 +1,11 @@
 """A recognizer that also listens to the voice, in a thread of its own beside the one that makes words."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import structlog
+from msgspec.structs import replace
 
 from audio.interfaces import Recognizer
 from audio.pcm import SAMPLE_RATE

@@ -8,7 +8,8 @@ import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.loops import Loop
@@ -22,8 +23,7 @@ COMPLAINT_BYTES = 2000
 """Of a program's standard error, read when it failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class VoiceProgram:
+class VoiceProgram(Struct, frozen=True):
     """How a program is started, and how a person gets it."""
 
     arguments: Sequence[str]

@@ -1,8 +1,9 @@
 """GPT-SoVITS: a voice cloned from a recording, by the HTTP interface of its `api_v2.py`, streamed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from audio.tts.http_speech import HttpVoice
 
@@ -10,8 +11,7 @@ LANGUAGES: Final = ("zh", "en", "ja", "ko", "yue")
 """What `text_lang` calls as ISO 639 does; all else is "auto", which tells by the text (TTS_Config.v2_languages)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """The recording whose voice is taken."""
 
     path: str

@@ -3,8 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from audio.echo.duplex import Mode
 from audio.pcm import CHUNK_SECONDS
@@ -87,28 +88,23 @@ CALM_SECONDS: Final = 4.0
 """Seconds after a sudden sound that was no speech in which another one is ignored; twice as long each time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(Struct, frozen=True):
     """Pause, and keep what is left."""
 
 
-@dataclass(frozen=True, slots=True)
-class Duck:
+class Duck(Struct, frozen=True):
     """Go on, quieter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resume:
+class Resume(Struct, frozen=True):
     """Go on where it paused, as loud as before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Peek:
+class Peek(Struct, frozen=True):
     """Ask the listener for the words so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """End the reply: somebody has said words."""
 
     words: str

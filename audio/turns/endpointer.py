@@ -1,8 +1,9 @@
 """Endpointing: a pure state machine over the probability of speech that finds where an utterance begins and ends."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from audio.pcm import CHUNK_SECONDS
 from audio.turns.turn import Span
@@ -17,8 +18,7 @@ _ROUNDING: Final = 1e-9
 """Seconds by which sums of chunk lengths may miss a bound that they reach."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointerSettings:
+class EndpointerSettings(Struct, frozen=True):
     """When speech counts as begun, paused and over."""
 
     onset_probability: float = SPEECH_BEGINS
@@ -38,37 +38,31 @@ class EndpointerSettings:
     longer Whisper decodes the rest by itself, and invents words for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(Struct, frozen=True):
     """Speech began."""
 
     at: float
     """Seconds on the source's clock of its first chunk."""
 
 
-@dataclass(frozen=True, slots=True)
-class SoftEnd:
+class SoftEnd(Struct, frozen=True):
     """A first silence: the words so far can be recognized ahead of the commit."""
 
     ended_at: float
     """Seconds on the source's clock at which speech ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(Struct, frozen=True):
     """Speech went on after a soft end: what was recognized ahead is void."""
 
     at: float
 
 
-class Committed(Span):
+class Committed(Span, frozen=True):
     """The turn is over; `at` is when that was decided."""
 
-    __slots__ = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Struct, frozen=True):
     """What began as speech was too short to be any."""
 
     speech_seconds: float

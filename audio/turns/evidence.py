@@ -1,8 +1,9 @@
 """The evidence gate: one score of all that speaks for an utterance and its words; never a list of phrases."""
 
-from dataclasses import dataclass
 from math import exp, log2
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from audio.speech import RecognizedTurn, Utterance
 
@@ -43,8 +44,7 @@ A_DOUBT: Final = 0.25
 """Nats against the words from which on a figure is told among the reasons."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """The figures of one utterance; None for what was not measured."""
 
     probability: float | None = None
@@ -80,8 +80,7 @@ class Evidence:
         return None if self.letters is None or not seconds else self.letters / seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """The score in nats (log odds): where it stands by itself, and what each figure adds at best or takes at worst.
 
     Fitted by `benchmarks/ears/fit_evidence.py` on 456 turns of human speech and 92 of noise (`fit`), but for the
@@ -115,8 +114,7 @@ class Weights:
 FITTED: Final = Weights()
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """What all evidence comes to."""
 
     score: float

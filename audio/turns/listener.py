@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import structlog
+from msgspec import Struct
 
 from audio.errors import RecognitionFailed
 from audio.interfaces import (
@@ -66,8 +66,7 @@ TOO_SLOW = "recognizer too slow"
 """Why nobody gets words that were lost: the recognizer broke off, or never came to them."""
 
 
-@dataclass(slots=True)
-class Counters:
+class Counters(Struct):
     """Counts since the start, for the status."""
 
     chunks: int = 0
@@ -78,7 +77,7 @@ class Counters:
     """Turns with words; those that a guard held back are not among them."""
     reflexes: int = 0
     """Of the transcripts, those that a reflex took."""
-    suppressed: dict[str, int] = field(default_factory=dict)
+    suppressed: dict[str, int] = {}
     """Utterances that reached nobody, by reason."""
 
     def suppress(self, reason: str) -> None:

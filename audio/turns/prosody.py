@@ -5,10 +5,10 @@ Shriberg and Stolcke 2003; Gravano and Hirschberg 2011). Seven measures of that 
 fitted by benchmarks/ears/fit_prosody.py on people who speak English, Spanish and Italian.
 """
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
@@ -58,8 +58,7 @@ CLEAR_DB: Final = 12.0
 """Of loud speech above the quietest frames; with less (noise at 5 dB) the measures are those of the noise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prosody:
+class Prosody(Struct, frozen=True):
     """What is measured at the end of a voice."""
 
     above_low: float

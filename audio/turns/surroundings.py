@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field
 from time import monotonic
+
+from msgspec import Struct, field
 
 from audio.interfaces import EchoGuard, StreamingRecognizer, always_awake
 from audio.pcm import AudioChunk
@@ -30,8 +31,7 @@ class NoEcho:
         return 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """The environment of a listener."""
 
     echo: EchoGuard = field(default_factory=NoEcho)

@@ -2,10 +2,10 @@
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from msgspec import Struct, field
 
 from audio.pcm import CHUNK_SECONDS, QUIETEST_DBFS, AudioChunk, rms_dbfs
 from audio.speech import Utterance
@@ -25,8 +25,7 @@ STEP_DBFS: Final = -90.0
 """One step of the converter: what is quieter was switched off or filled in, and tells nothing of the room."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A part of the open turn. All times in seconds on the source's clock."""
 
     started_at: float
@@ -39,12 +38,11 @@ class Span:
     """Mean of the detector's probability over the chunks of speech, in [0, 1]."""
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(Struct):
     """The chunks of the open turn, and those just before it."""
 
     before: deque[AudioChunk] = field(default_factory=lambda: deque(maxlen=round(PRE_ROLL_SECONDS / CHUNK_SECONDS)))
-    chunks: list[AudioChunk] = field(default_factory=list)
+    chunks: list[AudioChunk] = []
     _levels: deque[float] = field(default_factory=lambda: deque(maxlen=round(NOISE_SECONDS / CHUNK_SECONDS)))
     """Of the newest chunks, with speech or without, dB relative to full scale."""
 

@@ -2,11 +2,11 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import inf, log10, sqrt
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.interfaces import Recallable, VoiceDetector
@@ -27,8 +27,7 @@ Levels: TypeAlias = tuple[float, float, float]
 300 Hz) damped; mostly what is above 2 kHz."""
 
 
-@dataclass(frozen=True, slots=True)
-class GateSettings:
+class GateSettings(Struct, frozen=True):
     """When a chunk is plainly background. Tuned on 41 clips in five noises at 20, 10, 5 and 0 dB: none was lost."""
 
     margin_db: float = 1.5

@@ -6,9 +6,10 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from agent.context.tokens import TokenCounter
 from appliance.api.client import ask_running
@@ -29,8 +30,7 @@ PAUSE: Final = 20.0
 """Seconds of a person between an answer and the next question, on average."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """What a process used in a window, for each second of it."""
 
     cpu: float
@@ -40,8 +40,7 @@ class Spent:
     """Bytes to the disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class One:
+class One(Struct, frozen=True):
     """A household that runs."""
 
     home: Household

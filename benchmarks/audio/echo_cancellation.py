@@ -2,11 +2,11 @@
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 
 import numpy as np
+from msgspec import Struct
 
 from audio.echo.canceller import FRAME_SAMPLES, CleanedStream, WebRtcCanceller
 from audio.echo.duplex import HalfDuplex
@@ -29,8 +29,7 @@ REPLY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """What the sound card told before a chunk, the chunk, and both as frames of 10 ms, paired."""
 
     told: tuple[tuple[Samples, int, float], ...]

@@ -7,12 +7,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.interfaces import VoiceDetector
 from audio.speech import RecognizedTurn, SpeechStarted
@@ -50,8 +50,7 @@ INSTALL: Final = (
 OURS: Final = "nakari"
 
 
-@dataclass(frozen=True, slots=True)
-class Corpus:
+class Corpus(Struct, frozen=True):
     """What is said."""
 
     whole: list[Piece]
@@ -128,8 +127,7 @@ def ends_of_peers(pieces: Sequence[Piece]) -> dict[str, list[list[float]]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """How often a rule cut somebody off, and how long it let him wait."""
 
     delays: list[float]

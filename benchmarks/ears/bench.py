@@ -1,11 +1,11 @@
 """What every measurement of the ears is given: the clips of one split, noises, a seed, and the ears themselves."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from audio.pcm import Samples
 from benchmarks.ears.listening import Ears
@@ -18,8 +18,7 @@ NOISE_SECONDS: Final = 20.0
 """Of a generated noise: longer than most clips."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
+class Bench(Struct, frozen=True):
     """One run. Everything drawn hangs on the seed and the clip alone."""
 
     folder: Path

@@ -7,10 +7,10 @@ after it, as at home, which takes a chunk to three.
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.turns.completeness import completeness_of
@@ -42,8 +42,7 @@ PLACES: Final = 2
 """Of a clip."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """A clip as it is, or with a pause inside."""
 
     kind: Kind

@@ -1,10 +1,10 @@
 """Full duplex: how often nakari pauses for its own voice, and when it does for people, by room and raw echo level."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.echo.canceller import WebRtcCanceller
 from audio.pcm import SAMPLE_RATE, Samples
@@ -33,8 +33,7 @@ LONGEST: Final = 3 * SAMPLE_RATE
 """Samples of what somebody says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evening:
+class Evening(Struct, frozen=True):
     """A room, nakari's voice in it, and its words: none of them is another split's."""
 
     name: str

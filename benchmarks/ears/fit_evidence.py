@@ -9,12 +9,13 @@ made for it, are heard by the two recognizers that make words of everything.
 import argparse
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
 import structlog
+from msgspec import Struct
+from msgspec.structs import fields, replace
 from numpy.typing import NDArray
 
 from audio.pcm import Samples
@@ -45,8 +46,7 @@ Turn: TypeAlias = tuple[Evidence, float | None]
 """A turn's figures, and the ratio beside which it was said; for a noise NaN, in the clear None."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turns:
+class Turns(Struct, frozen=True):
     """What the ears made of a split."""
 
     speech: Sequence[Turn]

@@ -8,11 +8,11 @@ other clips `scripts/bench ears FOLDER turns` tells that.
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.turns.prosody import WEIGHTS
@@ -29,8 +29,7 @@ MOST: Final = 90
 """Clips of one source."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Measures of silences, shape (n, measures); whether each is an end; and what each weighs."""
 
     measures: NDArray[np.float64]

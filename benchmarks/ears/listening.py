@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 
 from audio.interfaces import Recognizer, VoiceDetector
 from audio.speech import RecognizedTurn, SpeechStarted
@@ -20,8 +21,7 @@ LEAST_SHARE = 0.5
 """Of a turn's span that the clip has to fill for the turn to be of the clip."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """What became of one sound."""
 
     turns: tuple[tuple[RecognizedTurn, str], ...]

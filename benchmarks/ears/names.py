@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from appliance.input.names import bounded
 from audio.capture.recording import read_recording
@@ -69,8 +70,7 @@ USUAL_SAMPLE: Final = 60
 LEVEL_DBFS: Final = -27.0
 
 
-@dataclass(frozen=True, slots=True)
-class Sound:
+class Sound(Struct, frozen=True):
     """Something to hear, and what is known of it."""
 
     samples: Samples

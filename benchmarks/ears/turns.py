@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import ceil, inf
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.interfaces import VoiceDetector
@@ -52,8 +52,7 @@ Rule: TypeAlias = Callable[[Completeness, float], float]
 """The silence (s) that ends a turn, by its words and its voice."""
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
+class Silence(Struct, frozen=True):
     """A first silence (0.2 s), and what is known at that moment."""
 
     kind: Kind

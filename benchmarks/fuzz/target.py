@@ -1,14 +1,13 @@
 """One parser to be fed: what comes, what takes it, and how often the tests try."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A parser, and what it is fed."""
 
     name: str

@@ -3,10 +3,10 @@
 import asyncio
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx
+from msgspec import Struct
 
 from benchmarks.home.sentences import Sentence, State
 from tests.home.onboarding import EXPOSED, WITHOUT_ID
@@ -38,8 +38,7 @@ SERVICES: Final = {
 """What brings a state about."""
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """What is exposed, at one moment."""
 
     states: Mapping[str, Mapping[str, Any]]

@@ -4,22 +4,22 @@ They were written before any was tried, and nothing is fitted on them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 State: TypeAlias = Mapping[str, str]
 """By entity: one of the states that `house.py` can bring about and read: "on", "50 %", "blue", "21 degrees", "open"."""
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """One sentence."""
 
     words: str
     kind: str
-    before: State = field(default_factory=dict)
+    before: State = {}
     """What it finds."""
-    after: State = field(default_factory=dict)
+    after: State = {}
     """What it should leave; every other state has to stay. Of a query and of none: nothing."""
     answer: str = ""
     """A pattern that the answer has to have in it, whatever the case; "" for any."""

@@ -8,12 +8,12 @@ import random
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.capture.recording import read_recording
 from audio.errors import BadRecording
@@ -34,8 +34,7 @@ FLITE_HERTZ: Final = {"kal": 105, "awb": 130, "rms": 100, "slt": 170}
 """The pitch that each voice speaks with by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """One word by one voice."""
 
     words: str
@@ -44,8 +43,7 @@ class Spoken:
     """int16, 16 kHz, without the silence at both ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Takes:
+class Takes(Struct, frozen=True):
     """How often each voice of an engine says a word."""
 
     espeak: int

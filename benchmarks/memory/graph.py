@@ -9,9 +9,11 @@ import random
 import statistics
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from benchmarks.memory.graph_page import write_growth
 from benchmarks.memory.graph_server import own_server
@@ -38,8 +40,7 @@ ROUNDS = 30
 """Of each thing that is timed; medians are told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """One store at one size; times in milliseconds."""
 
     store: str
@@ -87,8 +88,7 @@ async def _measure(sizes: list[int]) -> list[Point]:
     return points
 
 
-@dataclass(frozen=True, slots=True)
-class _Process:
+class _Process(Struct, frozen=True):
     """A store's process, where it is ours."""
 
     pid: Callable[[], int]

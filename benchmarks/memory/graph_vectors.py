@@ -7,7 +7,6 @@ import math
 import statistics
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -15,6 +14,8 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from audio.loops import running
 from benchmarks.memory.graph_page import write_vectors
@@ -44,8 +45,7 @@ BY_SCAN: Final = f"MATCH (n:Note) RETURN n.i AS i ORDER BY vector.similarity.cos
 Vectors = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """One store; seconds, but `by_index` and `by_scan`, which are milliseconds of one question."""
 
     store: str
@@ -69,8 +69,7 @@ class Found:
     """From the start of the store, killed before, until the index is ready again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(Struct, frozen=True):
     """A store's process, how to kill and start it, and how to let it make an index that waits for quiet."""
 
     pid: Callable[[], int]

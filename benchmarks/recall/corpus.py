@@ -7,10 +7,12 @@ with an offset. As JSON Lines each turn and question stands on a line of its own
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 AGENT: Final = "you"
 """The speaker of what the agent said."""
@@ -26,8 +28,7 @@ CHOOSE: Final = "choose"
 """What a question may be used for: to report figures, or to choose settings by. A set of others' is for reports."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """What somebody said at once."""
 
     id: str
@@ -38,8 +39,7 @@ class Turn:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What is asked about the turns, with the turns that hold the answer."""
 
     id: str
@@ -54,8 +54,7 @@ class Question:
     """Filters that a model would set for it; the turn that is asked for passes them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Household:
+class Household(Struct, frozen=True):
     """All that was said in a home, in order, and what is asked about it."""
 
     name: str
@@ -108,7 +107,7 @@ def sampled(household: Household, use: str) -> Household:
 
 def _body(part: Turn | Question) -> dict[str, object]:
     """Return a part's fields as JSON values, empty ones left out."""
-    values: Mapping[str, object] = {name: getattr(part, name) for name in part.__slots__}
+    values: Mapping[str, object] = asdict(part)
     return {name: _plain(value) for name, value in values.items() if value not in (None, "") or name == "speaker"}
 
 

@@ -2,9 +2,11 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.context.epochs import MESSAGE
 from agent.event import ASR_TRANSCRIPT, SELF_CREATED, Event
@@ -24,8 +26,7 @@ PAGE: Final = 500
 ATTEMPT: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where the journal has a turn."""
 
     event_id: str

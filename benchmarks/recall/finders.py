@@ -3,11 +3,12 @@
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from appliance.wiring.memory.state import open_state
@@ -22,8 +23,7 @@ MOST: Final = 20
 """Hits that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a finder gives to a question."""
 
     hits: tuple[str, ...]
@@ -45,8 +45,7 @@ class Finder(Protocol):
         """Return at most `MOST` hits."""
 
 
-@dataclass(frozen=True, slots=True)
-class NakariFinder:
+class NakariFinder(Struct, frozen=True):
     """nakari's recall, over a journal that has everything at its date."""
 
     recall: Recall

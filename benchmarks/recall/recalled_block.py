@@ -5,9 +5,10 @@ import re
 import statistics
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from agent.context.recollection import LINES, Recalled
 from agent.context.tokens import TokenCounter
@@ -29,8 +30,7 @@ ORDINARY: Final = 200
 _ID: Final = re.compile(r"\(id ([0-9a-f]{32})\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
+class Brought(Struct, frozen=True):
     """What a household's questions brought back."""
 
     saved: float

@@ -7,9 +7,10 @@ Of misleading questions it is the share of turns that lead astray: the less the 
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import fmean, median, quantiles
 from typing import Final
+
+from msgspec import Struct
 
 from benchmarks.recall.corpus import MISLEADING, UNANSWERABLE, Question
 from benchmarks.recall.finders import Answer
@@ -19,8 +20,7 @@ DEPTHS: Final = (5, 10, 20)
 NOTHING: Final = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A question with what a finder answered."""
 
     household: str
@@ -42,8 +42,7 @@ class Asked:
         return not self.answer.hits or self.answer.sureness == NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """Figures of one finder over some answerable questions, as shares."""
 
     questions: int

@@ -14,6 +14,8 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from benchmarks.recall.corpus import AGENT, Household, Question, Turn
 
 DATA: Final = Path(__file__).parent / "data"
@@ -34,8 +36,7 @@ _LABEL: Final = re.compile(r" \{(\w)\}$")
 _SLOT: Final = re.compile(r"<(\w+)>")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A turn before it has a time."""
 
     speaker: str
@@ -44,16 +45,14 @@ class Line:
     """Story line and letter, for the questions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """Turns in a row, from a moment on."""
 
     at: datetime
     lines: Sequence[Line]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A question before the turns have ids."""
 
     story: str

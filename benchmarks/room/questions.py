@@ -17,12 +17,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from appliance.input.suppressed import EARS_SUPPRESSED
 from audio.pcm import SAMPLE_RATE, Samples
@@ -73,8 +73,7 @@ STALLS: Final = frozenset({"microphone_unavailable", "loudspeaker_lost"})
 """What the service logs where the card does not keep up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """One question and what became of it."""
 
     words: str

@@ -3,9 +3,10 @@
 import asyncio
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from appliance.config.load import load
 from appliance.config.options import RunOptions

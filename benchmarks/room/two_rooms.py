@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.intents.grammar import command_grammar
 from appliance.rooms.arbitration import SAME_WORDS, Hearing, is_same, is_same_time, likeness, merit_of
@@ -36,8 +37,7 @@ LONGEST: Final = 5.2
 """Seconds of a clip: pocketsphinx takes long for free speech."""
 
 
-@dataclass(frozen=True, slots=True)
-class Microphone:
+class Microphone(Struct, frozen=True):
     """How somebody sounds in a room."""
 
     dbfs: float
@@ -73,8 +73,7 @@ async def turns_in(samples: Samples, recognizer: Recognizer) -> list[RecognizedT
     return intake.heard
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What was heard of one clip."""
 
     split: Split

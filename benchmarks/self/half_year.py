@@ -9,12 +9,12 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, date
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec.structs import replace
 
 from agent.model.interface import CachedPrefix, ChatModel
 from appliance.bench.generator import Examination, Generator

@@ -1,15 +1,15 @@
 """How the simple-minded agent understands people: a few sentences by heart, in English and Chinese, and no more."""
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 How: TypeAlias = Literal["told", "changed", "corrected"]
 Asks: TypeAlias = Literal["now", "before", "since", "who"]
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """What somebody says that is so."""
 
     who: str
@@ -19,8 +19,7 @@ class Statement:
     how: How = "told"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What somebody wants to know."""
 
     who: str

@@ -1,12 +1,12 @@
 """Human voices in a folder, one folder a person, and what a room makes of them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
+from msgspec import Struct
 
 from audio.capture.recording import read_recording
 from audio.pcm import SAMPLE_RATE
@@ -35,8 +35,7 @@ SPARE: Final = 1.1
 """How much more is cut than is asked for: a piece has some quiet blocks again."""
 
 
-@dataclass(frozen=True)
-class Person:
+class Person(Struct, frozen=True, dict=True):
     """Somebody, and their clips."""
 
     name: str

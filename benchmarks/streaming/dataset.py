@@ -3,10 +3,10 @@
 import importlib
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.pcm import SAMPLE_RATE, Samples
@@ -22,8 +22,7 @@ NOISE, PAIR, BROKEN = 0.04, 0.12, 0.2
 """Shares of what is only noise, of two sentences in one, and of sentences with a pause between two words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """What is heard and what it should become."""
 
     features: Features

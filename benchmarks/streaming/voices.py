@@ -7,11 +7,11 @@ import random
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.capture.recording import read_recording
 from audio.errors import BadRecording
@@ -38,8 +38,7 @@ HELD_OUT: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
 """Accents and variants that nobody trains on, by language."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """A sentence by one voice."""
 
     text: str

@@ -3,9 +3,10 @@
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from agent.intents.learned.tokens import Token
 
@@ -21,8 +22,7 @@ MIXED: Final = 0.5
 """Share of the lines that get other lines' words into slots, and of the slots of such a line that do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A slot in a line."""
 
     slot: str
@@ -31,8 +31,7 @@ class Span:
     """In characters of the line; the end is behind it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """Something that somebody says."""
 
     name: str

@@ -12,11 +12,11 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from agent.intents.learned import network
@@ -48,8 +48,7 @@ MOST_MEANINGS: Final = 14_000
 Weights = dict[str, NDArray[np.float32]]
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(Struct, frozen=True):
     """What the network knows words by."""
 
     rows: dict[str, int]

@@ -1,10 +1,11 @@
 """Where an engine is, and as whom to come to it."""
 
 import ssl
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 from memory.errors import EngineRefused
 
@@ -14,29 +15,35 @@ PORTS: Final = {"nats": 4222, "tls": 4222, "redis": 6379, "rediss": 6379}
 _SECURE: Final = {"tls", "rediss"}
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
+class Login(Struct, frozen=True):
     """What proves to the server who one is; empty where it asks for nothing. At most one kind is used."""
 
     user: str = ""
-    password: str = field(default="", repr=False)
-    token: str = field(default="", repr=False)
+    password: str = ""
+    token: str = ""
     """Of NATS."""
     credentials: Path | None = None
     """Of NATS: a file with a JWT and a seed (.creds), or with a seed of an nkey alone (.nk)."""
     authority: Path | None = None
     """A file with the certificate that the server's is signed with; None for those that this machine trusts."""
 
+    def __repr__(self) -> str:
+        """Return it without what it proves itself by."""
+        return f"Login({self.user!r})"
 
-@dataclass(frozen=True, slots=True)
-class Address:
+
+class Address(Struct, frozen=True):
     """A server's address, taken apart."""
 
     scheme: str
     host: str
     port: int
     user: str
-    password: str = field(repr=False)
+    password: str
+
+    def __repr__(self) -> str:
+        """Return it without a login."""
+        return f"Address({self.url!r})"
 
     @property
     def at(self) -> str:

@@ -12,9 +12,10 @@ by itself, for years; meanwhile calls fail at once or within `DEADLINE`.
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from memory.egress import SendsTo
 
@@ -40,8 +41,7 @@ SUBSCRIPTION_CAPACITY: Final = 1024
 """Messages that a subscription may be behind before it loses the oldest."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogRecord:
+class LogRecord(Struct, frozen=True):
     """One record of the log."""
 
     position: int
@@ -100,8 +100,7 @@ class Log(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class KeyEntry:
+class KeyEntry(Struct, frozen=True):
     """A key as it is at a revision."""
 
     key: str
@@ -178,8 +177,7 @@ class Inbox(Protocol):
         """Return how many messages are not acknowledged yet, with the one in hand. Raises `EngineUnreachable`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """What was published."""
 
     topic: str

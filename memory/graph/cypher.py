@@ -4,9 +4,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal, Self, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memory.errors import GraphRefused, TooLarge
 
@@ -41,8 +43,7 @@ _SPACELESS: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-
 _WORD: Final = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """A piece of a statement; white space is none."""
 
     kind: Kind
@@ -57,8 +58,7 @@ class Token:
         return _ESCAPE.sub(_resolved, self.text[1:-1])
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """A Cypher statement, tokenized once; tools, writer, graph and store pass it along."""
 
     text: str

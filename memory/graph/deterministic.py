@@ -1,9 +1,10 @@
 """Makes statements repeatable: the clock is bound as a parameter, and what chance decides is named."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from memory.graph.cypher import Statement, Token
 
@@ -25,8 +26,7 @@ _IDS: Final = {"ELEMENTID": "elementId()", "ID": "id()"}
 _CLAUSES: Final = frozenset({"MATCH", "WITH", "RETURN", "CREATE", "MERGE", "SET", "UNWIND", "DELETE", "REMOVE", "CALL"})
 
 
-@dataclass(frozen=True, slots=True)
-class Deterministic:
+class Deterministic(Struct, frozen=True):
     """A statement as it is run and kept."""
 
     statement: Statement

@@ -1,11 +1,11 @@
 """Differences of each store's Cypher, in the words the model reads."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+
+class Dialect(Struct, frozen=True):
     """A store's Cypher, told by its differences from what a model has learnt."""
 
     name: str

@@ -4,9 +4,10 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from memory.graph.graph import Graph
 from memory.json_value import Json
@@ -43,8 +44,7 @@ _LINKS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A node as it is looked at."""
 
     id: str
@@ -60,8 +60,7 @@ class Node:
         return {"id": self.id, "labels": [*self.labels], **dict(list(short.items())[:SHOWN])}
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A relationship as it is looked at."""
 
     type: str
@@ -70,13 +69,12 @@ class Link:
     properties: Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """What of a graph is looked at: all of it, up to `LOOKED` nodes and relationships."""
 
     nodes: Sequence[Node]
     links: Sequence[Link]
-    by_id: Mapping[str, Node] = field(default_factory=dict)
+    by_id: Mapping[str, Node] = {}
 
 
 async def look(graph: Graph) -> Shape:

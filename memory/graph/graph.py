@@ -4,9 +4,11 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memory.errors import GraphRefused, MemoryFailure, WriteNotAllowed
 from memory.graph import refusals
@@ -74,8 +76,7 @@ NOBODY: Final = _Nobody()
 """Witness of writes that nobody has to know of."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """One statement to be run, and as what."""
 
     statement: Statement

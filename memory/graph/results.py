@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from memory.graph.connections import FEW, QUIET_SECONDS
 from memory.graph.cypher import LONGEST_STATEMENT
@@ -31,8 +32,7 @@ COUNTERS: Final = {
 """Neo4j's counters and the driver's attributes for them; system updates are not the graph's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What one statement may cost and return."""
 
     seconds: float = 10.0
@@ -52,8 +52,7 @@ class Limits:
     """Floats of a list that are returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """What a statement returned, as far as the limits let it."""
 
     records: list[dict[str, Json]]
@@ -61,11 +60,10 @@ class Result:
     """Rows left out; at least so many when it reaches `Limits.counted`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written(Result):
+class Written(Result, frozen=True):
     """What a statement changed, durably, and returned."""
 
-    stats: dict[str, int] = field(default_factory=dict)
+    stats: dict[str, int] = {}
     """Each of `COUNTERS`, zeros too."""
 
 

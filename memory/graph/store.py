@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from memory.egress import SendsTo, host_of
 from memory.errors import GraphRefused
 from memory.graph.cypher import Statement
@@ -14,8 +16,7 @@ Login: TypeAlias = tuple[str, str] | None
 """User and password; None where the server asks for none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """Where a store answers now, and as whom to come. Another one after each start of an own store."""
 
     uri: str
@@ -30,8 +31,7 @@ class Endpoint:
         return f"Endpoint({self.uri!r}, {self.database!r})"
 
 
-@dataclass(frozen=True, slots=True)
-class VectorOptions:
+class VectorOptions(Struct, frozen=True):
     """Of a vector index."""
 
     dimensions: int
@@ -39,8 +39,7 @@ class VectorOptions:
     """COSINE or EUCLIDEAN."""
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """What came of the definition of an index."""
 
     added: int
@@ -53,8 +52,7 @@ class Made:
     """Indexes that were to be made, and are not any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """A statement that the store refused."""
 
     login: Login

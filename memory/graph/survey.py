@@ -4,8 +4,10 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memory.errors import GraphRefused
 from memory.graph.cypher import quoted
@@ -65,8 +67,7 @@ _EVIDENCE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """Whether nodes, or relationships, hold when something was, and from which event it is known."""
 
     looked: int
@@ -81,8 +82,7 @@ class Evidence:
         return self.looked - sum(count for ids, count in self.cited if not ids.isdisjoint(events))
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """What is in use now; names with how often they occur, the most frequent first."""
 
     labels: dict[str, int]
@@ -100,7 +100,7 @@ class Schema:
     """What of a large graph was not looked at, for the model; "" when all was."""
     evidence: tuple[Evidence, Evidence] | None = None
     """Of nodes and of relationships; None where that was too much for one statement."""
-    vector_indexes: list[dict[str, Json]] = field(default_factory=list)
+    vector_indexes: list[dict[str, Json]] = []
     """`{name, labels, properties, state}` each; the state is `ready`, or what is still to be done.
 
     Plain ones that were made by themselves too; others only while there is something to be said of them:

@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
 import structlog
+from msgspec import Struct
 
 from memory.clock import utc_now
 from memory.durable import replace_durably, sync_folder
@@ -39,13 +39,12 @@ _NOT_AS_WRITTEN: Final = "the audit log is not as it was written"
 log = structlog.get_logger()
 
 
-@dataclass(slots=True)
-class _Tail:
+class _Tail(Struct):
     """Where the log ends."""
 
     seq: int = 0
     hash: str = BEGINNING
-    pending: dict[int, Record] = field(default_factory=dict)
+    pending: dict[int, Record] = {}
     """Attempts and restores without an outcome, and what was lost since the last snapshot, by number."""
 
     def follow(self, record: Record) -> None:

@@ -2,9 +2,10 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from memory.history.audit_record import Record
 from memory.state.database import Database
@@ -40,8 +41,7 @@ AT_ONCE: Final = 500
 """Lines that are put there in one transaction where a log is shared for the first time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(Struct, frozen=True):
     """What a record of the log is known to be from elsewhere."""
 
     seq: int
@@ -75,8 +75,7 @@ class AuditAnchors:
         await self._database.write(change, durable=False)
 
 
-@dataclass(frozen=True, slots=True)
-class SharedLine:
+class SharedLine(Struct, frozen=True):
     """A line of the log, and who wrote it."""
 
     machine: str

@@ -4,9 +4,11 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, Self, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memory.json_value import Json
 
@@ -14,16 +16,14 @@ Kind: TypeAlias = Literal["attempt", "outcome", "snapshot", "restoring", "restor
 """The last is what stands in a log's place where the disk has changed a line: nobody knows what it was."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """On whose behalf something is written."""
 
     event_id: str = ""
     owner_key: str = "household"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One line of the log."""
 
     seq: int
@@ -109,8 +109,7 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One write that was kept."""
 
     at: datetime
@@ -119,7 +118,7 @@ class Change:
     owner_key: str
     statement: str
     """ "" where its content was erased."""
-    stats: Mapping[str, int] = field(default_factory=dict)
+    stats: Mapping[str, int] = {}
     """By Neo4j's names of counters, without zeros."""
 
 

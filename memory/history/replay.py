@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
+
+from msgspec import Struct
 
 from memory.errors import AuditBroken, GraphRefused, SnapshotBroken
 from memory.graph.dump.dump import check_dump, load_dump, silently
@@ -16,8 +17,7 @@ from memory.history.audit_record import Record
 from memory.history.snapshot import Snapshot, Snapshots
 
 
-@dataclass(frozen=True, slots=True)
-class RestorePlan:
+class RestorePlan(Struct, frozen=True):
     """How a graph came to be."""
 
     base: Snapshot | None
@@ -60,19 +60,18 @@ def restore_plan(
     return RestorePlan(None, writes[::-1])
 
 
-@dataclass(slots=True)
-class Replayed:
+class Replayed(Struct):
     """What a replay did."""
 
     base: Snapshot | None
     """What it began with; None is an empty graph."""
     writes: int = 0
     """Run again."""
-    inexact: list[int] = field(default_factory=list)
+    inexact: list[int] = []
     """Records among them that may have come out otherwise: chance, ids of the store, an order nobody gave."""
-    erased: list[int] = field(default_factory=list)
+    erased: list[int] = []
     """Records whose content a person had taken out: they are missing."""
-    refused: dict[int, str] = field(default_factory=dict)
+    refused: dict[int, str] = {}
     """Records that this store refused, with its words, and those that the disk has changed."""
 
     @property

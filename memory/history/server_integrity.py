@@ -5,8 +5,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.graph import Graph
@@ -35,8 +37,7 @@ _FILLS: Final[ContextVar[bool]] = ContextVar("fills", default=False)
 """Whether it is the filler who asks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """How many there are."""
 
     nodes: int

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memory.clock import utc_now
 from memory.durable import rename_durably
@@ -33,8 +33,7 @@ WEEKLY_KEPT: Final = timedelta(days=60)
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """One that is still there."""
 
     path: Path

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memory.clock import utc_now
 from memory.errors import AuditBroken, CommitUncertain, GraphRefused, MemoryFailure, SnapshotBroken, StateUnusable
@@ -218,8 +218,7 @@ class Writer:
                 await self.audit.append("outcome", {"of": record.seq, "committed": None})
 
 
-@dataclass(frozen=True, slots=True)
-class Alone:
+class Alone(Struct, frozen=True):
     """What may be done while nobody else writes."""
 
     writer: Writer

@@ -4,9 +4,10 @@ import calendar
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 _MONTHS: Final = {
     name: number
@@ -50,8 +51,7 @@ TOLD_AFTER: Final = timedelta(days=4)
 """How long after a day people still tell what happened then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dated:
+class Dated(Struct, frozen=True):
     """A span of time that a question names."""
 
     since: datetime

@@ -6,9 +6,11 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memory.clock import utc_text
 from memory.json_value import Json
@@ -117,8 +119,7 @@ same transaction, vectors too, and a page that was read before comes too late. A
 which are dropped earlier than words, and goes with the words of its event."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(Struct, frozen=True):
     """An entry of the journal as it will be in the index."""
 
     entry: Stored

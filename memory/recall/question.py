@@ -1,8 +1,9 @@
 """What is asked of recall, and what it answers."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 Kind: TypeAlias = Literal["said", "note"]
 """An utterance of either side, or a text that the agent wrote down."""
@@ -17,8 +18,7 @@ SAID: Final = "said"
 NOTE: Final = "note"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What to look for; everything given has to hold, and without words the newest come first."""
 
     words: str = ""
@@ -37,8 +37,7 @@ class Question:
     """Turns told before and after each hit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A turn beside a hit."""
 
     id: str
@@ -47,8 +46,7 @@ class Line:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """Something that was said or noted."""
 
     id: str
@@ -68,8 +66,7 @@ class Hit:
     after: tuple[Line, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The hits, the best first, or the newest where no words were asked for."""
 
     hits: tuple[Hit, ...] = ()

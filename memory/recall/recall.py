@@ -1,11 +1,11 @@
 """Recall over the journal: filled by itself, asked by one question."""
 
 import asyncio
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
 import structlog
+from msgspec.structs import replace
 
 from memory.errors import EmbeddingUnavailable, StateUnusable
 from memory.recall.index import Index

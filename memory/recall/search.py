@@ -4,11 +4,13 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
 from math import log
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memory.clock import utc_text
 from memory.recall.dates import Dated, dates_in
@@ -69,8 +71,7 @@ FAINT: Final = 0.1
 """Shares of the question's weight of rare terms that the best hit has, with its neighbours."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     """An item that may be a hit."""
 
     row: sqlite3.Row
@@ -80,8 +81,7 @@ class _Candidate:
     """Of its terms together; its length is none of it, for who says more tells more."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
+class _Scored(Struct, frozen=True):
     """An item with what it comes to."""
 
     row: sqlite3.Row
@@ -91,8 +91,7 @@ class _Scored:
     """Terms of its own and of its nearest neighbours."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """What a question is made of."""
 
     terms: tuple[Term, ...]
@@ -108,8 +107,7 @@ class _Asked:
         return (1 + SPEAKER_SHARE * is_by) * (1 + DATE_SHARE * is_then) * (1 - ASKING_SHARE * int(row["asks"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """Items of an owner's index, the best first."""
 
     rows: tuple[sqlite3.Row, ...]

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol
 from unicodedata import combining, normalize
+
+from msgspec import Struct
 
 from memory.chinese import simplified
 from memory.state.words import pairs, storable
@@ -115,8 +116,7 @@ class _Stemmer(Protocol):
         """Return the stem."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """Something to be found in the index by any of its forms."""
 
     text: str

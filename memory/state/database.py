@@ -8,9 +8,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from memory.errors import DiskFull, StateUnreadable, StateUnusable
 from memory.kept import Kept
@@ -54,8 +55,7 @@ class StateInUse(StateUnusable):
     """Another process works on this state folder. Fix: stop that one, or use another folder."""
 
 
-@dataclass(slots=True, eq=False)
-class _Job:
+class _Job(Struct, eq=False):
     """One read or write on its way through the thread."""
 
     work: Callable[[sqlite3.Connection], None]

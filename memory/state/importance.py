@@ -1,8 +1,9 @@
 """Importance of what was said, by rule; and its summary in two hundred characters."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 UNSET: Final = 0.5
 """What counts where nothing marks a thing."""
@@ -17,8 +18,7 @@ FURTHER_CUE: Final = 0.05
 """What each cue beyond the strongest one adds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Importance:
+class Importance(Struct, frozen=True):
     """A judgement and its reason."""
 
     value: float
@@ -27,8 +27,7 @@ class Importance:
     """Which cues were found; no word of what was said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cue:
+class Cue(Struct, frozen=True):
     """Something in what a person says that tells how much it matters."""
 
     name: str

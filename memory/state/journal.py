@@ -6,12 +6,12 @@ import sqlite3
 import uuid
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, TypeAlias, TypedDict, Unpack
 
 import structlog
+from msgspec import Struct, field
 
 from memory.clock import utc_now, utc_text
 from memory.errors import MemoryFailure
@@ -61,13 +61,12 @@ CREATE VIRTUAL TABLE IF NOT EXISTS journal_words USING fts5 (words, tokenize = '
 """For `Database.open`. SQLite ends every index with `seq`, so each one also gives the order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """Something that happened."""
 
     topic: str
     """What kind: runs.new, context.message, llm.results, tools.requests, speech.sentence_started, events.accepted …"""
-    body: Mapping[str, Json] = field(default_factory=dict)
+    body: Mapping[str, Json] = {}
     """Kept with its key order; `words` in it is searchable."""
     event_id: str = ""
     run_id: str = ""
@@ -85,8 +84,7 @@ class Entry:
             raise ValueError("a journal entry's time must be aware")
 
 
-@dataclass(frozen=True, slots=True)
-class Stored(Entry):
+class Stored(Entry, frozen=True):
     """An entry with its place in the journal."""
 
     seq: int = 0

@@ -3,9 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from memory.errors import RegistrationNeeded, SettingRefused
 from memory.state.database import Database
@@ -38,8 +39,7 @@ CREATE TABLE IF NOT EXISTS owner_setting (
 """For `Database.open`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effective:
+class Effective(Struct, frozen=True):
     """What holds for an owner, and why."""
 
     value: Value
@@ -55,17 +55,16 @@ def effective(system: Value | None, default: Value | None, owner: Value | None) 
     return Effective(default, "default") if default is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class Levels:
+class Levels(Struct, frozen=True):
     """What there is to be set, by name: the two levels that are the same for everybody."""
 
     system: Mapping[str, Value]
     """What nobody overrides."""
     default: Mapping[str, Value]
     """What anybody may, with the type each value has."""
-    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[int, int]] = {}
     """The smallest and the largest of a number, both included."""
-    agent: Mapping[str, str] = field(default_factory=dict)
+    agent: Mapping[str, str] = {}
     """What the agent alone sets for an owner, who may take it back; texts, and what they begin with."""
 
 

@@ -5,12 +5,12 @@ import sqlite3
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import structlog
+from msgspec.structs import replace
 
 from memory.backoff import Backoff
 from memory.engine.interface import Engine

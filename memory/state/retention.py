@@ -4,11 +4,11 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memory.clock import utc_now, utc_text
 from memory.errors import MemoryFailure
@@ -46,8 +46,7 @@ DETAILS: Final = (
 and tell what it cost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Struct, frozen=True):
     """How long what is kept; 0 is for ever."""
 
     details_days: int = 90

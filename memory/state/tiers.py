@@ -4,12 +4,12 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memory.clock import utc_text
 from memory.state.database import Database
@@ -82,8 +82,7 @@ the same transaction, and a page that was read before comes too late. Files of b
 by its index that costs nothing once none is left."""
 
 
-@dataclass(frozen=True, slots=True)
-class TierSizes:
+class TierSizes(Struct, frozen=True):
     """How much each tier holds, and how long."""
 
     recent: int = 50
@@ -97,8 +96,7 @@ class TierSizes:
 SIZES: Final = TierSizes()
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Struct, frozen=True):
     """A member of a tier."""
 
     seq: int
@@ -173,8 +171,7 @@ class Tiers:
         return _Views(owner_key, self._now(), self._sizes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Views:
+class _Views(Struct, frozen=True):
     """The tiers of one owner at one moment, read over a connection."""
 
     owner_key: str

@@ -5,11 +5,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memory.errors import EmbeddingUnavailable
@@ -105,8 +105,7 @@ class LocalEmbedder:
         return vectors
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceModel:
+class SentenceModel(Struct, frozen=True):
     """A network with the tokenizer that belongs to it."""
 
     session: "InferenceSession"

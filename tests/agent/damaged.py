@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from tests.agent.openai_script import (
     DONE,
@@ -26,8 +27,7 @@ END = (chunk({}, "tool_calls"), DONE)
 STOP = (chunk({}, "stop"), DONE)
 
 
-@dataclass(frozen=True)
-class Damaged:
+class Damaged(Struct, frozen=True):
     """One stream. Exactly one of the three must come of it."""
 
     what: str

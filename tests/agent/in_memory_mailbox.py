@@ -4,9 +4,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, get_args
+
+from msgspec.structs import replace
 
 from agent.errors import TooManyEvents
 from agent.event import Event, from_json, require_event, to_json, utc_now

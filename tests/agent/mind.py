@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
+
+from msgspec import Struct, field
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
@@ -128,8 +130,7 @@ class Clock:
     now: float = 0.0
 
 
-@dataclass(frozen=True)
-class Start:
+class Start(Struct, frozen=True):
     """How the loop of a mind begins."""
 
     situation: Sequence[SituationProvider] = (place_in_time(UTC, lambda: NOON),)
@@ -161,8 +162,7 @@ AT_ONCE = RunLimits(retry_seconds=0.0)
 """An unusable state is tried again without a pause."""
 
 
-@dataclass(frozen=True)
-class EachStep:
+class EachStep(Struct, frozen=True):
     """A `LoopObserver` that calls a function at each step of a run."""
 
     call: Callable[[], None]
@@ -174,8 +174,7 @@ class EachStep:
         """Nothing is done at rest."""
 
 
-@dataclass(frozen=True)
-class OnePrompt:
+class OnePrompt(Struct, frozen=True):
     """The same prompt for everybody, always."""
 
     text: str

@@ -6,8 +6,9 @@ every call is whole, the last with `done`, its reason and the counts.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from tests.agent.openai_script import DONE, KEEP_ALIVE, Scripted, Step
 

@@ -3,8 +3,9 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 PIECE = 4
 """Characters of text in one chunk, about a token."""
@@ -36,24 +37,21 @@ class Gate:
         await self._opened.wait()
 
 
-@dataclass(frozen=True)
-class Reset:
+class Reset(Struct, frozen=True):
     """Close the connection here, in the middle of the body, as a killed server does."""
 
     is_hard: bool = False
     """With a TCP reset, which also takes from the client what it has not read yet (put a gate before it)."""
 
 
-@dataclass(frozen=True)
-class Stall:
+class Stall(Struct, frozen=True):
     """Send nothing more and keep the connection open."""
 
 
 Step = bytes | Gate | Reset | Stall
 
 
-@dataclass(frozen=True)
-class Scripted:
+class Scripted(Struct, frozen=True):
     """One answer of the server; without steps an empty body."""
 
     steps: Sequence[Step] = ()
@@ -95,8 +93,7 @@ def call_piece(index: int | None = 0, **fields: Any) -> bytes:
     return chunk({"tool_calls": [piece]})
 
 
-@dataclass(frozen=True)
-class ScriptedCall:
+class ScriptedCall(Struct, frozen=True):
     """A tool call to be streamed in pieces; gates stand between the pieces of its arguments."""
 
     name: str

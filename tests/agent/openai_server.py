@@ -7,9 +7,11 @@ import socket
 import struct
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.agent import ollama_wire
 from tests.agent.openai_rules import complaint
@@ -49,8 +51,7 @@ BYTES_PER_TOKEN = 4
 """What the server counts as a token, for its usage figures."""
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """A request as it came."""
 
     method: str

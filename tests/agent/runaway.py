@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.context import block
 from agent.context.carried import ContextLimits
 from agent.context.summary import REQUEST
@@ -59,8 +61,7 @@ class Runaway:
         return max((sum(at - minute < each <= at for each in self.made) for at in self.made), default=0)
 
 
-@dataclass(frozen=True)
-class Now:
+class Now(Struct, frozen=True):
     """The time of day by a virtual clock, on any thread; it begins a minute before midnight."""
 
     loop: asyncio.AbstractEventLoop

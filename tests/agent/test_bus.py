@@ -1,7 +1,6 @@
 """The bus: the journal first, then the observers in publish order, who harm nobody."""
 
 import asyncio
-import dataclasses
 import tracemalloc
 from pathlib import Path
 
@@ -173,7 +172,7 @@ async def test_who_forgets_sees_no_more(pair: Pair) -> None:
 
 def test_an_event_is_frozen_and_has_a_type() -> None:
     event = Event(type="anything at all")
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         event.content = "other"  # type: ignore[misc]
     with pytest.raises(ValueError, match="needs a type"):
         Event(type=" ")

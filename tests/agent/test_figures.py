@@ -1,10 +1,10 @@
 """What an event took is archived with it."""
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.model.interface import Answer, StreamItem
 from agent.model.messages import Message, ToolSpec, Usage

@@ -3,9 +3,9 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from agent.bus import Bus

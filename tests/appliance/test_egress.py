@@ -6,13 +6,14 @@ import inspect
 import pkgutil
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.intents.model import OfflineModel

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from agent.event import HOUSEHOLD, USER_TEXT, Event
 from agent.tools.registry.sharing import shared
 from agent.tools.tool import Call, Tool, run_tool
@@ -60,8 +62,7 @@ class Time:
         self._looks.put_nowait(None)
 
 
-@dataclass(frozen=True)
-class RunState:
+class RunState(Struct, frozen=True):
     """Calls tools with JSON text, in an event of an owner."""
 
     tools: dict[str, Tool]
@@ -92,8 +93,7 @@ class RunState:
         return labels
 
 
-@dataclass(frozen=True)
-class House:
+class House(Struct, frozen=True):
     """A household's graph and its visitors', as the box opens them."""
 
     graph: GraphSide

@@ -1,8 +1,9 @@
 """The page of all configuration keys, made from the sections themselves. Run it to write docs/configuration.md anew."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from msgspec.structs import fields
 
 from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.file import CATALOGS, SECTIONS

@@ -4,10 +4,11 @@ import ast
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from tests.architecture.source import ROOT, files, tree
 
@@ -32,8 +33,7 @@ it, as CI does after the tests.
 """
 
 
-@dataclass(frozen=True, order=True)
-class Evidence:
+class Evidence(Struct, frozen=True, order=True):
     """One test, or one benchmark, that names a row."""
 
     file: Path

@@ -3,10 +3,11 @@
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+
+from msgspec import Struct
 
 from appliance.cli import nakari
 from tests.architecture.source import ROOT, files
@@ -22,8 +23,7 @@ SPAN = re.compile(r"(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, order=True)
-class Command:
+class Command(Struct, frozen=True, order=True):
     """A command line that a document shows."""
 
     page: Path

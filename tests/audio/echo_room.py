@@ -1,9 +1,9 @@
 """A room on arrays: what a microphone records of a loudspeaker, a person and noise, and what the player tells of it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.interfaces import EchoGuard
@@ -12,8 +12,7 @@ from audio.playback.live import PlaybackTap
 from audio.resampler import StreamResampler
 
 
-@dataclass(frozen=True)
-class EchoPath:
+class EchoPath(Struct, frozen=True):
     """From the loudspeaker to the microphone."""
 
     gain_db: float = -10.0
@@ -52,8 +51,7 @@ class EchoPath:
         return np.asarray(tail)
 
 
-@dataclass(frozen=True)
-class Room:
+class Room(Struct, frozen=True):
     """One evening: the loudspeaker begins at `began` seconds of the common clock, and so does the microphone."""
 
     path: EchoPath = EchoPath()

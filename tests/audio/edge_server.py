@@ -15,6 +15,7 @@ from functools import cache
 import av
 import numpy as np
 from aiohttp import web
+from msgspec import Struct
 
 from audio.pcm import Samples
 from audio.tts.decoding import WavStream
@@ -57,8 +58,7 @@ class Fault(Enum):
 HTTP_STATUS = {Fault.REFUSE_403: 403, Fault.REFUSE_429: 429, Fault.REFUSE_500: 500, Fault.PAGE: 200}
 
 
-@dataclass(frozen=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """One text as sound."""
 
     mp3: bytes

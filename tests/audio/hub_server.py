@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
+from msgspec import Struct
+
 from audio.recognizer.models.catalog import PREPROCESSOR, WEIGHTS
 from tests.audio.spoken import HOUSEHOLD_WHISPER
 
@@ -24,12 +26,11 @@ OF_TINY = {path.name: path.read_bytes() for path in HOUSEHOLD_WHISPER.iterdir() 
 """The household's model as the hub has the older ones: without preprocessor_config.json, with files nobody wants."""
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """An answer that is none."""
 
     status: int
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     body: bytes = b""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.capture.recording import read_recording
 from audio.interfaces import always_awake
@@ -44,16 +45,14 @@ SHARED_WORDS: Final = (
 )
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(Struct, frozen=True):
     text: str
     start: float
     end: float
     """Seconds in the clip."""
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Something said, with the pauses that were put into it; begins with `LEAD` seconds of room."""
 
     name: str

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 
 from audio.capture.recording import read_recording
 from audio.pcm import SAMPLE_RATE, Samples
@@ -21,8 +22,7 @@ HOUSEHOLD_WHISPER = Path(__file__).parents[1] / "data" / "whisper-household"
 HOUSEHOLD_STREAMING = Path(__file__).parents[1] / "data" / "streaming-household"
 
 
-@dataclass(frozen=True)
-class Clip:
+class Clip(Struct, frozen=True):
     """One recording of a human speaker and what is said in it."""
 
     name: str

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from audio.pcm import Samples
 
@@ -20,14 +21,13 @@ HTML = "text/html; charset=utf-8"
 PATH = "/v1/audio/transcriptions"
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What the server sends."""
 
     body: bytes = b""
     status: int = 200
     type_: str = JSON
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     cut_at: int = -1
     """The connection ends after so many bytes of the body, which had been promised whole."""
     is_endless: bool = False
@@ -36,8 +36,7 @@ class Answer:
     """Nothing is sent before `TranscriptionServer.go_on`."""
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A request for words."""
 
     path: str

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus

@@ -4,9 +4,11 @@ import json
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.context import block
 from agent.context.block import Block, format_time
@@ -44,8 +46,7 @@ ORDER: Final = ("open", "yes")
 """What is said in a story about a door."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(Struct, frozen=True):
     """An event on its way to the mailbox."""
 
     event: Event
@@ -95,8 +96,7 @@ def _event(name: str, chance: random.Random, noon: datetime) -> Event:
     return Event(SELF_CREATED, "tidy", id=name, source="self", priority=0 if kind == "own" else -5)
 
 
-@dataclass(frozen=True, slots=True)
-class Answering:
+class Answering(Struct, frozen=True):
     """The scripted model's mind: a function of the list alone, so that who asks again is answered alike."""
 
     seed: int
@@ -124,8 +124,7 @@ class Answering:
         return told.anything(), chance.random() < 0.12
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
+class _Told(Struct, frozen=True):
     """One answer in the making."""
 
     chance: random.Random

@@ -3,9 +3,10 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
+
+from msgspec import Struct
 
 from agent import mailbox as mailbox_module
 from agent.context.epoch import digest_of
@@ -29,8 +30,7 @@ TOLD_LATER: Final = "interrupted: the machine stopped here"
 CLOSED: Final = {"completed", "dead", "withdrawn"}
 
 
-@dataclass(frozen=True, slots=True)
-class Remains:
+class Remains(Struct, frozen=True):
     """What a story has left."""
 
     events: dict[str, MailboxRecord]

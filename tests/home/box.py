@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.model.interface import CachedPrefix, ChatModel
 from agent.web.pages import PageReader
@@ -39,8 +41,7 @@ class Place(Protocol):
     def token(self) -> str: ...
 
 
-@dataclass(frozen=True)
-class AtHome:
+class AtHome(Struct, frozen=True):
     """A box that runs, and can be typed to."""
 
     box: Box

@@ -1,16 +1,15 @@
 """A real Home Assistant for a file of tests; `scripts/home-assistant make` makes it, else they are skipped."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from tests.home.home_assistant import Running, running_in, start, stop
 
 
-@dataclass(frozen=True)
-class Home:
+class Home(Struct, frozen=True):
     """A household of one's own: it can be stopped, and started again on what is there."""
 
     folder: Path

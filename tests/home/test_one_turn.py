@@ -4,11 +4,11 @@ import json
 import sqlite3
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.web.pages import PageReader
 from tests.agent.home_server import small_home

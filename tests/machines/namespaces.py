@@ -18,6 +18,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 TUN: Final = Path("/dev/net/tun")
 _SET_INTERFACE: Final = 0x400454CA
 """TUNSETIFF of linux/if_tun.h; below IFF_TUN | IFF_NO_PI."""
@@ -91,8 +93,7 @@ class Wire:
                 os.write(there, packet)
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(Struct, frozen=True):
     """Two namespaces."""
 
     names: tuple[str, str]

@@ -5,9 +5,10 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from tests.engine_servers import knows_sync, nats_program
 from tests.machines.namespaces import Places
@@ -18,8 +19,7 @@ PORT: Final = 42226
 """In the mind's own namespace, where nobody else listens."""
 
 
-@dataclass(frozen=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """A sentence that began to sound."""
 
     event_id: str

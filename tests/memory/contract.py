@@ -1,9 +1,10 @@
 """The contract of the two stores: statements as models write them, what each must give, and where a store differs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from memory.errors import GraphRefused
 from memory.graph.dialect import EMBEDDED, NEO4J, Dialect
@@ -23,18 +24,17 @@ PEOPLE: Final = [
 STORES: Final[dict[str, Dialect]] = {"neo4j": NEO4J, "embedded": EMBEDDED}
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One statement, run on the graph that `people` makes."""
 
     group: str
     cypher: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = {}
     rows: list[Any] | None = None
     """The values `v` of a reading one, in order."""
     stats: Mapping[str, int] | None = None
     """The counters that are not zero of a writing one; with `rows` None too, both stores refuse it, in words."""
-    differs: Mapping[str, str] = field(default_factory=dict)
+    differs: Mapping[str, str] = {}
     """Store -> words of the sentence in its tool descriptions that tells of the difference."""
 
 

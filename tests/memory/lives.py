@@ -5,9 +5,10 @@ import random
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from memory.graph.dump.dump import write_dump
 from memory.graph.dump.fingerprint import fingerprint
@@ -19,8 +20,7 @@ from tests.memory.writing_life import is_mark, started, writer
 ROOT = Path(__file__).parents[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What is left after some lives."""
 
     missing: list[int]

@@ -3,10 +3,11 @@
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
@@ -20,8 +21,7 @@ Ask = TypeVar("Ask")
 Look: TypeAlias = Callable[[sqlite3.Connection], object]
 
 
-@dataclass(frozen=True)
-class Words(Generic[Ask]):
+class Words(Struct, Generic[Ask], frozen=True):
     """What a kind of store is asked."""
 
     keep: Callable[[Sequence[int]], Ask]

@@ -1,9 +1,9 @@
 """The physics of a room in numpy: what a loudspeaker's sound becomes on its way to the microphone, and levels."""
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.pcm import SAMPLE_RATE, Samples
@@ -78,8 +78,7 @@ class Convolver:
         return ready
 
 
-@dataclass(frozen=True, slots=True)
-class Loudspeaker:
+class Loudspeaker(Struct, frozen=True):
     """How loud, late and crooked a loudspeaker sounds at the microphone."""
 
     gain_db: float = -12.0

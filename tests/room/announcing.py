@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
+from msgspec import Struct
+
 from agent.event import HOME_WATCH, SELF_CREATED, SYSTEM, Event
 from agent.mailbox.economy import SELF
 from agent.unasked.announcement import ENTITY, EXPIRES
@@ -68,8 +70,7 @@ class Announced(SpeechObserver):
             self.began.setdefault(sentence.key.partition(".")[0], at)
 
 
-@dataclass(frozen=True, slots=True)
-class Manners:
+class Manners(Struct, frozen=True):
     """What came of it."""
 
     wanted: int

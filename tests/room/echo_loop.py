@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.echo.calibration import chime
 from audio.echo.canceller import Canceller
@@ -27,11 +28,10 @@ TAIL_SECONDS: Final = 0.7
 """After somebody's sound, in which a pause is still his."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoomKind:
+class RoomKind(Struct, frozen=True):
     """Where nakari stands."""
 
-    loudspeaker: Loudspeaker = field(default_factory=Loudspeaker)
+    loudspeaker: Loudspeaker = Loudspeaker()
     noise_dbfs: float = -62.0
     """Of the room, at the microphone, white."""
     fan_dbfs: float | None = None

@@ -9,6 +9,8 @@ from itertools import count, cycle
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.model.interface import CachedPrefix, ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
@@ -150,11 +152,10 @@ class House:
         return self.card.room.put(at_level(sound, dbfs), self.now + after)
 
 
-@dataclass(frozen=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What kind of room it is."""
 
-    settings: dict[str, dict[str, object]] = field(default_factory=dict)
+    settings: dict[str, dict[str, object]] = {}
     """Over those of `Household`: espeak-ng, whisper-household, no graph, nothing beyond this machine."""
     answers: Sequence[str] = ("All right.",)
     aside: str = ""
@@ -163,7 +164,7 @@ class Surroundings:
     """Name of a tool that it calls instead of its first answer; "" for none."""
     voice: str = OWN_VOICE
     """Flite's or espeak-ng's name of its voice."""
-    loudspeaker: Loudspeaker = field(default_factory=Loudspeaker)
+    loudspeaker: Loudspeaker = Loudspeaker()
     noise_dbfs: float = -62.0
     microphone_ppm: float = 0.0
     satellites: Devices | None = None

@@ -1,10 +1,10 @@
 """Stories told in the room by tests and benchmarks alike: it speaks for long; somebody speaks while it does."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.pcm import SAMPLE_RATE
 from tests.room.acoustics import Sound, from_samples, level_dbfs
@@ -22,8 +22,7 @@ QUIET_BETWEEN: Final = 1.5
 """Seconds between two replies."""
 
 
-@dataclass(frozen=True, slots=True)
-class Monologue:
+class Monologue(Struct, frozen=True):
     """What came of its speaking for long while nobody else did."""
 
     replies: int
@@ -70,8 +69,7 @@ def _sounded(house: House, first: int) -> float:
     return sum(end - start for start, end in house.card.played[first:])
 
 
-@dataclass(frozen=True, slots=True)
-class Interruption:
+class Interruption(Struct, frozen=True):
     """What came of one sound made while it spoke."""
 
     silent_after: float | None

@@ -12,9 +12,10 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from tests.needs import sound
 from tests.room.virtual_sound import VirtualSound
@@ -31,8 +32,7 @@ WAKE_WORD: Final = "alexa"
 """The wake word that human clips of tests say."""
 
 
-@dataclass(frozen=True)
-class Running:
+class Running(Struct, frozen=True):
     """One that runs."""
 
     name: str

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused
 from appliance.satellites.esphome import EspHome
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.shows("V28")
 
 def paired_with(device: SmallDevice, **other: object) -> Paired:
     told = Paired(MAC, device.name, "Kitchen", "127.0.0.1", device.port, device.key)
-    return replace(told, **other)  # type: ignore[arg-type]
+    return replace(told, **other)
 
 
 @asynccontextmanager

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from agent.event import ROOM, TIMER, Event
 from agent.replies import INTERRUPTED

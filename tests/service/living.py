@@ -5,9 +5,11 @@ import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
+
+from msgspec.structs import replace
 
 from agent.context import block
 from agent.model.interface import CachedPrefix, ChatModel, StreamItem

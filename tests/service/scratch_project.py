@@ -3,8 +3,9 @@
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tests.architecture.source import ROOT
 
@@ -42,8 +43,7 @@ for word; do case "$word" in -*) ;; *) echo "$word=installed" ;; esac; done
 """
 
 
-@dataclass(frozen=True)
-class ScratchProject:
+class ScratchProject(Struct, frozen=True):
     """A folder with the real scripts, an empty lock, and a folder of commands that stand before the system's own."""
 
     folder: Path

@@ -10,11 +10,11 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec import Struct
 
 from appliance.version import commit
 from tests.architecture.source import ROOT
@@ -54,8 +54,7 @@ provider = "offline"
 """
 
 
-@dataclass(frozen=True)
-class Container:
+class Container(Struct, frozen=True):
     """A container of the image, and where its configuration is on this machine. Its state is a volume of its own."""
 
     buildah: list[str]

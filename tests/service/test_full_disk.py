@@ -5,10 +5,10 @@ import resource
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 from structlog.testing import capture_logs
 
 from agent.run.system_replies import phrase
@@ -27,8 +27,7 @@ pytestmark = pytest.mark.shows("A24", "C15", "H5")
 ANSWER = "Very well, thank you."
 
 
-@dataclass(frozen=True)
-class Outage:
+class Outage(Struct, frozen=True):
     """What becomes of the disk, how it says so, and how status and doctor do."""
 
     begins: Callable[[Path], AbstractContextManager[None]]

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from msgspec import Struct
+
 from memory.clock import wall_clock
 from memory.errors import StateUnusable
 from tests.room.soak import resident_mb
@@ -35,8 +37,7 @@ CLOCK_STEP: Final = 90.0
 """Seconds by which a server sets the clock at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """How often what befalls the house, in days from one time to the next."""
 
     days: int = 365
@@ -105,8 +106,7 @@ class Ledger:
             self.other[sentence] += 1
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
+class Day(Struct, frozen=True):
     """How the process and its files are at the end of a day."""
 
     resident: float

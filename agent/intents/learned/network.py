@@ -7,13 +7,13 @@ BIO tag from each. benchmarks/wishes trains it on lines that some writers wrote,
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from agent.intents.intent import Language
@@ -37,8 +37,7 @@ Span: TypeAlias = tuple[str, int, int]
 """A slot, and from where to where in the words it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """What a sentence seems to want."""
 
     name: str

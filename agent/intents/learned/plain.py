@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Formatter
 from typing import Any, Final
+
+from msgspec import Struct
 
 from agent.intents.intent import Language, Understand
 from agent.intents.learned.network import Reading
@@ -38,8 +39,7 @@ _ONE_ONLY: Final = frozenset({"time", "duration", "level", "label"})
 _AROUND: Final = " ,.?!，。？！;；:：、\"'“”"
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(Struct, frozen=True):
     """A plain sentence for a reading."""
 
     words: str

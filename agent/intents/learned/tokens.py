@@ -1,8 +1,9 @@
 """A sentence in the pieces that the network reads: English words, Chinese characters, numbers and marks."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _PIECE: Final = re.compile(
     r"\d+(?:[:.,]\d+)*|[a-z]+(?:'[a-z]+)?|[\u3400-\u9fff]|[^\sa-z\d\u3400-\u9fff]", re.IGNORECASE
@@ -26,8 +27,7 @@ KINDS: Final = ("", "digits", "clock", "mark", *_KINDS)
 _KIND_OF: Final = {piece: kind for kind, pieces in _KINDS.items() for piece in pieces.split()}
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """A piece of a sentence."""
 
     text: str

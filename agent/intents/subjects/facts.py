@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from agent.intents.intent import Language, language_of
 from agent.intents.questions import SELF, Asked, Question, Token, pieces, tokens, word_classes
@@ -39,8 +40,7 @@ def _closed_class(stem: str) -> str:
     return next((name for name in ("colors", "weekdays", "months", "numbers") if stem in classes[name]), "")
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(Struct, frozen=True, dict=True):
     """Something a person stated."""
 
     text: str

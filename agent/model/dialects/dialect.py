@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from agent.errors import ContextTooLong, ModelError, StreamBroken
 from agent.model.dialects.marks import THINKERS

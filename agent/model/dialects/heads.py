@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from agent.model.dialects.bodies import (
     ARGUMENT_KEYS,
@@ -37,8 +38,7 @@ _KEYWORD_BEGUN: Final = re.compile(r"\(\s*(?:[A-Za-z_]\w*\s*)?")
 _TAGS: Final = ("<parameter", "<｜DSML｜parameter", "<arg_key>")
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """A call whose name is known."""
 
     name: str

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from agent.model.dialects.bodies import Body
 from agent.model.dialects.heads import Head, read_head
@@ -35,34 +36,29 @@ MOST_OF_A_HEAD: Final = 200
 """Characters of a harmony message's head; known ones have 70."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """More of what is meant for others."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Thought:
+class Thought(Struct, frozen=True):
     """More of what is not."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class WordsWereThought:
+class WordsWereThought(Struct, frozen=True):
     """All words until here were thinking: its closing tag came, and no opening one."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallBegun:
+class CallBegun(Struct, frozen=True):
     """A call of a known tool; its arguments follow."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallArguments:
+class CallArguments(Struct, frozen=True):
     """More of the last call's arguments, as JSON text."""
 
     text: str

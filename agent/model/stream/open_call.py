@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 
 import jiter
+from msgspec import Struct, field
 
 from agent.model.interface import ArgumentsDelta, StreamItem, ToolCallStarted
 from agent.model.stream.arguments import unwrapped
@@ -61,8 +61,7 @@ class Growing:
         return whole
 
 
-@dataclass(slots=True)
-class OpenCall:
+class OpenCall(Struct):
     """A call under way: held back while its name may still grow, then told piece by piece.
 
     Arguments that begin as no object does (a code fence, a JSON text) are told when they are whole, unwrapped.
@@ -74,7 +73,7 @@ class OpenCall:
     wire_id: str
     name: str
     arguments: Growing = field(default_factory=Growing)
-    own_fields: dict[str, Json] = field(default_factory=dict)
+    own_fields: dict[str, Json] = {}
     is_told: bool = False
 
     def is_over_at(self, identifier: str, name: str, arguments: str) -> bool:

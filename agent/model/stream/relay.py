@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.errors import ModelError, StreamBroken
 from agent.model.faults import broken
@@ -13,8 +14,7 @@ from memory.json_value import Json
 Chunk = Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """How long to wait for a model, in seconds."""
 
     connect: float = 3.0

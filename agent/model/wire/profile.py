@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from memory.json_value import Json, fields, listed, objects
 
@@ -29,8 +30,7 @@ NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_-]")
 """A character that no name may have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """The rules. All are functions of one message, none of its place in the list."""
 
     name: str
@@ -58,7 +58,7 @@ class Profile:
     """The folder of what it may be shown; None where there is nothing to show, as in a check of a model."""
     context_tokens: int = 0
     """The window, as the configuration has it; 0 where its server knows."""
-    params: Mapping[str, Json] = field(default_factory=dict)
+    params: Mapping[str, Json] = {}
     """Fields that every request carries."""
 
     def id_of(self, wanted: str) -> str:

@@ -1,8 +1,9 @@
 """What a thin adapter sends: a list in its slot of the server, the tools, and the body that holds both."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from agent.model.interface import CachedPrefix
 from agent.model.messages import Message, ToolSpec
@@ -18,8 +19,7 @@ WireForm: TypeAlias = Callable[[Sequence[Message], Sequence[ToolSpec]], tuple[Se
 """Returns a list that goes on, and the tools, as the model is given them. Raises `IllegalMessages`."""
 
 
-@dataclass(slots=True)
-class Slot:
+class Slot(Struct):
     """One place in which the server keeps what it has read, and the list that it read last."""
 
     list: GrowingList

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import structlog
+from msgspec import Struct
 
 from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, StreamBroken
 from agent.model.chain import Chain, Guarded
@@ -45,8 +45,7 @@ def is_absent(model: ChatModel) -> bool:
     return isinstance(model, Guarded) and model.is_absent
 
 
-@dataclass(slots=True)
-class Asking(Generic[T]):
+class Asking(Struct, Generic[T]):
     """One thought's question. Who gives the first token goes on, and exactly one answer is returned.
 
     A model that fails is followed by the next at once, one that is silent is joined by the next after
@@ -66,13 +65,13 @@ class Asking(Generic[T]):
     _began: float = 0.0
     _next_at: float = 0.0
     """When the next model is asked beside those that are silent."""
-    _under_way: dict["asyncio.Task[T | ModelError]", ChatModel] = field(default_factory=dict)
+    _under_way: dict["asyncio.Task[T | ModelError]", ChatModel] = {}
     _winner: "asyncio.Task[Any] | None" = None
-    _failures: dict[str, ModelError] = field(default_factory=dict)
+    _failures: dict[str, ModelError] = {}
     """The last one of each model, by its name."""
-    _ready: dict[str, float] = field(default_factory=dict)
+    _ready: dict[str, float] = {}
     """When a model may be asked, by its name; without an entry never."""
-    _pauses: dict[str, Backoff] = field(default_factory=dict)
+    _pauses: dict[str, Backoff] = {}
     """Between the tries of one model, by its name."""
 
     async def first_answer(self, models: Sequence[ChatModel], stand_in: ChatModel | None) -> T:

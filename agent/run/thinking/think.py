@@ -3,11 +3,11 @@
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 
 import structlog
+from msgspec import Struct, field
 
 from agent.bus import Bus
 from agent.context.epochs import Contexts
@@ -132,8 +132,7 @@ class Speaking:
         return delivery
 
 
-@dataclass(slots=True)
-class ModelCalls:
+class ModelCalls(Struct):
     """Asks one model or another for the same thought; of all, one at most is heard."""
 
     run: Run
@@ -265,8 +264,7 @@ class ModelCalls:
         return step(topic, self.run.event, self.run.id, body)
 
 
-@dataclass(slots=True)
-class Thinker:
+class Thinker(Struct):
     """Asks the models until one answers."""
 
     models: Sequence[ChatModel]

@@ -4,11 +4,12 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import filterfalse, islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from agent.errors import ToolFailed
 from agent.tools.confined.paths import (
@@ -40,8 +41,7 @@ LEFT_FREE: Final = 500_000_000
 """Bytes of the disk that writing leaves free."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """What a folder holds."""
 
     name: str
@@ -52,8 +52,7 @@ class Entry:
     """Aware UTC; None of an allowed folder itself, at which nobody looked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """A part of a folder's entries, by name."""
 
     entries: tuple[Entry, ...]
@@ -62,8 +61,7 @@ class Listing:
     """False for a folder with so many entries that not all were looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A part of a file's text."""
 
     text: str

@@ -5,10 +5,11 @@ import os
 from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 from typing import Final
+
+from msgspec import Struct
 
 from agent.errors import ToolFailed
 
@@ -56,8 +57,7 @@ _REFUSED: Final = b"bwrap: "
 """Begins what bubblewrap says when the kernel gives it no namespaces, as inside nakari.service."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """What became of a piece of code."""
 
     output: str
@@ -68,8 +68,7 @@ class Ran:
     """Whether it printed more than is kept, and was ended for that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sandbox:
+class Sandbox(Struct, frozen=True):
     """Runs code; nothing of one piece is there for the next."""
 
     socket: Path = SOCKET

@@ -3,10 +3,11 @@
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from time import monotonic
 from typing import Final
+
+from msgspec import Struct
 
 from agent.errors import ToolFailed
 from agent.tools.confined.folders import Folders
@@ -28,8 +29,7 @@ EXCERPT: Final = 160
 """Characters of a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """Where the words stand."""
 
     path: str
@@ -38,11 +38,10 @@ class Match:
     text: str = ""
 
 
-@dataclass(slots=True)
-class Found:
+class Found(Struct):
     """What a search found, and how far it came."""
 
-    matches: list[Match] = field(default_factory=list)
+    matches: list[Match] = []
     files: int = 0
     """Looked at."""
     is_whole: bool = True

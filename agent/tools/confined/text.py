@@ -1,8 +1,9 @@
 """Text of files whose encoding nobody declares: told from what is no text, and read a page at a time."""
 
 import codecs
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 SAMPLE: Final = 8_192
 """Bytes of a file's beginning by which it is judged."""
@@ -21,8 +22,7 @@ _CHINESE: Final = 0.3
 """Of all characters have to be Chinese ones, before bytes that are no UTF-8 are taken for GB 18030."""
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(Struct, frozen=True):
     """How a file's bytes are read."""
 
     name: str

@@ -3,8 +3,9 @@
 import hashlib
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct
 
 from agent.model.messages import ToolSpec
 from agent.model.wire.profile import NOT_IN_NAMES
@@ -54,12 +55,11 @@ def name_of(server: str, tool: str, taken: Collection[str] = ()) -> str:
     return f"{legal[: NAME_CHARACTERS - _DIGEST - 1]}_{digest}"
 
 
-@dataclass(slots=True)
-class Chosen:
+class Chosen(Struct):
     """The tools of a server that may join, and what became of the others."""
 
-    tools: list[tuple[ToolSpec, Offered]] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)
+    tools: list[tuple[ToolSpec, Offered]] = []
+    refused: dict[str, str] = {}
     """Why, by the server's names; so many as are named."""
     too_many: int = 0
     """How many found no room."""

@@ -4,10 +4,10 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import structlog
+from msgspec import Struct
 
 from agent.errors import KeyRefused, ServerLost, ToolFailed
 from agent.tools.mcp.server import LAST_WORDS, Offered, Said, Server
@@ -25,8 +25,7 @@ MOST_LINES: Final = 50
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """How long an owner waits; seconds."""
 
     first: float = 1.0

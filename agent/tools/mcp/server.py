@@ -1,8 +1,9 @@
 """The configuration of an MCP server, and a tool as the server describes it."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from agent.tools.tool import DEFAULT_TIMEOUT, Effect
 from memory.egress import SendsTo, host_of
@@ -12,8 +13,7 @@ LAST_WORDS: Final = " / "
 """Stands before each line that a program said last, in the reason of its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(Struct, frozen=True):
     """A tool as its server tells of it: nothing in it was checked."""
 
     name: str
@@ -31,19 +31,18 @@ AsksAbout: TypeAlias = Callable[[Offered, Mapping[str, Json]], Awaitable[str]]
 Adds: TypeAlias = Callable[[str], Awaitable[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Struct, frozen=True):
     """A server of tools, from the configuration."""
 
     name: str
     """Small letters, digits and -; the first part of its tools' names."""
     command: tuple[str, ...] = ()
     """A program on this machine and its arguments; empty for one that has an address."""
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    environment: Mapping[str, str] = {}
     """All that the program sees of an environment; may hold secrets."""
     url: str = ""
     """Where it answers, over streamable HTTP."""
-    key: str = field(default="", repr=False)
+    key: str = ""
     """What it wants to be shown as a bearer token."""
     allowed: frozenset[str] = frozenset()
     """Its own names of the tools that may join; empty for all."""
@@ -54,14 +53,18 @@ class Server:
     pure: frozenset[str] = frozenset()
     reversible: frozenset[str] = frozenset()
     """Tools of which the owner of the box says so."""
-    asks_first: AsksAbout | None = field(default=None, repr=False)
+    asks_first: AsksAbout | None = None
     """Tells of a call of one of its tools what needs a person's yes; None where none does."""
-    adds: Adds | None = field(default=None, repr=False)
+    adds: Adds | None = None
     """Returns what a tool's answer leaves out, from what it says; None where nothing is added."""
     key_fix: str = "correct the key that `api_key_env` names"
     """What to do where it does not take the key."""
     absent: str = ""
     """What to do where it answers that there is no such address; "" where nobody knows."""
+
+    def __repr__(self) -> str:
+        """Return it without key and environment."""
+        return f"Server({self.name!r})"
 
     @property
     def sends_to(self) -> tuple[SendsTo, ...]:
@@ -81,8 +84,7 @@ class Server:
         return "reversible" if tool.name in self.reversible else "irreversible"
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What a server's tool said."""
 
     words: str

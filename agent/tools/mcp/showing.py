@@ -1,9 +1,9 @@
 """Images that tools give: kept with the event in hand, and shown behind the results of their calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import structlog
+from msgspec import Struct
 
 from agent.attachments import formats
 from agent.attachments.attachment import Image
@@ -16,8 +16,7 @@ from memory.state.images import Images
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Showing:
+class Showing(Struct, frozen=True):
     """Lays images beside the result of a call, for the run to show them."""
 
     images: Images

@@ -1,9 +1,10 @@
 """What a tool file may build its tools over."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from agent.context.epochs import Contexts
 from agent.mailbox import Mailbox
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from agent.web.weather import OpenMeteo
 
 
-@dataclass(frozen=True, slots=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True):
     """The parts of the box that `tools(context)` of a tool file is given."""
 
     mailbox: Mailbox

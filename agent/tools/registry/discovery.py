@@ -11,7 +11,6 @@ import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -19,6 +18,8 @@ from types import ModuleType
 from typing import Any, Final, TypeAlias, cast
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 import agent.tools
 from agent.bus import Bus
@@ -75,8 +76,7 @@ LATE: Final = "it was not loaded within {seconds:g} s; let it do what takes long
 Observe: TypeAlias = Callable[[Event], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Observer:
+class Observer(Struct, frozen=True):
     """A function `observe(envelope)` of a file, and one of the topics that its TOPICS name."""
 
     file: str
@@ -84,20 +84,18 @@ class Observer:
     observe: Observe
 
 
-@dataclass(frozen=True, slots=True)
-class FileContent:
+class FileContent(Struct, frozen=True):
     """What one file adds."""
 
     tools: Sequence[Tool] = ()
     observers: Sequence[Observer] = ()
     situation: Sequence[SituationProvider] = ()
     """The functions `situation(lease)` of files."""
-    secrets: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] = {}
     """Those that its tools declare, "" where nobody set one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loading:
+class Loading(Struct, frozen=True):
     """A person's file while a thread of its own loads it."""
 
     file: str

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from agent.context.tokens import TokenCounter
 from agent.errors import ToolFailed

@@ -1,7 +1,8 @@
 """The registry of tools, sorted by name, so that the same tools always read the same to a model."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.model.messages import ToolSpec
 from agent.tools.registry.finding import finding_tools, grouped, offered

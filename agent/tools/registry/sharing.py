@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from agent.errors import ToolFailed
 from agent.event import Event

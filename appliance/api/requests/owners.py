@@ -1,9 +1,9 @@
 """What may be asked by somebody with a key: to prove it, the settings that are theirs, and to be forgotten."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias, get_args
 
+from msgspec import Struct
 from pydantic import BeforeValidator, model_validator
 
 from appliance.admin.progress import Progress
@@ -21,8 +21,7 @@ from memory.json_value import Json
 from memory.state.owner_settings import Value
 
 
-@dataclass(frozen=True, slots=True)
-class OwnerHandler:
+class OwnerHandler(Struct, frozen=True):
     """What is done for somebody with a key."""
 
     owners: Owners

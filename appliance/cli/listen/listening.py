@@ -94,7 +94,7 @@ def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
     A part of a name is enough in [ears] device and [voice] device; names stay when numbers change at a reboot.
     Ends with 1 when a configured one is not there, or the test finds a fault.
     """
-    from dataclasses import asdict
+    from msgspec.structs import asdict
 
     config = configured(invocation, log="CRITICAL")  # its own lines tell it all
     from appliance.doctor.sound.sound import lines, tried

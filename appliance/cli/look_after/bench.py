@@ -2,10 +2,10 @@
 
 import sys
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from appliance.cli.root import NAME, configured, nakari
 from appliance.cli.terminal import FAINT, progress, show, table

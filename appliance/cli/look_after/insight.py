@@ -137,7 +137,7 @@ def _asked(
 
 
 async def _replayed(config: "Config", recording: "Recording", changes: "Sequence[str]") -> "list[Difference]":
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from appliance.input.hearing.choose import recognizer_of
     from appliance.input.hearing.settings import hearing_settings

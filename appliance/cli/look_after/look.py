@@ -81,7 +81,8 @@ def doctor(invocation: Invocation, as_json: bool) -> Exit:
 def _whatever_is_wrong(invocation: Invocation) -> "tuple[Config, list[ConfigError]]":
     """Return the configuration with the default in the place of all that is wrong, and that; logs nothing but bugs."""
     import logging
-    from dataclasses import replace
+
+    from msgspec.structs import replace
 
     from appliance.config.load import keep_private, load
     from appliance.config.sections import LogSettings

@@ -5,12 +5,13 @@ import re
 import tempfile
 import wave
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import click
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.bus import Observer
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD
@@ -37,13 +38,12 @@ SECONDS: Final = 300.0
 """The longest a demo may take: an emulated Raspberry Pi is many times slower than the machine below it."""
 
 
-@dataclass(slots=True)
-class Demo:
+class Demo(Struct):
     """What became of the question."""
 
     heard: str = ""
     recognizer: str = ""
-    answered: list[str] = field(default_factory=list)
+    answered: list[str] = []
     turn: Turn | None = None
     """Its stages, once its run is over."""
     is_given_up: bool = False

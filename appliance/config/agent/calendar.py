@@ -1,12 +1,11 @@
 """What the configuration may say of calendars: accounts at CalDAV servers, and ICS files."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
 
-@dataclass(frozen=True, slots=True)
-class CalendarSource:
+class CalendarSource(Struct, frozen=True):
     """A calendar, as [calendar.NAME]: an account at a CalDAV server, or an ICS file here or at an address.
 
     Members of the household may ask what stands in it; an account is added to as well.

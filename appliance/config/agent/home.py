@@ -1,12 +1,11 @@
 """What the configuration may say of Home Assistant."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
 
-@dataclass(frozen=True, slots=True)
-class HomeSettings:
+class HomeSettings(Struct, frozen=True):
     """Home Assistant, which knows the house. It is shown the token in HOME_ASSISTANT_TOKEN."""
 
     url: str = setting(

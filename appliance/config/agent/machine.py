@@ -1,12 +1,11 @@
 """What the configuration may say of files and code: what the agent may do on this machine, all of it off by default."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
 
-@dataclass(frozen=True, slots=True)
-class FileSettings:
+class FileSettings(Struct, frozen=True):
     """Folders of the household's in which the agent may list, read, search and write files; it deletes none."""
 
     folders: tuple[str, ...] = setting(
@@ -16,8 +15,7 @@ class FileSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CodeSettings:
+class CodeSettings(Struct, frozen=True):
     """Code that the agent writes and has run in a sandbox without network and files."""
 
     enabled: bool = setting(

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
@@ -14,8 +15,7 @@ _ENVIRONMENT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SECRET_NAME: Final = re.compile(r"(key|password|passwd|secret|token|credential)s?\Z", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class McpServer:
+class McpServer(Struct, frozen=True):
     """A server of tools, as [mcp.NAME]: a program here, or an address. NAME begins the names of its tools."""
 
     command: tuple[str, ...] = setting(

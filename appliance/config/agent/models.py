@@ -1,13 +1,13 @@
 """What the configuration may say of language models: the one that thinks, and the catalog of others."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
 
-@dataclass(frozen=True, slots=True)
-class NamedModel:
+class NamedModel(Struct, frozen=True):
     """Another language model, as [models.NAME]: to switch to, or to fall back on."""
 
     provider: Literal["auto", "offline", "openai", "litellm"] = setting(
@@ -65,8 +65,7 @@ class NamedModel:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSettings(NamedModel):
+class ModelSettings(NamedModel, frozen=True):
     """The language model that thinks."""
 
     use: str = setting(

@@ -1,12 +1,11 @@
 """What the configuration may say of the agent's own work: what that may take, and what is said unasked."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
 
-@dataclass(frozen=True, slots=True)
-class EconomySettings:
+class EconomySettings(Struct, frozen=True):
     """What an event may take, by its type, and what the agent's own work may take: what it does without being asked."""
 
     user_text: int = setting(10, "Tool calls that typed words may use.", between=(0, 1000))
@@ -44,8 +43,7 @@ class EconomySettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class GrowthSettings:
+class GrowthSettings(Struct, frozen=True):
     """When the agent looks back by itself, and what that may take; [economy] bounds it like all its own work."""
 
     reflect: bool = setting(
@@ -73,8 +71,7 @@ class GrowthSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AnnouncementSettings:
+class AnnouncementSettings(Struct, frozen=True):
     """What is said that nobody asked for: in a gap of the talk, to somebody who is there, after the quiet hours."""
 
     per_day: int = setting(

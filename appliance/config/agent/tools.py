@@ -1,12 +1,11 @@
 """What the agent may do with its tools: whose they are, which ask first, how many are listed."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSettings:
+class ToolSettings(Struct, frozen=True):
     """What the agent can do beside what every box can."""
 
     folder: str = setting(

@@ -1,13 +1,13 @@
 """What the configuration may say of the web: who searches it, whether pages are read, who tells the weather."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
 
-@dataclass(frozen=True, slots=True)
-class WebSettings:
+class WebSettings(Struct, frozen=True):
     """The web, for the agent to look into. With nothing set here not one packet leaves for it."""
 
     search: Literal["", "wikipedia", "searxng", "brave", "tavily"] = setting(
@@ -28,8 +28,7 @@ class WebSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WeatherSettings:
+class WeatherSettings(Struct, frozen=True):
     """The weather, told by Open-Meteo without a key; its free use is for what earns no money."""
 
     enabled: bool = setting(False, "Whether Open-Meteo is asked; where the house is goes there.")

@@ -1,9 +1,10 @@
 """What the configuration may say of HTTP: where it is answered, under which names, by which certificate, how much."""
 
-from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
@@ -14,8 +15,7 @@ OPEN_TO_OTHERS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HttpSettings:
+class HttpSettings(Struct, frozen=True):
     """HTTP, for browsers and other programs. Programs of the household on this machine need nothing, others a token."""
 
     enabled: bool = setting(True, "Whether it is answered at all; the Unix socket of [door] is there all the same.")

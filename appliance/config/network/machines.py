@@ -1,8 +1,9 @@
 """What the configuration may say of several machines: where their engine is, and what this one does."""
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal, get_args
+
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 from appliance.errors import ConfigError
@@ -19,8 +20,7 @@ _HOUSEHOLD = re.compile(r"[a-z0-9][a-z0-9-]{0,31}\Z")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class MachineSettings:
+class MachineSettings(Struct, frozen=True):
     """Several machines as one box: ears here, mind there, or one that takes over. `nakari join` gives the credentials.
 
     Else they are NAKARI_MACHINES_USER with NAKARI_MACHINES_PASSWORD, NAKARI_MACHINES_TOKEN, or the file that

@@ -1,14 +1,14 @@
 """What the configuration may say of Wyoming: where it is answered, and from where others may come."""
 
-from dataclasses import dataclass
 from ipaddress import ip_network
+
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 from appliance.config.network.http import host_and_port, is_loopback
 
 
-@dataclass(frozen=True, slots=True)
-class WyomingSettings:
+class WyomingSettings(Struct, frozen=True):
     """Wyoming's server: Home Assistant may use the box as speech-to-text, as text-to-speech and as conversation agent.
 
     The protocol knows no password and no encryption.

@@ -1,16 +1,16 @@
 """What the configuration may say of recognizers beside Whisper: a model that streams, and servers elsewhere."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
 RecognizerName: TypeAlias = Literal["whisper", "streaming", "openai", "wyoming"]
 
 
-@dataclass(frozen=True, slots=True)
-class StreamingRecognizerSettings:
+class StreamingRecognizerSettings(Struct, frozen=True):
     """A recognizer that follows what is said word by word, for `[ears] engines`: sherpa-onnx, on this machine."""
 
     model: str = setting(
@@ -24,8 +24,7 @@ class StreamingRecognizerSettings:
     threads: int = setting(0, "Threads that recognize; 0 is two.", between=(0, 256))
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAiRecognizerSettings:
+class OpenAiRecognizerSettings(Struct, frozen=True):
     """A server with OpenAI's transcription interface, for `[ears] engines`: OpenAI itself, or one of yours."""
 
     url: str = setting(
@@ -44,8 +43,7 @@ class OpenAiRecognizerSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WyomingRecognizerSettings:
+class WyomingRecognizerSettings(Struct, frozen=True):
     """A Wyoming server that recognizes, for `[ears] engines`, such as wyoming-faster-whisper. It has no encryption."""
 
     url: str = setting("", 'Where it is, e.g. "tcp://speech.home:10300".')

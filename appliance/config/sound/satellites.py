@@ -1,12 +1,11 @@
 """What the configuration may say of satellites: devices in other rooms that hear and speak."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
 
-@dataclass(frozen=True, slots=True)
-class SatelliteSettings:
+class SatelliteSettings(Struct, frozen=True):
     """Devices in other rooms that hear and speak by ESPHome's native API. `nakari satellite add` pairs one."""
 
     enabled: bool = setting(True, "Whether paired satellites are connected.")

@@ -1,14 +1,14 @@
 """What the configuration may say of each voice that needs more than its name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from appliance.config.meaning import setting
 
 
-@dataclass(frozen=True, slots=True)
-class SovitsSettings:
+class SovitsSettings(Struct, frozen=True):
     """GPT-SoVITS, the engine "sovits": its api_v2.py, which speaks with the voice of a recording."""
 
     url: str = setting("http://127.0.0.1:9880", "Where its api_v2.py answers. What nakari says goes there.")
@@ -25,8 +25,7 @@ class SovitsSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAiSpeechSettings:
+class OpenAiSpeechSettings(Struct, frozen=True):
     """The engine "openai": any server that speaks OpenAI's speech interface, at home or not."""
 
     url: str = setting(
@@ -47,8 +46,7 @@ class OpenAiSpeechSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WyomingSpeechSettings:
+class WyomingSpeechSettings(Struct, frozen=True):
     """The engine "wyoming": a Wyoming server for text to speech, such as wyoming-piper."""
 
     url: str = setting(
@@ -61,8 +59,7 @@ class WyomingSpeechSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PiperSettings:
+class PiperSettings(Struct, frozen=True):
     """The engine "piper": a neural voice as a program on this machine, which sends nothing anywhere."""
 
     command: tuple[str, ...] = setting(("piper",), "The program, and arguments that it is always given.")

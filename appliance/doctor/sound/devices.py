@@ -2,26 +2,27 @@
 
 import json
 import sys
-from dataclasses import asdict, dataclass, field
 from typing import get_args
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from audio.devices.listing import Kind, find_device, list_devices, sounddevice
 from audio.errors import DeviceUnavailable
 
 
-@dataclass(frozen=True, slots=True)
-class SoundDevices:
+class SoundDevices(Struct, frozen=True):
     """What there is, and what is wrong with it."""
 
     missing: str = ""
     """Why there is no PortAudio; empty where it is."""
-    input: list[str] = field(default_factory=list)
+    input: list[str] = []
     """Names of microphones, in PortAudio's order."""
-    output: list[str] = field(default_factory=list)
+    output: list[str] = []
     """Names of loudspeakers."""
-    wrong: list[str] = field(default_factory=list)
+    wrong: list[str] = []
     """A sentence for each device that is configured by name and not there."""
-    chosen: list[str] = field(default_factory=list)
+    chosen: list[str] = []
     """Names of the microphone and the loudspeaker that the configuration chooses, "" where there is none."""
 
 

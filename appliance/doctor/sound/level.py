@@ -5,10 +5,11 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
-from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from audio.capture.channels import Channels
 from audio.capture.health import FULL_SCALE
@@ -26,8 +27,7 @@ SETTLING: Final = 8
 """Chunks left out first (0.26 s): cards begin with zeros, or with a click."""
 
 
-@dataclass(frozen=True, slots=True)
-class SoundLevel:
+class SoundLevel(Struct, frozen=True):
     """How loud a second was."""
 
     missing: str = ""

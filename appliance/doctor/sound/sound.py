@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from appliance.config.load import Config
 from appliance.doctor.child import Broken, Culprit, printed
@@ -155,8 +156,7 @@ def judge_echo(duplex: str) -> Line:
     return Line("echo", Verdict.WARNING, duplex, fix)
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """The devices, and what was found out about them."""
 
     devices: SoundDevices

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import sys
-from dataclasses import asdict, dataclass
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from audio.errors import DeviceUnavailable
 from audio.playback.earcons import bell
@@ -11,8 +13,7 @@ from audio.playback.live import LivePlayer
 from audio.playback.speaker import SpeakerPlayer
 
 
-@dataclass(frozen=True, slots=True)
-class Tone:
+class Tone(Struct, frozen=True):
     """How the tone went."""
 
     name: str = ""

@@ -7,11 +7,11 @@ the page it comes from (Origin, Sec-Fetch-Site), and a body's type, which a form
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final, NoReturn
 from urllib.parse import parse_qsl, urlsplit
 
+from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
@@ -57,8 +57,7 @@ class Refused(HTTPException):
         super().__init__(status, sentence, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A request as the one sees it who sent it: before the proxy, where one is believed."""
 
     peer: str

@@ -3,11 +3,11 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from ipaddress import ip_network
 from math import ceil
 from typing import Final
 
+from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.types import Scope
@@ -28,8 +28,7 @@ HOW: Final = "show a token: Authorization: Bearer …; `nakari token create NAME
 UNKNOWN: Final = "this token is not known here: it was revoked, or is too old"
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """Who asks, and what they showed for it."""
 
     caller: Caller | None

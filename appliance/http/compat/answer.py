@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
 
 import structlog
+from msgspec import Struct
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -42,8 +43,7 @@ STATUSES: Final = {Exit.NOT_ALLOWED: 403, Exit.UNAVAILABLE: 429, Exit.CANNOT_CRE
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How an answer ended."""
 
     is_whole: bool

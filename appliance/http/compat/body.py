@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
@@ -36,11 +36,10 @@ REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
 """What else than an answer may come, for the OpenAPI document."""
 
 
-@dataclass(slots=True)
-class Bodies:
+class Bodies(Struct):
     """Reads requests, so many bytes at a time."""
 
-    _coming: dict[object, int] = field(default_factory=dict)
+    _coming: dict[object, int] = {}
     """Bytes so far, by request."""
 
     async def read(self, request: Request, model: type[M]) -> M:

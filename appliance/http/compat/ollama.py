@@ -8,11 +8,12 @@ says of itself, which is mostly how to call them.
 
 import hashlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from fastapi import APIRouter
+from msgspec import Struct, field
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -142,8 +143,7 @@ async def _question(
     return await with_attached(question, [("image", image) for image in images], asking)
 
 
-@dataclass(slots=True)
-class Streamed:
+class Streamed(Struct):
     """A JSON object a line, each with some words."""
 
     model: str

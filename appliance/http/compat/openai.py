@@ -8,10 +8,11 @@ of itself, which is mostly how to call them.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from fastapi import APIRouter
+from msgspec import Struct, field
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -163,8 +164,7 @@ def _attached(part: Part) -> tuple[str, bytes] | None:
     raise Problem(f"messages: a part {part.type[:50]!r} cannot be read; text, image_url and file can", Exit.USAGE)
 
 
-@dataclass(slots=True)
-class Streamed:
+class Streamed(Struct):
     """A stream of `chat.completion.chunk` as server-sent events."""
 
     event_id: str

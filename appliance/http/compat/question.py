@@ -5,9 +5,11 @@ import re
 from base64 import b64decode
 from binascii import Error as NoBase64
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.event import new_id
 from appliance.api.caller import Caller
@@ -54,8 +56,7 @@ class Asking(Protocol):
         """Return the tokens that who thinks now reads; 0 where that is not known."""
 
 
-@dataclass(slots=True)
-class Programs:
+class Programs(Struct):
     """Knows what each session's program said of itself, so that it is told once in a conversation.
 
     Compared without digits: Home Assistant's says the time.
@@ -63,7 +64,7 @@ class Programs:
 
     clock: Callable[[], float] = monotonic
     """Seconds."""
-    _said: dict[tuple[str, str], tuple[str, float]] = field(default_factory=dict)
+    _said: dict[tuple[str, str], tuple[str, float]] = {}
     """By owner and session: the digest of what was told last, and when something was asked last; the oldest first."""
 
     def news(self, owner_key: str, session: str, words: str) -> str:

@@ -4,12 +4,12 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 import structlog
+from msgspec import Struct
 
 from appliance.config.network.http import OPEN_TO_OTHERS, HttpSettings, host_and_port, is_loopback
 from appliance.errors import ConfigError, Problem
@@ -27,8 +27,7 @@ BACKLOG: Final = 128
 log = structlog.get_logger()
 
 
-@dataclass(slots=True)
-class Address:
+class Address(Struct):
     """One address and port, and the socket that listens there."""
 
     name: str
@@ -88,11 +87,10 @@ class Address:
             log.warning("http_address_unavailable", address=self.name, reason=problem)
 
 
-@dataclass(slots=True)
-class Addresses:
+class Addresses(Struct):
     """All of them."""
 
-    all: list[Address] = field(default_factory=list)
+    all: list[Address] = []
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def open(self) -> None:

@@ -2,17 +2,16 @@
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
 import h11
 import uvicorn
+from msgspec import Struct
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """How long a program may take; uvicorn itself waits for ever for a request that has begun."""
 
     head: float = 10.0

@@ -1,9 +1,10 @@
 """The sound devices of the box: supervised, opened again, and told of."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from appliance.input.devices.news import DeviceNews
 from appliance.input.devices.supervision import MicrophoneSupervision
@@ -16,8 +17,7 @@ from audio.playback.speech_output import SpeechOutput
 from memory.json_value import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Devices:
+class Devices(Struct, frozen=True):
     """Microphone and loudspeaker, where they are real ones."""
 
     microphone: MicrophoneSupervision

@@ -3,11 +3,11 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from audio.capture.health import DeviceFault, Fault, is_copy
 from audio.capture.live import LiveMicrophone
@@ -33,8 +33,7 @@ ASK_AGAIN: Final = 30.0
 """Seconds until the server is asked again about zeros that were innocent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(Struct, frozen=True):
     """What the supervision asks outside of the microphone; replaced where time or a sound server is simulated."""
 
     clock: Callable[[], float] = monotonic

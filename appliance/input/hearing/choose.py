@@ -3,9 +3,10 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
 
 from appliance.config.sound.recognizers import RecognizerName
 from appliance.input.hearing.settings import HearingSettings
@@ -26,8 +27,7 @@ WYOMING_PORT: Final = 10300
 """Of wyoming-faster-whisper, where an address names none."""
 
 
-@dataclass(slots=True)
-class Hearing:
+class Hearing(Struct):
     """The recognizer, and what keeps it ready."""
 
     recognizer: Recognizer

@@ -1,7 +1,8 @@
 """What the recognizers are told of the configuration, as one small value."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from appliance.config.load import Config, Secret
 from appliance.config.sound.recognizers import (
@@ -13,8 +14,7 @@ from appliance.config.sound.recognizers import (
 from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 
 
-@dataclass(frozen=True, slots=True)
-class HearingSettings:
+class HearingSettings(Struct, frozen=True):
     """Who is to hear."""
 
     engines: Sequence[RecognizerName]

@@ -3,10 +3,11 @@
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from appliance.input import measurements
 from appliance.input.whisper.settings import AUTO, WhisperSettings
@@ -22,8 +23,7 @@ USUAL_MODEL: Final = "base"
 Raspberry Pi 4 decodes faster than it is spoken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
+class Conditions(Struct, frozen=True):
     """What a measurement depends on: where one of these differs, it is made anew."""
 
     models: dict[str, int]
@@ -35,8 +35,7 @@ class Conditions:
     processor: str
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """What was measured on this box, and when."""
 
     conditions: Conditions
@@ -54,8 +53,7 @@ class Measured:
         return best
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(Struct, frozen=True):
     """What listens."""
 
     folder: Path
@@ -134,7 +132,7 @@ def measure_box(
     if not found:
         raise ModelNotFound("no Whisper model is here that could be measured; `nakari models pull auto` fetches one")
     measured = Measured(conditions, tuple(found), datetime.now(UTC))
-    measurements.keep(asdict(measured), _file(settings))
+    measurements.keep(measured, _file(settings))
     return measured
 
 

@@ -4,11 +4,11 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from appliance import program
 from appliance.input.whisper.choice import (
@@ -72,8 +72,7 @@ class AbsentWhisper:
         raise RecognizerAbsent("no Whisper model is here yet")
 
 
-@dataclass(frozen=True, slots=True)
-class StandIn:
+class StandIn(Struct, frozen=True):
     """What listens while there is no model, or a damaged one."""
 
     make: Callable[[], Recognizer]
@@ -130,8 +129,7 @@ class CurrentRecognizer(WrappedRecognizer):
         self._recognizer = recognizer
 
 
-@dataclass(slots=True)
-class WhisperHearing:
+class WhisperHearing(Struct):
     """Whisper, and how a better one comes: a model fetched from the hub, one chosen by measurement."""
 
     recognizer: CurrentRecognizer

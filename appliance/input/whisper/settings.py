@@ -1,16 +1,16 @@
 """What the recognizer is told of the configuration, as one small value."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from appliance.config.load import Config
 
 AUTO: Final = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class WhisperSettings:
+class WhisperSettings(Struct, frozen=True):
     """What is set about hearing, and where models and measurements are kept."""
 
     model: str

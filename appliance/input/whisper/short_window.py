@@ -5,12 +5,12 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from appliance.input import measurements
 from appliance.input.whisper.choice import Pick
@@ -40,8 +40,7 @@ SPEAK_SECONDS: Final = 10.0
 """A voice that takes longer hangs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What was found, about which model."""
 
     model: str
@@ -84,7 +83,7 @@ def compare_box(settings: WhisperSettings, picked: Pick, tell: Callable[[Compari
         tell(total)
     size = (picked.folder / WEIGHTS).stat().st_size
     verdict = Verdict(picked.folder.name, size, settings.language, total, datetime.now(UTC))
-    measurements.keep(asdict(verdict), _file(settings))
+    measurements.keep(verdict, _file(settings))
     return verdict
 
 

@@ -4,9 +4,11 @@ import json
 import os
 import sys
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from appliance.config.load import load
 from appliance.input.whisper.choice import pick
@@ -26,8 +28,7 @@ PATIENCE: Final = 4.0
 """Seconds for tries, of which the fastest counts: the other checks run at the same time."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecognizerSpeed:
+class RecognizerSpeed(Struct, frozen=True):
     """How long a recognizer took."""
 
     missing: str = ""

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.event import Event, from_json, to_json
 from agent.mailbox import Mailbox, MailboxRecord
@@ -43,8 +44,7 @@ class HandedOver(Protocol):
         """Take that the mind has these words, or has them as soon as it is there."""
 
 
-@dataclass(slots=True)
-class Courier:
+class Courier(Struct):
     """Takes what a mailbox would, and hands it to the mind; each exactly once in what comes of it.
 
     Order: as filed, answered here or not. Loss: none that `enqueue` returned for. The engine knows ids, so that a
@@ -62,9 +62,9 @@ class Courier:
     """Returns what is owed as a message."""
     awaited: HandedOver
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
-    _offered: set[str] = field(default_factory=set)
+    _offered: set[str] = set()
     """Ids that the agent here was offered since the start."""
-    _told: set[str] = field(default_factory=set)
+    _told: set[str] = set()
     """Ids of those that the engine may have, about which whoever spoke was told that the mind is away."""
     _waiting: int = 0
 

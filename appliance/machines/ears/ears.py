@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.event import from_json, new_id
@@ -46,8 +47,7 @@ FORGET = "forget"
 """Kind of what is owed that has the mind forget: its body is how many turns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
+class Here(Struct, frozen=True):
     """Which ears these are."""
 
     machine: str
@@ -65,8 +65,7 @@ class Here:
         raise ValueError(f"nobody knows how {owed.kind!r} is told")
 
 
-@dataclass(slots=True)
-class RemoteEars:
+class RemoteEars(Struct):
     """What makes a box the ears of a mind elsewhere."""
 
     here: Here

@@ -3,11 +3,11 @@
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 import structlog
+from msgspec.structs import replace
 
 from agent.event import ASR_TRANSCRIPT, Event, utc_now
 from agent.replies import SENTENCE_STARTED, Reply

@@ -2,8 +2,9 @@
 
 import sqlite3
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from memory.state.database import Database
 
@@ -25,8 +26,7 @@ CREATE TABLE IF NOT EXISTS outbox_timers (
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Owed:
+class Owed(Struct, frozen=True):
     """One thing that waits for the mind."""
 
     id: str

@@ -1,11 +1,12 @@
 """The timers of the ears' room: those of the mind ring here without it, those set here become known to it."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.event import HOUSEHOLD, TIMER, Event, to_json
 from agent.mailbox import Mailbox
@@ -32,8 +33,7 @@ SKEW: Final = timedelta(seconds=10)
 _STATES: Final = {RANG: "rang", STOPPED: "stopped", ENDED: "ended"}
 
 
-@dataclass(slots=True)
-class RoomTimers:
+class RoomTimers(Struct):
     """Keeps the mailbox of the ears and the mind in agreement about the timers of this room.
 
     The ringer rings for what is in that mailbox, whoever set it, once each over all starts.

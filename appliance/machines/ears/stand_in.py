@@ -51,7 +51,7 @@ class EstimatedTokens(TokenCounter):
         """Load nothing."""
 
 
-class Rung(PutsAway):
+class Rung(PutsAway, frozen=True):
     """A `Settler` that puts timers away: they ring beside it, and the mind is told by who rings."""
 
     async def settle(self, run: Run) -> Message | None:

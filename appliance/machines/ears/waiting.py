@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
+
+from msgspec import Struct, field
 
 from agent.event import Event
 from agent.run.system_replies import SystemReplies
@@ -20,15 +21,13 @@ MOST: Final = 32
 """Words that are followed at a time; of more the oldest gets no sign."""
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     event: Event
     at: float
     is_signed: bool = False
 
 
-@dataclass(slots=True)
-class Waiting:
+class Waiting(Struct):
     """Follows what was handed over, until its first words come back."""
 
     replies: SystemReplies
@@ -36,7 +35,7 @@ class Waiting:
     is_sounding: Callable[[], bool]
     """Whether something is said just now: that is sign enough."""
     clock: Callable[[], float] = monotonic
-    _open: dict[str, _Open] = field(default_factory=dict)
+    _open: dict[str, _Open] = {}
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:

@@ -12,9 +12,11 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from appliance.config.network.machines import Role
 from appliance.errors import ConfigError, Problem
@@ -32,8 +34,7 @@ _MARK: Final = "  # nakari: "
 _FIRST: Final = "# Written by nakari (`nakari machines`). Include it in the household's account of nats-server.\n"
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Struct, frozen=True):
     """A machine that was let in, or an invitation."""
 
     name: str

@@ -2,11 +2,12 @@
 
 import json
 from collections import deque
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.context.epochs import Contexts
@@ -27,8 +28,7 @@ KEPT: Final = 16
 """Newest turns that a later one may be the echo of."""
 
 
-@dataclass(slots=True)
-class Arriving:
+class Arriving(Struct):
     """Files turns of ears elsewhere.
 
     Where two pair of ears hear the same, the words that came first are the event, whichever were heard better: nobody
@@ -82,8 +82,7 @@ def _span(event: Event) -> tuple[datetime, datetime]:
     return event.created_at, event.created_at + timedelta(seconds=length)
 
 
-@dataclass(frozen=True, slots=True)
-class PutsAway:
+class PutsAway(Struct, frozen=True):
     """Ends events without a model, by the call that the agent would make."""
 
     bus: Bus
@@ -99,7 +98,7 @@ class PutsAway:
         return message
 
 
-class AnsweredThere(PutsAway):
+class AnsweredThere(PutsAway, frozen=True):
     """A `Settler` of what was answered at the ears: the agent has heard it and what was said, and says nothing."""
 
     async def settle(self, run: Run) -> Message | None:

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from time import monotonic
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, ROOM, TIMER, Event, room_of
@@ -74,8 +75,7 @@ MOST_LOOKED_AT: Final = 200
 """Newest entries of the journal in which such sentences are looked for."""
 
 
-@dataclass(slots=True)
-class Way:
+class Way(Struct):
     """The way to one pair of ears (a `Wire`)."""
 
     machine: str
@@ -100,8 +100,7 @@ class Way:
         return report if isinstance(report, Report) else None
 
 
-@dataclass(slots=True, eq=False)
-class EarsRoom:
+class EarsRoom(Struct, eq=False):
     """One pair of ears elsewhere as a room."""
 
     way: Way
@@ -116,8 +115,7 @@ class EarsRoom:
     """Set where the ears may have come, or are to be told something."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What the mind's side acts upon."""
 
     mailbox: Mailbox

@@ -4,12 +4,12 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct
 
 from agent.event import Event, new_id, utc_now, utc_text
 from agent.replies import Reply
@@ -62,8 +62,7 @@ class Wire(Protocol):
         """Send a message; return what came back of a sentence. Raises `EngineFailure`; `NobodyServes` is in vain."""
 
 
-@dataclass(slots=True, eq=False)
-class Line:
+class Line(Struct, eq=False):
     """A sentence on its way, or the end of a reply."""
 
     sentence: SpokenSentence

@@ -11,10 +11,11 @@ import json
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Final, Self
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memory.engine.interface import KeyEntry, Keys
 from memory.errors import EngineFailure, EngineRefused, EngineUnreachable, KeyMoved, OutcomeUnknown
@@ -47,8 +48,7 @@ _AWAY: Final = (EngineUnreachable, OutcomeUnknown, KeyMoved)
 """What is tried again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
+class Holding(Struct, frozen=True):
     """What the lease says."""
 
     machine: str

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
 
 from agent.event import Event
 from appliance.reflexes.words import sentence
@@ -78,8 +78,7 @@ class TurnEnd(Endpointer):
         return signals
 
 
-@dataclass(slots=True)
-class Hearing:
+class Hearing(Struct):
     """One run while it is heard."""
 
     run: Run

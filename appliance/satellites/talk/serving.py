@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 import h11
+import msgspec
 import structlog
+from msgspec import Struct
 
 from appliance.satellites.talk.body import TYPES, Body
 
@@ -84,13 +86,12 @@ class ReplyServer:
             writer.transport.abort()
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     """What one connection gets: one body, or 404."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    connection: h11.Connection = field(
+    connection: h11.Connection = msgspec.field(
         default_factory=lambda: h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD_BYTES)
     )
 

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from agent.event import Event
 from appliance.input.intake import Guard
@@ -35,8 +35,7 @@ MOST_DEVICES: Final = 32
 """That may join at the same time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
+class Neighbours(Struct, frozen=True):
     """What a place shares with the other rooms."""
 
     rooms: Rooms

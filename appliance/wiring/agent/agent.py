@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.calendars.household import Calendars
 from agent.confirmation.gate import amended
@@ -73,8 +75,7 @@ _BUDGETED: Final = (USER_TEXT, ASR_TRANSCRIPT, TIMER, SELF_CREATED, SYSTEM, REFL
 """Types of events with a key in [economy]."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """Everything that thinks."""
 
     models: Chain
@@ -134,8 +135,7 @@ class Agent:
         await self.models.warm()
 
 
-@dataclass(frozen=True, slots=True)
-class Sessions:
+class Sessions(Struct, frozen=True):
     """What there is of the mind before it thinks: whose context is what, and what can end the run in hand."""
 
     tokens: TokenCounter
@@ -149,8 +149,7 @@ class Sessions:
     """Of no model yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hands:
+class Hands(Struct, frozen=True):
     """What the tools act upon that is no part of the mind."""
 
     graph: LentGraph

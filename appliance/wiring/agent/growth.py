@@ -1,9 +1,10 @@
 """Growth, put together: the looks back after conversations, and the nights."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from agent.event import utc_now
 from agent.growth.dreams import Dreams
@@ -31,8 +32,7 @@ RECHECK: Final = 60.0
 """Seconds within which a clock that was set is noticed: nothing here is on the second."""
 
 
-@dataclass(frozen=True, slots=True)
-class GrowthOf:
+class GrowthOf(Struct, frozen=True):
     """What growth is told of the rest of the mind."""
 
     models: Chain
@@ -41,8 +41,7 @@ class GrowthOf:
     in_hand: Callable[[], Run | None]
 
 
-@dataclass(frozen=True, slots=True)
-class GrowthSide:
+class GrowthSide(Struct, frozen=True):
     """What the rest of the box sees of growth."""
 
     looked_at: Growth | None

@@ -1,9 +1,10 @@
 """Home Assistant as the configuration describes it: its connection, what is asked first, and what is watched."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from agent.home.asking import Sentences, left_out
 from agent.home.consent import Consent
@@ -24,8 +25,7 @@ KEY_FIX: Final = "set HOME_ASSISTANT_TOKEN to a long-lived access token of it"
 ABSENT: Final = 'it has no MCP server: add the integration "Model Context Protocol Server" there'
 
 
-@dataclass(frozen=True, slots=True)
-class HomeSide:
+class HomeSide(Struct, frozen=True):
     """All that is known of Home Assistant here."""
 
     home: Home

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from agent.errors import ToolFailed
 from agent.tools.code import HouseholdCode
@@ -24,15 +24,14 @@ KERNEL: Final = ("/proc", "/sys", "/run/credentials")
 """Holds the secrets of processes, and no files of anybody's."""
 
 
-@dataclass(slots=True)
-class Machine:
+class Machine(Struct):
     """The files and the sandbox of the household, and whether they can be used."""
 
     files: HouseholdFiles | None
     code: HouseholdCode | None
     is_service: bool
     """Whether systemd started it, whose unit hides folders and allows no namespaces."""
-    found: dict[str, Json] = field(default_factory=dict)
+    found: dict[str, Json] = {}
     """What is wrong with each folder, and with "code"; "" where nothing is."""
 
     def loops(self) -> dict[str, Loop]:

@@ -3,7 +3,8 @@
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.model.interface import CachedPrefix
 from appliance.config.agent.home import HomeSettings

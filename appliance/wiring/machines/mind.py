@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agent.event import Event
 from appliance.config.options import RunOptions

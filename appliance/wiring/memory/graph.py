@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.context.remembered import Remembered
 from agent.tools.memory import remember_tool
@@ -70,8 +72,7 @@ class OnDemand:
         return use
 
 
-@dataclass(frozen=True, slots=True)
-class GraphSide:
+class GraphSide(Struct, frozen=True):
     """What the rest of the box sees of the graph."""
 
     wake: Callable[[], Awaitable[None]]
@@ -115,8 +116,7 @@ class GraphSide:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class LentGraph:
+class LentGraph(Struct, frozen=True):
     """What the mind has of the graph."""
 
     tools: Sequence[Tool]

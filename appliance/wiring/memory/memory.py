@@ -1,8 +1,9 @@
 """Opens the tiers over the journal, with the vectors of what matters in them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from agent.bus import matches
 from agent.event import Event, utc_now
@@ -18,8 +19,7 @@ from memory.state.tiers import STEPS, TASK, Tiers
 from memory.vectors.embedding import Embedder
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySide:
+class MemorySide(Struct, frozen=True):
     """What the rest of the box sees of the tiers."""
 
     tiers: Tiers

@@ -5,10 +5,11 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus, Transport
@@ -36,8 +37,7 @@ FULL: Final = 1_000_000
 """Bytes; with less free room the next commit may be the one that the disk refuses."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """The durable parts, and the one way into the journal."""
 
     journal: Journal

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from agent.event import Event, utc_now
 from appliance.api.handler import Part
@@ -54,8 +55,7 @@ NameSources: TypeAlias = tuple[GraphNames | None, NameSource | None]
 """The names of the memory and those of the house; None without one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """Everything that hears, and what acts beside the mind on what was heard."""
 
     ears: Ears | None
@@ -137,8 +137,7 @@ class Input:
         return {**self.reflexes.describe(), **wake, "spotted_in_sound": spotted}
 
 
-@dataclass(frozen=True, slots=True)
-class WordSide:
+class WordSide(Struct, frozen=True):
     """What makes words of sound, chosen before the mind is opened: it is loaded beside that."""
 
     hearing: Hearing

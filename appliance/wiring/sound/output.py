@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from agent.context.situation import SituationProvider
 from agent.replies import ReplySink
@@ -33,8 +34,7 @@ SWITCHES: Final = "switches.json"
 """The file in the state folder that keeps mute and volume."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """Everything that says something."""
 
     player: Player

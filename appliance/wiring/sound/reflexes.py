@@ -1,10 +1,10 @@
 """What acts at once on words, beside the mind, put together: reflexes, the verbs they share with tools and commands."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 
 import structlog
+from msgspec import Struct
 
 from appliance.config.values import listed
 from appliance.input.devices.echo import echo_in
@@ -32,8 +32,7 @@ from audio.turns.listener import NoEcho
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Acting:
+class Acting(Struct, frozen=True):
     """What acts at once, and the evidence by which it judges whether a word was an order."""
 
     source: AudioSource | None

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from agent.event import Event
 from appliance.api.event_intake import EventIntake
 from appliance.input.hearing.settings import hearing_settings
@@ -26,8 +28,7 @@ from memory.errors import StateUnusable
 from memory.json_value import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Remote:
+class Remote(Struct, frozen=True):
     """Hearing and speaking elsewhere than in the room."""
 
     house: House
@@ -73,8 +74,7 @@ def _unmarked(heard: RecognizedTurn) -> dict[str, Json]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
-class Filing:
+class Filing(Struct, frozen=True):
     """The way of remote words into the mailbox: that of the doors, and where the disk refuses, that of the room."""
 
     letters: EventIntake

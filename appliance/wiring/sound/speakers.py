@@ -1,6 +1,6 @@
 """Who spoke, put together: the voices of the box, what listens for them, and what the agent's tool acts through."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from appliance.speakers.speakers import Speakers
 from appliance.speakers.store import VoiceStore
@@ -12,8 +12,7 @@ from audio.speakers.encoder import SpeakerEncoder
 from audio.speakers.recognizer import SpeakerRecognizer
 
 
-@dataclass(frozen=True, slots=True)
-class SpeakerSide:
+class SpeakerSide(Struct, frozen=True):
     """What there is where it is listened for who speaks."""
 
     voices: Voices

@@ -1,6 +1,6 @@
 """What is said unasked, joined: when there is a gap for it, and the rules that the household makes of it in words."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from agent.event import HOUSEHOLD
 from agent.unasked.decide import Rules
@@ -17,8 +17,7 @@ from appliance.wiring.sound.output import Output
 from memory.state.owner_settings import OwnerSettings
 
 
-@dataclass(frozen=True, slots=True)
-class HouseholdRule:
+class HouseholdRule(Struct, frozen=True):
     """The household's setting of what it does not want to hear (`agent.unasked.wishes.Keeping`)."""
 
     settings: OwnerSettings
@@ -33,8 +32,7 @@ class HouseholdRule:
         await self.settings.set(HOUSEHOLD, UNWANTED, lines)
 
 
-@dataclass(slots=True)
-class Said:
+class Said(Struct):
     """How much is said; a reload replaces it."""
 
     settings: AnnouncementSettings
@@ -44,8 +42,7 @@ class Said:
         self.settings = settings
 
 
-@dataclass(frozen=True, slots=True)
-class Unasked:
+class Unasked(Struct, frozen=True):
     """What says it, and what can be typed about it."""
 
     announcer: Announcer

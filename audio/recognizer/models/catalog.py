@@ -1,9 +1,10 @@
 """Whisper models: how they are called, where the hub keeps them, and which are here."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from audio.errors import ModelNotFound
 
@@ -34,8 +35,7 @@ MODELS: Final = {name: f"Systran/faster-whisper-{name}" for name in MEGABYTES} |
 """Where the hub keeps them (upstream `faster_whisper.utils`, whose own download warns of an argument it passes)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """A whole model on this machine."""
 
     name: str

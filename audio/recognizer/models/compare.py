@@ -3,9 +3,10 @@
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from audio.speech import Transcript, Utterance
 
@@ -25,8 +26,7 @@ class TwoWindows(Protocol):
         """Return the words by the short window, or by the whole one. Blocking. Raises `RecognitionFailed`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """What both windows made of some speech."""
 
     words: int = 0

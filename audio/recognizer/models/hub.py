@@ -11,9 +11,10 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from audio.egress import SendsTo
 from audio.errors import ModelNotFound
@@ -35,8 +36,7 @@ WHISPER_FILES: Final = (*NEEDED, *VOCABULARIES, PREPROCESSOR)
 """All that are taken of a Whisper model where they are there."""
 
 
-@dataclass(frozen=True, slots=True)
-class HubModel:
+class HubModel(Struct, frozen=True):
     """What makes a model whole, and where the hub keeps it. Its files lie in one folder here, by their last names."""
 
     name: str

@@ -4,10 +4,11 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from audio.recognizer.models.hub_faults import Damaged, may_pass
 
@@ -24,8 +25,7 @@ SHA256_DIGITS: Final = 64
 GIT_DIGITS: Final = 40
 
 
-@dataclass(frozen=True, slots=True)
-class HubFile:
+class HubFile(Struct, frozen=True):
     """One file as the hub describes it."""
 
     name: str

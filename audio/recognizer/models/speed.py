@@ -3,11 +3,11 @@
 import time
 import wave
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from audio.errors import AudioError
 from audio.interfaces import Recognizer
@@ -41,8 +41,7 @@ Skip: TypeAlias = Callable[[Model, AudioError], None]
 """Is told which model cannot be measured, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Struct, frozen=True):
     """How fast one model is with so many threads."""
 
     model: str

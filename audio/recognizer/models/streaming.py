@@ -2,9 +2,10 @@
 
 import mmap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from audio.errors import ModelDamaged, ModelNotFound
 
@@ -30,8 +31,7 @@ Span: TypeAlias = tuple[int, int, int]
 """Number of a field, and where its bytes begin and end."""
 
 
-@dataclass(frozen=True, slots=True)
-class StreamingModel:
+class StreamingModel(Struct, frozen=True):
     """A model folder that is complete, as far as can be told without loading it."""
 
     kind: Kind

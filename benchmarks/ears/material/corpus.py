@@ -2,10 +2,11 @@
 
 import csv
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from audio.capture.recording import read_recording
 from audio.pcm import Samples
@@ -25,8 +26,7 @@ TRANSCRIPT_COLUMNS: Final = {"language": "lang", "text": "transcript", "source":
 """What the columns of clips.tsv are called in the project's own small table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clip:
+class Clip(Struct, frozen=True):
     """One recording and what is known of it; "" for what is not."""
 
     file: Path

@@ -1,10 +1,10 @@
 """Clips put into a room: its answer, a noise at a ratio to the speech, a level, and quiet before and after."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from audio.pcm import SAMPLE_RATE, Samples, to_float
 from tests.room.acoustics import Sound, at_level, from_samples, impulse_response
@@ -28,8 +28,7 @@ STEADY: Final = ("white", "pink", "hum", "vacuum")
 """Of these, what sounds alike all the time, as a fan does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """How a clip sounds at the microphone."""
 
     snr_db: float | None = None
@@ -38,8 +37,7 @@ class Condition:
     level_dbfs: float = LEVELS_DBFS[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Mixed:
+class Mixed(Struct, frozen=True):
     """A sound for the ears, and where in it the clip is."""
 
     samples: Samples

@@ -2,12 +2,12 @@
 
 import base64
 import binascii
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from msgspec import Struct
 from nats.aio.client import Client
 
 _SEED: Final = 18 << 3
@@ -23,8 +23,7 @@ def inbox_of(public: str) -> str:
     return f"_INBOX.{public}"
 
 
-@dataclass(frozen=True, slots=True)
-class UserKey:
+class UserKey(Struct, frozen=True):
     """A user's key."""
 
     raw: bytes

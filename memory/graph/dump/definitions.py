@@ -3,11 +3,14 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, Literal
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from memory.durable import replace_durably
 from memory.errors import GraphRefused
@@ -46,8 +49,7 @@ _DIMENSIONS: Final = re.compile(r"vector\.dimensions[`'\"]?\s*:\s*(\d+)")
 _SIMILARITY: Final = re.compile(r"vector\.similarity_function[`'\"]?\s*:\s*['\"](\w+)['\"]")
 
 
-@dataclass(frozen=True, slots=True)
-class IndexDefinition:
+class IndexDefinition(Struct, frozen=True):
     """What a statement asks for that makes an index or a constraint."""
 
     kind: Literal["VECTOR", "FULLTEXT", "PLAIN"]
@@ -103,8 +105,8 @@ class WantedIndexes:
     def read(self) -> list[IndexDefinition]:
         """Return what is in it; nothing when there is no file, or one that cannot be read."""
         try:
-            return [_definition(row) for row in json.loads(self._path.read_bytes())]
-        except (OSError, ValueError, TypeError, KeyError):
+            return msgspec.json.decode(self._path.read_bytes(), type=list[IndexDefinition])
+        except (OSError, msgspec.MsgspecError):
             return []
 
     def add(self, wanted: IndexDefinition) -> None:
@@ -121,12 +123,7 @@ class WantedIndexes:
                 self._write(left)
 
     def _write(self, definitions: list[IndexDefinition]) -> None:
-        replace_durably(self._path, [json.dumps([asdict(each) for each in definitions]).encode()])
-
-
-def _definition(row: Mapping[str, Any]) -> IndexDefinition:
-    options = row["options"] and VectorOptions(**row["options"])
-    return IndexDefinition(**{**row, "properties": tuple(row["properties"]), "options": options})
+        replace_durably(self._path, [msgspec.json.encode(definitions)])
 
 
 def definition(wanted: Statement) -> IndexDefinition | None:

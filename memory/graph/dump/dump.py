@@ -8,11 +8,12 @@ import os
 import zlib
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from memory.errors import GraphRefused, SnapshotBroken
 from memory.graph.connections import Bulk
@@ -61,8 +62,7 @@ _RELATIONSHIPS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Dump:
+class Dump(Struct, frozen=True):
     """What a file holds, as its last line says."""
 
     nodes: int

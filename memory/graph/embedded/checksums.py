@@ -8,9 +8,10 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from memory.durable import rename_durably, sync_folder
 
@@ -34,8 +35,7 @@ _ENGINES: Final = re.compile(
 _CHUNK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """What a file held when it was read last."""
 
     size: int

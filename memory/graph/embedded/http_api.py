@@ -3,18 +3,18 @@
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from http.client import HTTPConnection
 from types import TracebackType
 from typing import Any, Final, Self
+
+from msgspec import Struct
 
 from memory.graph.store import Login
 
 OK: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What the store said."""
 
     status: int

@@ -8,7 +8,6 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from http.client import HTTPException
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
@@ -69,8 +70,7 @@ class Stage(StrEnum):
     """Told until it is wanted anew or dropped, or the store starts anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
+class _Progress(Struct, frozen=True):
     stage: Stage
     detail: str
     since: float

@@ -3,10 +3,11 @@
 import asyncio
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable
 from memory.graph.dump.definitions import IndexDefinition
@@ -30,8 +31,7 @@ _TIME_LIMIT: Final = "command.timeout"
 _NEAREST: Final = "CALL db.index.vector.queryNodes($name, 1, $vector) YIELD score RETURN score"
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """Where the store's HTTP API is since its last start, and as whom to come."""
 
     port: int
@@ -43,8 +43,7 @@ class Address:
         return HttpClient(self.port, DATABASE, self.login, seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class VectorIndex:
+class VectorIndex(Struct, frozen=True):
     """How far one vector index is: all the parts of it that the store keeps, one for each set of labels."""
 
     name: str

@@ -6,9 +6,11 @@ import os
 import secrets
 import signal
 import sys
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, cast
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from memory.graph.embedded import server
 from memory.graph.embedded.indexes import Address
@@ -118,8 +120,7 @@ class Child(asyncio.SubprocessProtocol):
         return self._transport
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchOptions:
+class LaunchOptions(Struct, frozen=True):
     """How a store is to be served."""
 
     bolt_port: int
@@ -130,8 +131,7 @@ class LaunchOptions:
     """Whether the files are opened without a look at whether they are what they were."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunningStore:
+class RunningStore(Struct, frozen=True):
     """A child that serves, and where."""
 
     child: Child

@@ -16,9 +16,10 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, cast
+
+from msgspec import Struct
 
 from memory.graph.embedded import checksums
 from memory.graph.embedded.folder import Damaged, Unstartable, enter, leave, look, undeclare, writable
@@ -74,8 +75,7 @@ java.util.logging.FileHandler.pattern = log/store.log
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """What the parent decides."""
 
     folder: str

@@ -6,7 +6,6 @@ import shutil
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from http.client import HTTPException
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Final, Self
 
 import structlog
+from msgspec.structs import replace
 
 from memory.backoff import Backoff
 from memory.durable import sync_folder

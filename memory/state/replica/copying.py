@@ -4,9 +4,10 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError as Abandoned
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
 
 from memory.engine.interface import DEADLINE, Engine, LogRecord
 from memory.errors import EngineUnreachable, LogDropped, LogLost, OutcomeUnknown, StateUnusable

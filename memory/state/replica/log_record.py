@@ -5,8 +5,9 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from memory.errors import StateUnusable
 from memory.state.replica.recording import Change, Parameter, Parameters
@@ -29,8 +30,7 @@ Kind: TypeAlias = Literal["change", "epoch", "rewrite"]
 copy is written anew, so that nothing is left of what was deleted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One record. Each names the digest of the one before it, so that a gap or another log's record is seen."""
 
     kind: Kind

@@ -1,8 +1,9 @@
 """How far a copy of the household's state follows the log: kept in the file itself, in the transaction it tells of."""
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 TABLE: Final = "log_position"
 
@@ -18,8 +19,7 @@ CREATE TABLE IF NOT EXISTS {TABLE} (
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """The last record that a file holds."""
 
     household: str

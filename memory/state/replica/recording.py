@@ -3,8 +3,9 @@
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 Parameter: TypeAlias = int | float | str | bytes | None
 Parameters: TypeAlias = Mapping[str, Parameter] | Sequence[Parameter]
@@ -21,8 +22,7 @@ _CHANGES_ROWS: Final = frozenset({"UPDATE", "DELETE", "WITH"})
 _CHANGES: Final = _CHANGES_ROWS | {"INSERT", "REPLACE", "CREATE", "DROP", "ALTER"}
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A statement that changed something."""
 
     statement: str

@@ -1,8 +1,10 @@
 """A door that opens only after a yes, a letter, a page of the web: the hands of the tests of this folder."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from agent.errors import ToolFailed
 from agent.event import ASR_TRANSCRIPT, Event

@@ -1,10 +1,10 @@
 """Hostile material: what a stranger said leads to nothing that cannot be undone, unless a person says yes to it."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.attachments.attachment import Document, in_metadata
 from agent.confirmation.gate import amended

@@ -1,10 +1,10 @@
 """Images and documents in the context: counted, told once, and left behind as words when an epoch ends."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.attachments.attachment import MOST_IMAGE_BYTES, Document, Image, attachments_from, in_metadata
 from agent.context import block

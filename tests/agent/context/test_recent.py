@@ -1,9 +1,9 @@
 """What the memory tiers tell the first block of an epoch, on a real journal with real tiers."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.context.block import ROLES, message_of, parse
 from agent.context.carried import ContextLimits
@@ -39,7 +39,7 @@ async def publish(mind: TestMind, *envelopes: Event) -> None:
 
 def heard(words: str, **fields: object) -> Event:
     """Return the step with which a run takes up what a person said."""
-    event = replace(spoken(words), **fields)  # type: ignore[arg-type]
+    event = replace(spoken(words), **fields)
     return step("runs.new", event, "run", {"source": event.source, "content": ""}, event.content)
 
 

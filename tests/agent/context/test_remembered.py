@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.context.block import parse
 from agent.context.remembered import REMEMBERED, ROWS, SETTING, Remembered

@@ -1,10 +1,10 @@
 """A context before a strict server with a small window: nothing is refused to a person, no list is illegal."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.context import block
 from agent.context.carried import ContextLimits

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
+
 from agent.context import block
 from agent.event import Event
 from agent.growth import cursor
@@ -71,8 +73,7 @@ class Growing:
 AMPLE = Purse(100_000, 1.0)
 
 
-@dataclass(frozen=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """How it begins."""
 
     graph: Graph | None = None

@@ -1,11 +1,11 @@
 """When it is looked for something to grow by: after silence, never within words, not at all while nothing is new."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.agent.growth.growing import growing, replied
 from tests.agent.mind import spoken

@@ -4,11 +4,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 
 from agent.event import HOUSEHOLD, USER_TEXT, Event
 from agent.home.asking import left_out
@@ -43,7 +43,7 @@ class Tools:
 async def lent(server: SmallHome, told: Living, **fields: object) -> AsyncIterator[House]:
     """Its own server of tools, with what is asked first."""
     own = Server("home", url=f"{server.url}/api/mcp", key=server.token, asks_first=told.consent.tool)
-    own = replace(own, adds=partial(left_out, told.home), **fields)  # type: ignore[arg-type]
+    own = replace(own, adds=partial(left_out, told.home), **fields)
     async with a_house(own) as house:
         yield house
 

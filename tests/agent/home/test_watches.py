@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from agent.event import HOME_WATCH, USER_TEXT, Event
 from agent.home.watches import Watch, Watches, tell_of

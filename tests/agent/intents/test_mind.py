@@ -1,12 +1,13 @@
 """The offline model in a whole mind: real loop, real mailbox, real journal, real tools."""
 
+import dataclasses
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.context.block import parse
 from agent.context.situation import place_in_time, waited
@@ -49,7 +50,7 @@ async def a_house(
         mind = replace(house.mind, registry=ToolRegistry(tools))
         situation = [place_in_time(UTC, clock), waited(clock)]
         loop = Loop(mind, house.attention, OnePrompt(SYSTEM), situation, clock, RunLimits())
-        yield replace(house, mind=mind, loop=loop)
+        yield dataclasses.replace(house, mind=mind, loop=loop)
 
 
 async def model_calls(house: TestMind, event: Event) -> int:

@@ -1,10 +1,10 @@
 """What every mailbox promises, in memory, in a file, or in a server."""
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from msgspec.structs import replace
 
 from agent.event import TIMER, Event
 from agent.mailbox import MAX_ATTEMPTS, Wake

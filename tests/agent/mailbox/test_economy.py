@@ -1,12 +1,12 @@
 """What the agent's own work may take: how deep, how often, and how much in a day of the household."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import TooManyEvents
 from agent.event import TIMER, Event

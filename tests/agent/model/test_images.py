@@ -3,11 +3,11 @@
 from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.attachments.attachment import Image
 from agent.model.interface import ChatModel
@@ -54,7 +54,7 @@ def images(tmp_path: Path) -> Path:
 
 
 def eyes(name: str, images: Path, vision: str = "yes") -> Profile:
-    return replace(PROFILES[name], vision=vision, images=images)  # type: ignore[arg-type]
+    return replace(PROFILES[name], vision=vision, images=images)
 
 
 @asynccontextmanager

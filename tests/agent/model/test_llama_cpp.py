@@ -1,11 +1,11 @@
 """The thin adapter and the loop against a real llama.cpp server, whose tiny model says nothing that makes sense."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
 from agent.errors import ContextTooLong
 from agent.model.interface import Answer, StreamItem, TextDelta

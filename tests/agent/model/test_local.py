@@ -1,9 +1,9 @@
 """A local server's cache: the room's slot is its own, and its prefix is read ahead while a person still speaks."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from agent.model.messages import Message
 from agent.model.openai_compatible import OpenAiCompatibleModel

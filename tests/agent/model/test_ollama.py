@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import ContextTooLong
 from agent.model.interface import Answer, StreamItem, TextDelta

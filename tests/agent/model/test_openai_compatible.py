@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import ModelUnavailable
 from agent.model.connection import MAX_ANSWER

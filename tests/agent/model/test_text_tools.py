@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import IllegalMessages, ModelRefused
 from agent.model.dialects.dialect import describe_tools, told_in_text

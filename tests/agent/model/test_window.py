@@ -1,10 +1,10 @@
 """What a model reads: asked of its own server and of nobody else, learnt from refusals, noticed where it is cut."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import ContextTooLong
 from agent.model.interface import Answer

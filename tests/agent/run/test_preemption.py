@@ -1,10 +1,10 @@
 """A person speaks while it works for itself: the work is put aside at its next boundary, the person comes first."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.context import block
 from agent.event import SELF_CREATED, TIMER, Event

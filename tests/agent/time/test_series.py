@@ -1,7 +1,6 @@
 """What comes again keeps to the clock on the wall over changes of the clocks, kills and outages, and comes once."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
@@ -9,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.event import TIMER, Event
 from agent.time.series import SERIES, BadRule, described, missed, occurrences, rule_of, successor

@@ -1,13 +1,13 @@
 """What is said unasked, and when: gaps, company, quiet hours over changes of clocks, merging, age, a day's share."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.time.quiet import quiet_hours
 from agent.unasked.announcement import TERMS, Announcement, Kind
@@ -68,7 +68,7 @@ def noon(
 )
 def test_it_waits_for_a_gap(busy: dict[str, float]) -> None:
     assert says(noon(made("The plants are dry."))) == ["The plants are dry."]
-    held = noon(made("The plants are dry."), facts=replace(THERE, **busy))  # type: ignore[arg-type]
+    held = noon(made("The plants are dry."), facts=replace(THERE, **busy))
     assert says(held) == []
     assert held.look_in is not None
     assert held.look_in < 1

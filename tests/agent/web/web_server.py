@@ -4,18 +4,18 @@ import asyncio
 import json
 import ssl
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Self
 from urllib.parse import parse_qsl, urlsplit
+
+from msgspec import Struct, field
 
 from agent.web.guard import Guard
 
 Ending = Literal["whole", "hangs", "breaks off"]
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A request as it came."""
 
     method: str
@@ -26,8 +26,7 @@ class Asked:
     body: bytes
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """An answer; `pieces` may be without end."""
 
     pieces: bytes | Iterable[bytes] = b""

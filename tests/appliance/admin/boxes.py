@@ -1,13 +1,13 @@
 """A box with a state folder of its own whose memory is opened by this process, or by the command."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from appliance.config.load import Config, load
 
 
-@dataclass(frozen=True)
-class KeptBox:
+class KeptBox(Struct, frozen=True):
     """A configuration and where it leads."""
 
     folder: Path

@@ -8,10 +8,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import ModelUnavailable
 from appliance.cli.main import INTERRUPTED, NOBODY_READS, conclude

@@ -41,8 +41,8 @@ def test_a_text_of_digits_is_a_text_where_one_is_wanted() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "sentence"),
     [
-        ("voice.volume", "500", r"line 3: \[voice\] volume should be less than or equal to 100; it is 500"),
-        ("voice.volume", "loud", r"\[voice\] volume should be a valid integer; it is \"loud\""),
+        ("voice.volume", "500", r"line 3: \[voice\] volume should be at most 100; it is 500"),
+        ("voice.volume", "loud", r"\[voice\] volume should be a whole number; it is \"loud\""),
         ("voice.volum", "5", r"\[voice\] has no key volum; did you mean volume\?"),
         ("nope.x", "1", r"there is no section \[nope\]"),
         ("volume", "5", "volume names no setting; write section.key, such as voice.volume"),
@@ -86,4 +86,4 @@ def test_the_commands_make_check_and_name_the_file(tmp_path: Path) -> None:
     file.write_text("[voice]\nvolume = 500\n", encoding="utf-8")
     done = nakari(tmp_path, "config", "check")
     assert (done.returncode, done.stdout) == (Exit.CONFIG, "")
-    assert done.stderr.startswith(f"nakari: {file}, line 2: [voice] volume should be less than")
+    assert done.stderr.startswith(f"nakari: {file}, line 2: [voice] volume should be at most")

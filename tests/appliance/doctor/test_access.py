@@ -6,10 +6,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.config.load import Config, Secret, load
 from appliance.config.sections import MemorySettings

@@ -5,12 +5,12 @@ import json
 import re
 import threading
 import tomllib
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from msgspec.structs import replace
 
 from agent.event import Event
 from appliance.config.agent.models import ModelSettings
@@ -264,7 +264,7 @@ def test_the_doctor_needs_no_other_part_to_say_what_is_wrong(tmp_path: Path) -> 
     assert told[:4] == [
         f"fault   settings   {file}, line 9: [ears] has no key modle; did you mean model?{fix}",
         f"fault   settings   {file}, line 12: there is no section [kitchen]{fix}",
-        f"fault   settings   {file}, line 6: [voice] volume should be less than or equal to 100; it is 150{fix}",
+        f"fault   settings   {file}, line 6: [voice] volume should be at most 100; it is 150{fix}",
         "fault   settings   the log file /proc/x.log cannot be written: No such file or directory; "
         f"correct [log] file{fix}",
     ]

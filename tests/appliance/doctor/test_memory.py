@@ -3,10 +3,10 @@
 import asyncio
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.event import USER_TEXT, Event
 from appliance.config.load import Config, load

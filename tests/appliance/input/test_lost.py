@@ -1,9 +1,10 @@
 """Words that were lost, and speech whose words were not understood, end in a sign, ever less often while it goes on."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.input.lost import LONGEST_REST, NOT_AGAIN_WITHIN, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns, rest_of_unclear
 from audio.capture.mute import MUTED
@@ -49,7 +50,7 @@ class Room:
         """Let two seconds of clear speech (or what is said of it) be held back; return whether a sign was heard."""
         self.now += after
         turn = heard("xyzzy", self.now - 2.5, self.now - 0.5)
-        sounds = replace(turn.utterance, **{"probability": 0.95} | sound)  # type: ignore[arg-type]
+        sounds = replace(turn.utterance, **{"probability": 0.95} | sound)
         return await self.ends(replace(turn, utterance=sounds), reason)
 
     async def ends(self, turn: RecognizedTurn | None, reason: str) -> bool:

@@ -1,9 +1,10 @@
 """Speech that was not understood reaches nobody, and is told now and then in the language of the house."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.input.lost import CLEAR_AFTER, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns, rest_of_unclear
 from appliance.input.not_understood import (

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import asdict
 
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, TIMER, Event
 from agent.record import COMMAND, entry_of, step
@@ -27,7 +28,7 @@ def facts(*events: Event, steps: Steps | None = None) -> list[Fact]:
     for seq, event in enumerate(events, 1):
         fresh = [*told.take(Step.published(event, seq))]
         entry = entry_of(event)
-        kept = Stored(**{name: getattr(entry, name) for name in entry.__dataclass_fields__}, seq=seq)
+        kept = Stored(**asdict(entry), seq=seq)
         if event.type != ASR_TRANSCRIPT and steps is None:
             assert [*again.take(Step.stored(kept))] == fresh
         for fact in fresh:

@@ -10,7 +10,6 @@ import stat
 import threading
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -18,6 +17,7 @@ import pytest
 import structlog
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from appliance.config.load import Config, Secret, Supervisor, load
 from appliance.config.sections import LogSettings
@@ -63,7 +63,7 @@ def fail(error: Exception) -> None:
 
 
 def with_log(config: Config, **changes: object) -> Config:
-    return replace(config, log=replace(LogSettings(), **changes))  # type: ignore[arg-type]
+    return replace(config, log=replace(LogSettings(), **changes))
 
 
 @pytest.mark.shows("F26", "H4")

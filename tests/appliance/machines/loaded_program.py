@@ -3,8 +3,9 @@
 import asyncio
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from appliance.config.load import load
 from appliance.config.options import RunOptions

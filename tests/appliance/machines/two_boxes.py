@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from agent.event import Event
 from agent.model.interface import CachedPrefix, ChatModel

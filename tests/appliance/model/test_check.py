@@ -4,10 +4,10 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.load import Config, Secret, load

@@ -1,10 +1,10 @@
 """Which model is chosen, and that a key goes to nobody but its own provider."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.model.interface import ChatModel
 from agent.model.litellm import LiteLlmModel

@@ -4,10 +4,10 @@ import asyncio
 import io
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.config.load import Config, load
 from appliance.exits import Exit

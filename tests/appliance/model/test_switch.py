@@ -1,11 +1,11 @@
 """The catalog of models in the configuration, and the choice among them while nakari runs."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.model.chain import Chain, Guarded, Prices
@@ -95,7 +95,7 @@ async def test_one_of_the_catalog_may_think_from_the_start(tmp_path: Path) -> No
         ("[models]\nbig = 3", "[models.big]"),
         ('[models.offline]\nname = "x"', "[models.offline] should have a name"),
         ('[models.big]\nnaem = "x"', "[models.big] has no key naem; did you mean name?"),
-        ("[models.big]\ntemperature = 3.0", "line 2: [models.big] temperature should be less than or equal to 2"),
+        ("[models.big]\ntemperature = 3.0", "line 2: [models.big] temperature should be at most 2"),
         ('[models.big]\nbase_url = "ftp://x"', "[models.big] base_url should begin with http://"),
     ],
 )

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.intents.model import OfflineModel

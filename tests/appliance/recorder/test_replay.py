@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from agent.intents.grammar import command_grammar
 from appliance.config.sections import EarsSettings
@@ -111,7 +112,7 @@ def test_words_that_came_late_or_too_late_come_so_again(takes: float, whisper: R
 
 def test_sound_that_is_no_turn_any_more_is_told_as_none(turns: list[Recording], whisper: Recognizer) -> None:
     quiet = Recording.from_bytes(turns[0].to_bytes())
-    silent = Recording(**{**{name: getattr(quiet, name) for name in quiet.__slots__}, "cleaned": 0 * quiet.cleaned})
+    silent = replace(quiet, cleaned=0 * quiet.cleaned)
     assert again(silent, whisper).decided["reason"] == NO_TURN
 
 

@@ -5,12 +5,12 @@ import signal
 import stat
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from appliance.config.sections import RecorderSettings, StateSettings
 from appliance.errors import Problem

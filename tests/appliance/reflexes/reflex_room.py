@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 
 from agent.event import Event
 from agent.mailbox import Lease
@@ -139,8 +140,7 @@ class ReflexRoom:
         self.reflexes.spotted(Spotted(reflex, reflex, end - seconds, end))
 
 
-@dataclass(frozen=True)
-class HeardIn:
+class HeardIn(Struct, frozen=True):
     """An `OrderEvidence` of what the room says; a turn is called that has the name in it."""
 
     room: ReflexRoom

@@ -1,9 +1,9 @@
 """When a reflex word is nobody's order: echo, its own sentence, a television."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.reflexes.doubts import ECHO, LINGERS_SECONDS, OWN_WORDS, Doubts, holds
 from audio.reflexes.addressing import NOT_ADDRESSED, Addressing

@@ -5,11 +5,12 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.context.carried import ContextLimits
 from agent.event import ASR_TRANSCRIPT, REFLECTION, Event, utc_now

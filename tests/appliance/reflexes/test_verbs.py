@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from agent.errors import ToolFailed
 from agent.event import ASR_TRANSCRIPT, Event
@@ -19,8 +19,7 @@ from tests.agent.offline_talk import OFFLINE, TOOLS, Talk
 from tests.appliance.reflexes.reflex_room import ReflexRoom, heard, reflex_room
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """A verb in every way that it can be asked for."""
 
     alone: str

@@ -5,8 +5,9 @@ It prints each sentence when it begins to be sent to the page, and ends when all
 
 import asyncio
 import sys
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, Event
 from agent.model.interface import CachedPrefix, ChatModel

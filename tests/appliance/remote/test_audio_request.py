@@ -4,12 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from agent.model.interface import CachedPrefix, ChatModel
 from appliance.config.load import load

@@ -1,10 +1,10 @@
 """What comes again rings each time, also while the mind is busy; what was missed is told once."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.event import TIMER, Event
 from agent.time.series import SERIES, described

@@ -1,9 +1,9 @@
 """What it knows of itself comes from the configuration and the models that were chosen, and from nowhere else."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.intents.model import OfflineModel
 from agent.model.chain import Chain

@@ -117,7 +117,7 @@ def test_what_leaves_is_told_by_host_and_without_a_secret(tmp_path: Path) -> Non
         ('url = "https://a.example"\nuser = "a"\npassword_env = "pass word"', "should be the name of the variable"),
         ('url = "https://a.example"\ncalendars = ["A"]', "calendars is for an account: it needs a user"),
         ('file = "club.ics"', "should begin with / or ~/"),
-        ('file = "/a.ics"\npoll_minutes = 0', "poll_minutes should be greater than or equal to 1"),
+        ('file = "/a.ics"\npoll_minutes = 0', "poll_minutes should be at least 1"),
         ('file = "/a.ics"\nremind = 5', "[calendar.x] has no key remind; did you mean remind_minutes?"),
     ],
 )

@@ -1,10 +1,10 @@
 """What an event and the agent's own work may take, from the configuration to the parts."""
 
-from dataclasses import fields, replace
 from datetime import UTC
 from zoneinfo import ZoneInfo
 
 import pytest
+from msgspec.structs import fields, replace
 
 from agent.event import DEFAULT_MAX_TOOL_CALLS
 from agent.mailbox import Allowance

@@ -2,11 +2,11 @@
 
 import asyncio
 import threading
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.config.load import load
 from appliance.config.options import RunOptions

@@ -75,7 +75,7 @@ def test_what_is_used_is_shown_as_it_may_be_written(tmp_path: Path) -> None:
     [
         ("[mcp.a]", "line 1: [mcp.a] needs a command or a url, one of them"),
         ('[mcp.a]\ncommand = ["b"]\nurl = "http://c"', "needs a command or a url"),
-        ('[mcp.a]\ncommand = "b"', "[mcp.a] command should be a valid"),
+        ('[mcp.a]\ncommand = "b"', "[mcp.a] command should be a list, each a text in quotes"),
         ('[mcp.a]\ncommand = [" "]', "line 2: [mcp.a] command names no program"),
         ('[mcp.A]\ncommand = ["b"]', "should have a name of small letters, digits and -"),
         ('[mcp.a_b]\ncommand = ["b"]', "should have a name of small letters, digits and -"),
@@ -89,7 +89,7 @@ def test_what_is_used_is_shown_as_it_may_be_written(tmp_path: Path) -> None:
         ('[mcp.a]\ncommand = ["b"]\nenv = { "A B" = "c" }', "env should hold names of variables"),
         ('[mcp.a]\ncommand = ["b"]\nsecrets = ["A B"]', "secrets should hold names of variables"),
         ('[mcp.a]\ncommand = ["b"]\nenv = { MY_TOKEN = "c" }', "env holds MY_TOKEN, and this file is no secret"),
-        ('[mcp.a]\ncommand = ["b"]\ntimeout_seconds = 1000', "timeout_seconds should be less than or equal to 240"),
+        ('[mcp.a]\ncommand = ["b"]\ntimeout_seconds = 1000', "timeout_seconds should be at most 240"),
         ('[mcp.a]\ncomand = ["b"]', "did you mean command?"),
         ("mcp = 1", "mcp is a catalog"),
     ],

@@ -1,9 +1,9 @@
 """The web in the configuration: who searches it, what the doctor says of that, and which tools come of it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.tools.registry.discovery import discover
 from agent.tools.tool import Tool

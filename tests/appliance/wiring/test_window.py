@@ -1,10 +1,10 @@
 """The window in force decides what a model is told: through the real box, with a local Ollama behind it."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.event import USER_TEXT, Event
 from appliance.config.load import load

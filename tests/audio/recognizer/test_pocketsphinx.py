@@ -1,11 +1,11 @@
 """The last resort on its real models: commands are believed, other speech is not made into one."""
 
-from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from agent.intents.grammar import command_grammar
 from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard

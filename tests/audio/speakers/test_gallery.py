@@ -1,9 +1,8 @@
 """Whose voice it is: names only where that is sure, and unknown as the normal case."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from audio.speakers.encoder import Vector, unit
 from audio.speakers.gallery import LENGTHS, NOBODY, UNKNOWN, guess, nearness, threshold

@@ -7,11 +7,11 @@ import threading
 import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from audio.errors import ServerUnreachable, SynthesisFailed, VoiceUnavailable
 from audio.interfaces import identity_of

@@ -1,10 +1,9 @@
 """Stories of where a turn begins and ends: one character a chunk of 32 ms, `#` speech, `+` hardly, `.` silence."""
 
-from dataclasses import astuple
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 from pytest import approx  # noqa: PT013  reads better in sums
 
 from audio.pcm import CHUNK_SECONDS

@@ -4,11 +4,11 @@ A sample of what benchmarks/audio/endpointing.py measures whole, side by side wi
 """
 
 import asyncio
-from dataclasses import replace
 from itertools import count
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE
 from audio.speech import Transcript, Utterance

@@ -1,10 +1,10 @@
 """The evidence gate's score: what is impossible, what decides together, and what is not known."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from audio.speech import Confidence, RecognizedTurn, Transcript, Utterance
 from audio.turns.evidence import Evidence, evidence_guard, evidence_of, judge, letters_of
@@ -24,12 +24,12 @@ GOOD = Evidence(
 
 def reason(**figures: float | None) -> str:
     """Return the gate's reason about good evidence with these figures instead."""
-    return judge(replace(GOOD, **figures)).reason  # type: ignore[arg-type]
+    return judge(replace(GOOD, **figures)).reason
 
 
 def score(figures: Mapping[str, float]) -> float:
     """Return the score of these figures alone."""
-    return judge(replace(Evidence(), **figures)).score  # type: ignore[arg-type]
+    return judge(replace(Evidence(), **figures)).score
 
 
 def test_good_evidence_passes() -> None:
@@ -55,7 +55,7 @@ def test_what_nobody_measured_speaks_neither_for_nor_against() -> None:
 )
 def test_what_is_impossible_decides_alone(figures: dict[str, float], why: str) -> None:
     assert reason(**figures) == f"no speech by the evidence: {why}"
-    assert judge(replace(GOOD, **figures)).score == 0.0  # type: ignore[arg-type]
+    assert judge(replace(GOOD, **figures)).score == 0.0
 
 
 @pytest.mark.shows("V11", "V12")

@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memory.errors import GraphRefused, GraphUnavailable, TooLarge
 from memory.graph.connections import CONNECT_SECONDS, Connections

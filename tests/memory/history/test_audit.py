@@ -6,11 +6,11 @@ import os
 import random
 import resource
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from memory.errors import AuditBroken, StateUnusable

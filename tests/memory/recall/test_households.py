@@ -5,11 +5,11 @@ With a model that compares by meaning it finds more (`scripts/bench recall --emb
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from typing import Final
 
 import pytest
 import pytest_asyncio
+from msgspec import Struct
 
 from benchmarks.recall.corpus import CHOOSE, REPORT, UNANSWERABLE, Household, sampled
 from benchmarks.recall.finders import NakariFinder, opened
@@ -25,8 +25,7 @@ FLOOR: Final = 0.38
 """Least share of the evidence among the first ten, by words alone, of questions that mostly say it otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(Struct, frozen=True):
     """A household and what finds in it."""
 
     household: Household

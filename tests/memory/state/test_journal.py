@@ -1,5 +1,4 @@
 import asyncio
-import dataclasses
 import hashlib
 import json
 import sqlite3
@@ -8,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict, replace
 
 from memory.errors import StateUnusable
 from memory.json_value import Json
@@ -41,7 +41,7 @@ async def test_an_entry_comes_back_as_it_was_written(journal: Journal) -> None:
     written = Entry("context.message", body, "event", "run", "room", "household", id="one", at=NOON)
     await journal.append(written)
     [stored] = await journal.entries()
-    assert Stored(**{name: getattr(written, name) for name in Entry.__slots__}, seq=stored.seq) == stored
+    assert Stored(**asdict(written), seq=stored.seq) == stored
     assert json.dumps(stored.body) == json.dumps(body)  # the order of keys too: message lists are rebuilt byte for byte
 
 
@@ -223,7 +223,7 @@ async def test_what_is_erased_is_gone_from_the_search_and_from_the_disk_and_its_
     assert await journal.search("花园", "household") == []
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     assert after.body == {ERASED: hashlib.sha256(text.encode()).hexdigest()}, "who kept the words can prove them"
-    assert dataclasses.replace(after, body=body) == before, "place, time and owner stay"
+    assert replace(after, body=body) == before, "place, time and owner stay"
     left = everything_in(tmp_path)
     assert b"rhubarb" in left
     assert b"xylophone" not in left

@@ -1,10 +1,10 @@
 import asyncio
 import shutil
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memory.recall import Question, keep_filled
 from memory.state.importance import SUMMARY

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
+
+from msgspec.structs import replace
 
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent

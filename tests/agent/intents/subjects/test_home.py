@@ -1,13 +1,14 @@
 """The house without any model: real loop, real mailbox, real journal, and a server that speaks as Home Assistant."""
 
+import dataclasses
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.event import HOME_WATCH, Event
 from agent.home.watches import Watches, tell_of
@@ -41,7 +42,7 @@ async def a_home(folder: Path, server: SmallHome) -> AsyncIterator[tuple[TestMin
         )
         mind = replace(house.mind, registry=registry)
         loop = Loop(mind, house.attention, OnePrompt(SYSTEM), [], lambda: datetime.now(UTC), RunLimits())
-        yield replace(house, mind=mind, loop=loop), told
+        yield dataclasses.replace(house, mind=mind, loop=loop), told
 
 
 async def hear(house: TestMind, words: str, confidence: str = "normal") -> str:

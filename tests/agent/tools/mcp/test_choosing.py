@@ -1,11 +1,11 @@
 """Which tools of a server join, under which names, marked as whose words, and what each call may leave behind."""
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.model.wire.openai import validate_tools
 from agent.model.wire.profile import NAME
@@ -19,7 +19,7 @@ HOUSE = Server("house")
 
 
 def offered(name: str, **fields: object) -> Offered:
-    return replace(Offered(name, f"Does {name}.", {"type": "object"}), **fields)  # type: ignore[arg-type]
+    return replace(Offered(name, f"Does {name}.", {"type": "object"}), **fields)
 
 
 def names(*tools: Offered, server: Server = HOUSE, taken: tuple[str, ...] = ()) -> list[str]:

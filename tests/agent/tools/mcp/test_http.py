@@ -1,8 +1,7 @@
 """Servers over HTTP that forget, refuse, freeze, or say too much: the connection ends in a sentence, and comes back."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from agent.tools.mcp.server import Server
@@ -14,7 +13,7 @@ pytestmark = pytest.mark.shows("B13")
 
 
 def server(url: str, **fields: object) -> Server:
-    return replace(Server("old", url=url), **fields)  # type: ignore[arg-type]
+    return replace(Server("old", url=url), **fields)
 
 
 async def test_a_server_that_has_forgotten_the_session_is_greeted_again() -> None:

@@ -4,10 +4,10 @@ import asyncio
 import os
 import signal
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.model.wire.openai import validate_tools
 from agent.tools.tool import MAX_OBSERVATION

@@ -1,10 +1,10 @@
 """With everything on the list of tools stays under its bound: the largest groups are named in it, and found."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.context.tokens import TokenCounter
 from agent.tools.registry.finding import CALL, FIND, USE, are_few, tokens_of

@@ -3,10 +3,10 @@
 import asyncio
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.context.situation import SituationProvider

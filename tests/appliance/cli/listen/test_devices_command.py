@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.doctor.examine import Line, Verdict
 from appliance.doctor.sound.devices import SoundDevices

@@ -79,4 +79,4 @@ def test_the_recorded_settings_are_taken_and_changed_one_by_one() -> None:
     assert ears_with(recorded, []) == EarsSettings(commit_silence=0.9, model="small")
     changed = ears_with(recorded, [("ears.commit_silence", "0.5"), ("language", "zh")])
     assert changed == EarsSettings(commit_silence=0.5, model="small", language="zh")
-    assert {*USED} <= {*EarsSettings.__slots__}
+    assert {*USED} <= {*EarsSettings.__struct_fields__}

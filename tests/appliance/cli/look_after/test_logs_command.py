@@ -7,12 +7,12 @@ import logging
 import re
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 import structlog
+from msgspec.structs import replace
 
 from appliance.config.load import Config, Secret, load
 from appliance.config.sections import LogSettings

@@ -9,11 +9,12 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from appliance.config.load import Config, load
 from appliance.config.sections import EarsSettings

@@ -3,11 +3,11 @@
 import asyncio
 import socket
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from starlette.responses import PlainTextResponse
 from structlog.testing import capture_logs
 

@@ -3,12 +3,12 @@
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.config.load import load
 from appliance.input.whisper.choice import (
@@ -34,7 +34,7 @@ def settings(tmp_path: Path) -> WhisperSettings:
 
 
 def hearing(settings: WhisperSettings, **changed: str | int) -> WhisperSettings:
-    return replace(settings, **changed)  # type: ignore[arg-type]  # keys are checked by replace
+    return replace(settings, **changed)  # keys are checked by replace
 
 
 def put(settings: WhisperSettings, *names: str) -> None:

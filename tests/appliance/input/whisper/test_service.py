@@ -3,10 +3,10 @@
 import asyncio
 import shutil
 import wave
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 from structlog.typing import EventDict, WrappedLogger
 
@@ -135,7 +135,8 @@ def settings_of(tmp_path: Path, *names: str) -> WhisperSettings:
 def choosing(settings: WhisperSettings) -> tuple[WhisperHearing, list[EventDict]]:
     with capture_logs() as logged:
         hearing = choose_whisper(settings)
-    return replace(hearing, settle=0.0), logged
+    hearing.settle = 0.0
+    return hearing, logged
 
 
 @pytest.mark.shows("V9")

@@ -1,11 +1,11 @@
 """The short window on this box: off until compared, kept with its model, used when it heard the same."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 
 from appliance.config.load import Config, load
 from appliance.doctor.examine import Verdict as Judgement

@@ -1,10 +1,10 @@
 """Timers of the ears' room ring there without the mind, once, over restarts; what becomes of them is told to it."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.event import TIMER, Event
 from appliance.machines.wire import Timers

@@ -278,7 +278,7 @@ class _Incoming:
             return None
         try:
             return from_json(str(text))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             self._refuse(str(body["start"]), f"no envelope: {type(error).__name__}")
             return None
 

@@ -1,8 +1,26 @@
 """What JSON can hold. Not `json.py`: a child process whose script lies in this folder would import that."""
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+import msgspec
+
+if TYPE_CHECKING:
+    Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+else:
+    Json = Any  # msgspec follows no type that is part of itself
+
+T = TypeVar("T")
+
+
+def read_as(value: object, kind: type[T]) -> T:
+    """Return what a class wrote as JSON, read as that class; what it does not know is left out.
+
+    Raises ValueError, which says what is wrong, and where.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"no {kind.__name__}: {error}") from error
 
 
 def listed(value: Json) -> list[Json]:

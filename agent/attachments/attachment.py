@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from memory.json_value import Json, listed
+from memory.json_value import Json, listed, read_as
 
 ATTACHMENTS: Final = "attachments"
 """Key of an event's metadata; only the program itself writes it."""
@@ -55,7 +55,7 @@ class Image(Struct, frozen=True):
         return f"image {number} of this message ({self.media_type}, {self.width}x{self.height} pixels)"
 
     def to_json(self) -> dict[str, Json]:
-        """Return the journal's form, fields in fixed order; `image_from` inverts it exactly."""
+        """Return the journal's form, fields in fixed order."""
         return {**asdict(self)}
 
 
@@ -70,31 +70,11 @@ class Document(Struct, frozen=True):
     """How much of it that is, such as "3 pages", "the first 200 of 950 pages"."""
 
     def to_json(self) -> dict[str, Json]:
-        """Return the form in which an event carries it; `document_from` inverts it exactly."""
+        """Return the form in which an event carries it."""
         return {**asdict(self)}
 
 
 Attachment: TypeAlias = Image | Document
-
-
-def image_from(body: object) -> Image:
-    """Return the image that `Image.to_json` wrote. Raises ValueError on a body that is none."""
-    told = body if isinstance(body, Mapping) else {}
-    texts = [told.get(key) for key in ("digest", "media_type", "name")]
-    numbers = [told.get(key) for key in ("width", "height", "bytes")]
-    if not all(isinstance(each, str) for each in texts) or not all(type(each) is int for each in numbers):
-        raise ValueError("an image that lacks a part")
-    return Image(told["digest"], told["media_type"], told["width"], told["height"], told["bytes"], told["name"])
-
-
-def document_from(body: object) -> Document:
-    """Return the document that `Document.to_json` wrote. Raises ValueError on a body that is none."""
-    told = body if isinstance(body, Mapping) else {}
-    values = [told.get(key) for key in ("media_type", "text", "name", "extent")]
-    media_type, text, name, extent = (each if isinstance(each, str) else None for each in values)
-    if media_type is None or text is None or name is None or extent is None:
-        raise ValueError("a document that lacks a part")
-    return Document(media_type, text, name, extent)
 
 
 def attachments_from(metadata: Mapping[str, Json]) -> tuple[Attachment, ...]:
@@ -103,7 +83,7 @@ def attachments_from(metadata: Mapping[str, Json]) -> tuple[Attachment, ...]:
     for each in listed(metadata.get(ATTACHMENTS)):
         try:
             is_image = isinstance(each, dict) and "digest" in each
-            found.append(image_from(each) if is_image else document_from(each))
+            found.append(read_as(each, Image) if is_image else read_as(each, Document))
         except ValueError:
             continue
     return tuple(found)

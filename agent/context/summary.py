@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 
 from agent.context import block
 from agent.model.messages import Message
-from memory.json_value import Json
+from memory.json_value import Json, read_as
 
 BY_RULE: Final = "What came before, in short:"
 BY_MODEL: Final = "What came before, as you summed it up:"
@@ -88,15 +88,7 @@ class Front(Struct, frozen=True):
     @classmethod
     def from_json(cls, body: object) -> "Front":
         """Return the front that `to_json` wrote. Raises ValueError on a body that is none."""
-        if not isinstance(body, dict):
-            raise ValueError("a front that is no object")  # noqa: TRY004  what the disk holds is no argument's type
-        own, account, left, damage = (body.get(key, "") for key in ("own", "account", "left", "damage"))
-        lists = [body.get(key, []) for key in ("lines", "kept", "turns", "too_long")]
-        texts = [own, account, left, damage, *(text for each in lists if isinstance(each, list) for text in each)]
-        if not all(isinstance(each, list) for each in lists) or not all(isinstance(text, str) for text in texts):
-            raise ValueError("a front that lacks a part")
-        lines, kept, turns, too_long = (tuple(each) for each in lists)
-        return cls(own, account, lines, kept, turns, too_long, left, damage)
+        return read_as(body, cls)
 
 
 def without_account(message: Message) -> Message:

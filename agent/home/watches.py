@@ -19,7 +19,7 @@ from agent.tools.mcp.schema import plain
 from agent.tools.tool import from_outside
 from agent.unasked.announcement import ENTITY
 from memory.errors import MemoryFailure
-from memory.json_value import Json
+from memory.json_value import Json, read_as
 
 if TYPE_CHECKING:
     from agent.home.connection import Connection
@@ -84,10 +84,9 @@ class Watch(Struct, frozen=True):
 
 def watch_of(event: Event) -> Watch | None:
     """Return what an event waits for; None for one that tells of it, or is damaged."""
-    kept = event.metadata.get(WATCH)
     try:
-        return Watch(**kept) if isinstance(kept, dict) else None  # type: ignore[arg-type]
-    except TypeError:  # of another version
+        return read_as(event.metadata.get(WATCH), Watch)
+    except ValueError:  # of another version
         return None
 
 

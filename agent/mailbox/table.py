@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 log = structlog.get_logger()
 
-UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)
+UNREADABLE = (ValueError, TypeError)
 """What reading a changed envelope raises."""
 
 

@@ -1,12 +1,12 @@
 """Canonical messages: what the context holds and the journal keeps, independent of any provider's wire form."""
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
 from msgspec import Struct
 
-from agent.attachments.attachment import Image, image_from
-from memory.json_value import Json
+from agent.attachments.attachment import Image
+from memory.json_value import Json, read_as
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -51,24 +51,7 @@ class Message(Struct, frozen=True):
     @classmethod
     def from_json(cls, body: object) -> "Message":
         """Return the message that `to_json` wrote. Raises ValueError on a body that is none."""
-        if not isinstance(body, dict):
-            raise ValueError("a message that is no object")  # noqa: TRY004  what the disk holds is no argument's type
-        made = body.get("tool_calls", [])
-        if not isinstance(made, list) or not all(isinstance(call, dict) for call in made):
-            raise ValueError("a message whose calls are none")
-        texts = [body.get("content"), body.get("tool_call_id", "")]
-        texts += [call.get(key) for call in made for key in ("id", "name", "arguments")]
-        extra = body.get("extra", {})
-        if body.get("role") not in get_args(Role) or not all(isinstance(text, str) for text in texts):
-            raise ValueError("a message that lacks a part")
-        if not isinstance(extra, dict):
-            raise ValueError("a message whose own fields are none")  # noqa: TRY004  as above
-        calls = tuple(ToolCall(call["id"], call["name"], call["arguments"]) for call in made)
-        shown = body.get("images", [])
-        if not isinstance(shown, list):
-            raise ValueError("a message whose images are none")  # noqa: TRY004  as above
-        images = tuple(map(image_from, shown))
-        return cls(body["role"], body["content"], calls, body.get("tool_call_id", ""), extra, images)
+        return read_as(body, cls)
 
 
 class ToolSpec(Struct, frozen=True):

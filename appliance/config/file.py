@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from appliance.config.agent.calendar import CalendarSource, wrong_calendar
 from appliance.config.agent.mcp import MOST_CHARACTERS, McpServer, wrong_server
 from appliance.config.agent.models import NamedModel
-from appliance.config.meaning import read_as, settings_of
+from appliance.config.meaning import as_setting, settings_of
 from appliance.config.network.http import wrong_http
 from appliance.config.network.machines import wrong_machines
 from appliance.config.network.wyoming import wrong_wyoming
@@ -178,7 +178,7 @@ class SettingsText(Struct, frozen=True):
         for key, _, meaning in settings_of(kind):
             if key in table:
                 try:
-                    values[key] = read_as(kinds[key], table[key])
+                    values[key] = as_setting(kinds[key], table[key])
                 except ValueError as error:
                     wanted = str(error)
                 else:

@@ -49,7 +49,7 @@ def settings_of(section: type[Struct]) -> Iterator[tuple[str, object, Meaning]]:
         yield each.name, meaning(), meaning
 
 
-def read_as(kind: object, value: object) -> object:
+def as_setting(kind: object, value: object) -> object:
     """Return a value of TOML as a setting's type has it. Raises `ValueError`, which says what it should be."""
     try:
         return convert(value, kind)

@@ -2,17 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Final, Literal, TypeAlias, get_args
 
 import structlog
-from msgspec import Struct
-from msgspec.structs import fields
+from msgspec import Struct, to_builtins
 
-from agent.event import Event, from_json, to_json
+from agent.event import Event
 from audio.loops import Loop
 from memory.errors import EngineFailure, EngineRefused
+from memory.json_value import read_as
 
 log = structlog.get_logger()
 
@@ -157,7 +156,7 @@ class Interrupt(Struct, frozen=True):
 
 Message: TypeAlias = Turn | Ring | Forget | Presence | Sentence | End | Stop | Timers | Report | Interrupt
 
-_KINDS: Final[dict[str, type]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
+_KINDS: Final[dict[str, type[Message]]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
 
 
 _NO_MESSAGE: Final = (ValueError, KeyError, AttributeError, TypeError, OverflowError, RecursionError)
@@ -169,12 +168,7 @@ class WireRefused(EngineRefused):
 
 def pack(message: Message) -> bytes:
     """Return a message as JSON; `unpack` inverts it."""
-    body: dict[str, Any] = {each.name: getattr(message, each.name) for each in fields(message)}
-    if isinstance(message, Turn):
-        body["event"] = json.loads(to_json(message.event))
-    if isinstance(message, Timers):
-        body["events"] = [json.loads(to_json(event)) for event in message.events]
-    return json.dumps({"version": VERSION, "kind": type(message).__name__.lower(), **body}).encode()
+    return json.dumps({"version": VERSION, "kind": type(message).__name__.lower(), **to_builtins(message)}).encode()
 
 
 def unpack(data: bytes) -> Message:
@@ -188,26 +182,9 @@ def unpack(data: bytes) -> Message:
         what = f"another machine sent a message of version {version}, and this one reads up to {VERSION}"
         raise WireRefused(f"{what}; update nakari here")
     try:
-        return _made(kind, body)
+        return read_as(body, _KINDS[kind])
     except _NO_MESSAGE as error:
         raise WireRefused(f"another machine sent a {kind!r} that cannot be read; update nakari on both") from error
-
-
-def _made(kind: str, body: Mapping[str, Any]) -> Message:
-    shape = _KINDS[kind]
-    values = {each.name: body[each.name] for each in fields(shape) if each.name in body}
-    if shape is Turn:
-        values["event"] = from_json(json.dumps(values["event"]))
-    if shape is Timers:
-        values["events"] = tuple(from_json(json.dumps(event)) for event in values["events"])
-    kinds = get_type_hints(shape)
-    for name, value in values.items():
-        if kinds[name] in (str, int, bool) and type(value) is not kinds[name]:
-            raise TypeError(f"{name} of the wrong type")
-        if get_origin(kinds[name]) is Literal and value not in get_args(kinds[name]):
-            raise ValueError(f"{name} is none of those there are")
-    made: Message = shape(**values)
-    return made
 
 
 class Reader:

@@ -12,7 +12,7 @@ from benchmarks.figure import Figure, Series, run, short
 from benchmarks.models import SILERO
 from benchmarks.processes import line_of, module, seconds_to_first_output, speaking
 from benchmarks.sound import quiet_room, write_wav
-from tests.room.virtual_sound import VirtualSound, virtual_sound
+from tests.room.virtual_sound import virtual_sound
 from tests.service.process import HOUSEHOLD, Household
 
 SHOWS = ("H9",)
@@ -22,13 +22,14 @@ def measure(*, quick: bool = False) -> Figure:
     """Start the whole appliance, and the bare program that loads the same two models, in turn."""
     with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder, virtual_sound() as card:
         room = write_wav(Path(folder) / "room.wav", quiet_room(30.0))
+        as_installed = _without_rich(Path(folder) / "installed")
         ours: list[float] = []
         recorded: list[float] = []
         bare: list[float] = []
         python: list[float] = []
         for number in range(1 if quick else 7):
-            ours.append(_appliance(Path(folder) / str(number), room))
-            recorded.append(_microphone(Path(folder) / f"live-{number}", card))
+            ours.append(_appliance(Path(folder) / str(number), room, as_installed))
+            recorded.append(_microphone(Path(folder) / f"live-{number}", {**as_installed, **card.environment}))
             bare.append(_bare())
             python.append(seconds_to_first_output([sys.executable, "-c", "print()"]))
     ready = Series("nakari run, store and doors included, to `recognizer_ready`", "s", tuple(ours))
@@ -43,17 +44,25 @@ def measure(*, quick: bool = False) -> Figure:
     return Figure("Start to listening", ready, floor, notes)
 
 
-def _appliance(folder: Path, room: Path) -> float:
+def _without_rich(folder: Path) -> dict[str, str]:
+    """Return the environment of a box, which has no `rich`: structlog loads it where the tests' libraries bring it."""
+    folder.mkdir()
+    (folder / "rich.py").write_text("raise ImportError\n")
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def _appliance(folder: Path, room: Path, environment: Mapping[str, str]) -> float:
     home = Household(folder, {"memory": {"enabled": True}})
-    return _seconds_until("recognizer_ready", home, "--input", str(room), "--output", str(folder / "answer.wav"))
+    answer = str(folder / "answer.wav")
+    return _seconds_until("recognizer_ready", home, environment, "--input", str(room), "--output", answer)
 
 
-def _microphone(folder: Path, card: VirtualSound) -> float:
+def _microphone(folder: Path, environment: Mapping[str, str]) -> float:
     home = Household(folder, {"memory": {"enabled": True}})
-    return _seconds_until("microphone_opened", home, environment={**os.environ, **card.environment})
+    return _seconds_until("microphone_opened", home, environment)
 
 
-def _seconds_until(event: str, home: Household, *options: str, environment: Mapping[str, str] | None = None) -> float:
+def _seconds_until(event: str, home: Household, environment: Mapping[str, str], *options: str) -> float:
     """Return the seconds from the start to a line of the log."""
     began = time()
     with home.running("run", *options, environment=environment) as running:

@@ -8,12 +8,11 @@ says of itself, which is mostly how to call them.
 
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from fastapi import APIRouter
-from msgspec import Struct, field
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -143,7 +142,8 @@ async def _question(
     return await with_attached(question, [("image", image) for image in images], asking)
 
 
-class Streamed(Struct):
+@dataclass(slots=True)
+class Streamed:
     """A JSON object a line, each with some words."""
 
     model: str

@@ -8,11 +8,10 @@ of itself, which is mostly how to call them.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from fastapi import APIRouter
-from msgspec import Struct, field
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -164,7 +163,8 @@ def _attached(part: Part) -> tuple[str, bytes] | None:
     raise Problem(f"messages: a part {part.type[:50]!r} cannot be read; text, image_url and file can", Exit.USAGE)
 
 
-class Streamed(Struct):
+@dataclass(slots=True)
+class Streamed:
     """A stream of `chat.completion.chunk` as server-sent events."""
 
     event_id: str

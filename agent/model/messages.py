@@ -11,7 +11,7 @@ from memory.json_value import Json, read_as
 Role = Literal["system", "user", "assistant", "tool"]
 
 
-class ToolCall(Struct, frozen=True):
+class ToolCall(Struct, frozen=True, forbid_unknown_fields=True):
     """A call as the model wrote it."""
 
     id: str
@@ -21,7 +21,7 @@ class ToolCall(Struct, frozen=True):
     """The JSON text as written, byte for byte; may be malformed, which the tool caller answers."""
 
 
-class Message(Struct, frozen=True):
+class Message(Struct, frozen=True, forbid_unknown_fields=True):
     """One entry of the list a model is given. Frozen: an epoch only ever appends."""
 
     role: Role

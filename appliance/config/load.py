@@ -42,8 +42,10 @@ _PRIVATE = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_OFFLINE": "1",
+    "PYDANTIC_DISABLE_PLUGINS": "__all__",
 }
-"""Read once, at import, by onnxruntime, litellm and huggingface_hub; a model is fetched on purpose or not at all."""
+"""Read by onnxruntime, litellm, huggingface_hub and pydantic: a model is fetched on purpose or not at all, and no other
+package looks on at what is validated, or is looked for in all that is installed."""
 
 
 PROGRAMS_SEE = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME")

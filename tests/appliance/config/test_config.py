@@ -166,4 +166,5 @@ def test_libraries_are_told_to_keep_quiet_unless_their_owner_decided() -> None:
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "HF_HUB_DISABLE_TELEMETRY": "0",
         "HF_HUB_OFFLINE": "1",
+        "PYDANTIC_DISABLE_PLUGINS": "__all__",
     }

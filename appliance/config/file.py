@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from appliance.config.agent.calendar import CalendarSource, wrong_calendar
 from appliance.config.agent.mcp import MOST_CHARACTERS, McpServer, wrong_server
 from appliance.config.agent.models import NamedModel
-from appliance.config.meaning import as_setting, settings_of
+from appliance.config.meaning import settings_of
 from appliance.config.network.http import wrong_http
 from appliance.config.network.machines import wrong_machines
 from appliance.config.network.wyoming import wrong_wyoming
@@ -178,13 +178,10 @@ class SettingsText(Struct, frozen=True):
         for key, _, meaning in settings_of(kind):
             if key in table:
                 try:
-                    values[key] = as_setting(kinds[key], table[key])
+                    values[key] = meaning.read(table[key], kinds[key])
                 except ValueError as error:
-                    wanted = str(error)
-                else:
-                    wanted = meaning.wrong(values[key])
-                if wanted:
-                    raise self._error(section, key, f"[{section}] {key} should be {wanted}; it is {shown(table[key])}")
+                    wrong = f"[{section}] {key} should be {error}; it is {shown(table[key])}"
+                    raise self._error(section, key, wrong) from error
         return kind(**values)
 
     def _error(self, section: str, key: str, sentence: str) -> WrongSetting:

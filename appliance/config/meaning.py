@@ -28,13 +28,17 @@ class Meaning(Struct, frozen=True):
     def __str__(self) -> str:
         return f"{self.text} In {self.unit}." if self.unit else self.text
 
-    def wrong(self, value: object) -> str:
-        """Return what a value of the right kind should be; "" where it is that."""
-        if self.between is None:
-            return ""
-        least, most = self.between
-        given = cast("float", value)
-        return "" if least <= given <= most else f"at least {least}" if given < least else f"at most {most}"
+    def read(self, value: object, kind: object) -> object:
+        """Return a value of TOML as the setting's type has it. Raises ValueError, which says what it should be."""
+        try:
+            read = convert(value, kind)
+        except ValidationError as error:
+            raise ValueError(_told(kind)) from error
+        if self.between is not None:
+            least, most = self.between
+            if not least <= read <= most:  # nan neither
+                raise ValueError(f"at least {least}" if read < least else f"at most {most}")
+        return cast("object", read)
 
 
 def setting(default: T, text: str, *, between: tuple[float, float] | None = None, unit: str = "") -> T:
@@ -47,14 +51,6 @@ def settings_of(section: type[Struct]) -> Iterator[tuple[str, object, Meaning]]:
     for each in fields(section):
         meaning = cast("Meaning", each.default_factory)
         yield each.name, meaning(), meaning
-
-
-def as_setting(kind: object, value: object) -> object:
-    """Return a value of TOML as a setting's type has it. Raises `ValueError`, which says what it should be."""
-    try:
-        return convert(value, kind)
-    except ValidationError as error:
-        raise ValueError(_told(kind)) from error
 
 
 def _told(kind: object) -> str:

@@ -3,13 +3,13 @@
 import json
 import uuid
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Annotated, Final, TypeAlias
+from typing import Final
 
-from msgspec import Meta, Struct, field
+from msgspec import Struct, field
 from msgspec.structs import fields, replace
 
 from agent.attachments.attachment import ATTACHMENTS, Attachment, Image, attachments_from
+from memory.clock import Moment
 from memory.clock import utc_now as utc_now
 from memory.clock import utc_text as utc_text
 from memory.json_value import Json, read_as
@@ -76,10 +76,6 @@ def new_id() -> str:
     return uuid.uuid4().hex
 
 
-Moment: TypeAlias = Annotated[datetime, Meta(tz=True)]
-"""Aware UTC."""
-
-
 class Event(Struct, frozen=True):
     """Something that happened, or should: speech, typed text, a timer, its own plan, a step of the loop.
 
@@ -108,11 +104,11 @@ class Event(Struct, frozen=True):
     importance: float = UNSET
     """How much it matters to memory, 0 to 1, as whoever made it says; `UNSET` leaves it to the rule and the agent."""
     not_before: Moment | None = None
-    """Not delivered earlier."""
+    """UTC; not delivered earlier."""
     metadata: Mapping[str, Json] = {}
     """Evidence of a transcript, timings, notes: free, JSON-able, never changed."""
     created_at: Moment = field(default_factory=utc_now)
-    """For speech the moment it began."""
+    """UTC; for speech the moment it began."""
 
     def __post_init__(self) -> None:
         if not self.type.strip():

@@ -3,10 +3,16 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta
 
 Clock: TypeAlias = "Callable[[], datetime]"
 """Returns the time, aware, in UTC; called from any thread."""
+
+
+Moment: TypeAlias = Annotated[datetime, Meta(tz=True)]
+"""Aware; what is read without a zone is refused."""
 
 
 def _machine() -> datetime:

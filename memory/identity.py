@@ -9,8 +9,10 @@ from typing import Final
 import structlog
 from msgspec import Struct
 
+from memory.clock import Moment
 from memory.durable import replace_durably, sync_folder
 from memory.errors import NotProven, RegistrationNeeded
+from memory.json_value import read_json
 
 PURPOSE: Final = b"nakari identity v1\n"
 """What is signed before the challenge, so that the signature is good for nothing else."""
@@ -39,6 +41,13 @@ class Identity(Struct, frozen=True):
     def is_member(self) -> bool:
         """Whether the box knows them."""
         return self.created_at is not None
+
+
+class _Registered(Struct, frozen=True):
+    """What is kept of a member, in a file that the key names."""
+
+    name: str
+    created_at: Moment
 
 
 class Identities:
@@ -72,9 +81,9 @@ class Identities:
         if not is_public_key(owner_key) or not self._file(owner_key).is_file():
             return Identity(owner_key)
         try:
-            told = json.loads(self._file(owner_key).read_text(encoding="utf-8"))
-            return Identity(owner_key, told["name"], datetime.fromisoformat(told["created_at"]))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            told = read_json(self._file(owner_key).read_bytes(), _Registered)
+            return Identity(owner_key, told.name, told.created_at)
+        except (OSError, ValueError) as error:
             log.error("identity_unreadable", file=str(self._file(owner_key)), reason=str(error))  # noqa: TRY400
             return Identity(owner_key)
 

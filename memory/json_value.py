@@ -23,6 +23,14 @@ def read_as(value: object, kind: type[T]) -> T:
         raise ValueError(f"no {kind.__name__}: {error}") from error
 
 
+def read_json(data: bytes, kind: type[T]) -> T:
+    """Return the JSON of a file, read as a class. Raises ValueError for what is no JSON, or of another shape."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:  # any bit of it may have fallen over
+        raise ValueError(str(error)) from error
+
+
 def listed(value: Json) -> list[Json]:
     """Return a list as it is, and an empty one for anything else."""
     return value if isinstance(value, list) else []

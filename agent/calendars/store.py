@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Container, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +10,9 @@ from msgspec import Struct, field
 
 from agent.calendars.reading import Body
 from agent.calendars.source import Collection
+from memory.clock import Moment
 from memory.durable import replace_durably
+from memory.json_value import read_json
 
 INDEX: Final = "index.json"
 
@@ -28,11 +29,11 @@ class Copy(Struct, frozen=True):
     """What was there the last time that the source answered."""
 
     held: tuple[Held, ...] = ()
-    seen_at: datetime | None = None
+    seen_at: Moment | None = None
     """When it was seen last to be so (aware); None where it never was."""
-    fetched_at: datetime | None = None
+    fetched_at: Moment | None = None
     """When its bodies were asked for (aware)."""
-    reminded_until: datetime | None = None
+    reminded_until: Moment | None = None
     """Until when reminders were given (aware)."""
     source: str = ""
     """Of which source; the copy of another one is none."""
@@ -52,9 +53,9 @@ class Store(Struct):
     def load(self, source: str) -> Copy:
         """Return the copy; an empty one where there is none of this source, or it cannot be read."""
         try:
-            copy = msgspec.json.decode((self.folder / INDEX).read_bytes(), type=Copy)
+            copy = read_json((self.folder / INDEX).read_bytes(), Copy)
             is_whole = all((self.folder / each.file).is_file() for each in copy.held)
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, ValueError):
             return Copy(source=source)
         return copy if is_whole and copy.source == source else Copy(source=source)
 

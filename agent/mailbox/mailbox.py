@@ -11,9 +11,9 @@ from agent.event import Event, require_event, utc_now, utc_text
 from agent.mailbox import children as offspring
 from agent.mailbox import economy, queue, table
 from agent.mailbox.children import Child
+from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
 from agent.mailbox.economy import Allowance
 from agent.mailbox.mail import Lease, MailboxRecord, State, Wake
-from agent.mailbox.table import give_up_unreadable, in_spite_of_damage
 from agent.time.series import is_successor, successor
 from memory.json_value import Json
 from memory.state import images

@@ -2,16 +2,15 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, TypeVar, get_args
+from typing import Final, get_args
 
-import structlog
 from msgspec.structs import replace
 
 from agent.event import Event, from_json, to_json, utc_text
-from agent.mailbox import children as offspring
 from agent.mailbox import economy
+from agent.mailbox.damage import readable
 from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at, speaker_in
 from memory.json_value import Json
 from memory.state import images
@@ -53,13 +52,6 @@ CREATE INDEX IF NOT EXISTS mailbox_states ON mailbox (state, waits_for);
 
 OPEN: Final = "state IN ('pending', 'suspended')"
 """Of an event that waits."""
-
-T = TypeVar("T")
-
-log = structlog.get_logger()
-
-UNREADABLE = (ValueError, TypeError)
-"""What reading a changed envelope raises."""
 
 
 def put(connection: sqlite3.Connection, event: Event, now: datetime) -> bool:
@@ -274,7 +266,7 @@ def completed_since(connection: sqlite3.Connection, kind: str, owner_key: str, m
     """Return an owner's events of a type that were completed at a moment or later, the first to arrive first."""
     done = "state = 'completed' AND type = ? AND owner_key = ? AND closed_at >= ? ORDER BY arrival"
     rows = connection.execute(f"SELECT envelope FROM mailbox WHERE {done}", (kind, owner_key, utc_text(moment)))
-    return [from_json(row["envelope"]) for row in rows]
+    return readable(rows)
 
 
 def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str | None) -> list[Event]:
@@ -284,7 +276,7 @@ def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str | No
         "ORDER BY due_at, arrival",
         (event_type, owner_key),
     )
-    return [from_json(row["envelope"]) for row in rows]
+    return readable(rows)
 
 
 def remove_owner(connection: sqlite3.Connection, owner_key: str, *, in_hand: bool) -> int:
@@ -355,46 +347,3 @@ def rename(connection: sqlite3.Connection, event_id: str, speaker: str) -> bool:
         (storable(speaker), event_id),
     )
     return bool(renamed.rowcount)
-
-
-def in_spite_of_damage(connection: sqlite3.Connection, now: datetime, step: Callable[[], T]) -> T:
-    """Return what a step of the mailbox does; where it meets an event that cannot be read, once more without those."""
-    try:
-        return step()
-    except UNREADABLE:
-        if not give_up_unreadable(connection, now):
-            raise
-        return step()
-
-
-def give_up_unreadable(connection: sqlite3.Connection, now: datetime) -> int:
-    """Move every open event that cannot be read to the dead letter, as far as its columns tell it; return how many."""
-    rows = connection.execute(
-        "SELECT id, envelope, type, owner_key, priority FROM mailbox WHERE state IN ('pending', 'suspended', 'in_hand')"
-    ).fetchall()
-    damaged = [row for row in rows if not _is_readable(row["envelope"])]
-    if not damaged:
-        return 0
-    connection.execute("DROP INDEX IF EXISTS mailbox_children")  # SQLite reads the envelope to keep it
-    for row in damaged:
-        left = Event(row["type"] or "unknown", id=row["id"], owner_key=row["owner_key"], priority=row["priority"])
-        connection.execute(
-            "UPDATE mailbox SET state = 'dead', envelope = ?, closed_at = ?, "
-            "reason = 'its text was changed by the disk: what it said is lost' WHERE id = ?",
-            (to_json(left), utc_text(now), row["id"]),
-        )
-        log.error("event_damaged", event_id=row["id"], type=row["type"])
-    bare = to_json(Event("unknown"))
-    closed = connection.execute("SELECT id FROM mailbox WHERE NOT json_valid(envelope)").fetchall()
-    # By id: a copy on another machine has it undamaged, and is to hold the same.
-    connection.executemany("UPDATE mailbox SET envelope = ? WHERE id = ?", [(bare, row["id"]) for row in closed])
-    connection.execute(offspring.SCHEMA)
-    return len(damaged)
-
-
-def _is_readable(envelope: str) -> bool:
-    try:
-        from_json(envelope)
-    except UNREADABLE:
-        return False
-    return True

@@ -123,7 +123,7 @@ def _checked(state: Path, steps: Sequence[Step]) -> int | None:
         return None
     except OSError as error:
         raise StateUnusable(f"{file} cannot be read ({error.strerror}); make it readable for this user") from error
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except (ArithmeticError, ValueError, LookupError, TypeError, RecursionError) as error:
         what = f'{file} does not say which layout the state has ({{"layout": 1, "nakari": "0.1.0"}})'
         raise StateUnusable(f"{what}; restore it from a backup") from error
     if layout > _present(steps):

@@ -5,10 +5,10 @@ from typing import cast
 
 from appliance.api.requests.models import ModelHandler
 from appliance.commands.registry import Asking, Command
+from appliance.config.as_toml import toml_value
 from appliance.config.file import SECTIONS
 from appliance.config.meaning import settings_of
 from appliance.config.sections import Settings
-from appliance.config.values import toml_value
 from appliance.errors import Problem
 from appliance.exits import Exit
 from memory.json_value import Json

@@ -62,8 +62,10 @@ def set_value(file: Path, key: str, value: str) -> None:
         before = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         before = default_toml()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the configuration {file} cannot be read: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"the configuration {file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} is not valid TOML: it is not UTF-8 text (byte {error.start})") from error
     after = with_value(before, str(file), key, value)
     file.parent.mkdir(parents=True, exist_ok=True)
     target = file.resolve()  # a link stays one

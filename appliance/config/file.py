@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from appliance.config.agent.calendar import CalendarSource, wrong_calendar
 from appliance.config.agent.mcp import MOST_CHARACTERS, McpServer, wrong_server
 from appliance.config.agent.models import NamedModel
+from appliance.config.as_toml import shown, toml_value
 from appliance.config.meaning import settings_of
 from appliance.config.network.http import wrong_http
 from appliance.config.network.machines import wrong_machines
@@ -21,7 +22,7 @@ from appliance.config.network.wyoming import wrong_wyoming
 from appliance.config.sections import Settings
 from appliance.config.sound.recognizers import wrong_engines
 from appliance.config.sound.voices import wrong_voices
-from appliance.config.values import listed, shown, toml_value, wrong_meaning
+from appliance.config.values import listed, wrong_meaning
 from appliance.errors import ConfigError
 
 CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer, "calendar": CalendarSource}
@@ -146,8 +147,8 @@ class SettingsText(Struct, frozen=True):
         for name, table in tables.items():
             section = f"{catalog}.{name}"
             self._check_names(section, table, kind)
-            if not _NAME.match(name) or (name in RESERVED if kind is NamedModel else len(name) > MOST_CHARACTERS):
-                raise self._error(section, "", f"[{section}] should have a name of small letters, digits and -")
+            if wrong := _wrong_name(name, kind):
+                raise self._error(section, "", f"[{section}] {wrong}")
             found[name] = self._read(section, table, kind)
             self._check_meanings(section, _RULES[catalog], table, found[name])
             key, wrong = _wrong_table(found[name])
@@ -180,14 +181,22 @@ class SettingsText(Struct, frozen=True):
                 try:
                     values[key] = meaning.read(table[key], kinds[key])
                 except ValueError as error:
-                    wrong = f"[{section}] {key} should be {error}; it is {shown(table[key])}"
-                    raise self._error(section, key, wrong) from error
+                    raise self._error(section, key, f"[{section}] {key} {error}") from error
         return kind(**values)
 
     def _error(self, section: str, key: str, sentence: str) -> WrongSetting:
         line = line_of(self.text, section, key)
         place = f"{self.name}, line {line}" if line else self.name
         return WrongSetting(f"{place}: {' '.join(sentence.split())}", section, key)
+
+
+def _wrong_name(name: str, kind: type) -> str:
+    """Return what is wrong with the name of a catalog's table, "" for nothing."""
+    if not _NAME.match(name):
+        return "should have a name of small letters, digits and -"
+    if kind is NamedModel:
+        return "has a name that nakari itself uses: give it another one" if name in RESERVED else ""
+    return "" if len(name) <= MOST_CHARACTERS else f"should have a name of at most {MOST_CHARACTERS} characters"
 
 
 def _wrong_table(table: object) -> tuple[str, str]:
@@ -250,7 +259,7 @@ def default_toml() -> str:
     parts += ["", "#[models.NAME]", _comment(models)]
     for catalog, kind in CATALOGS.items():
         if kind is not NamedModel:
-            parts += ["", f"#[{catalog}.NAME]", _comment(" ".join((kind.__doc__ or "").split()))]
+            parts += ["", f"#[{catalog}.NAME]", _comment(kind.__doc__ or "")]
             parts += [_comment(f"{key}: {meaning}") for key, _, meaning in settings_of(kind)]
     return "\n".join(parts) + "\n"
 
@@ -273,7 +282,9 @@ def show(settings: Settings) -> str:
 
 
 def _comment(text: str) -> str:
-    return textwrap.fill(text, 110, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+    return textwrap.fill(
+        " ".join(text.split()), 110, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+    )
 
 
 def _unknown_section(name: str, is_table: bool) -> str:

@@ -7,6 +7,8 @@ from typing import Final, Literal, TypeVar, cast, get_args, get_origin
 from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import fields
 
+from appliance.config.as_toml import shown
+
 T = TypeVar("T")
 
 _KINDS: Final = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
@@ -29,15 +31,15 @@ class Meaning(Struct, frozen=True):
         return f"{self.text} In {self.unit}." if self.unit else self.text
 
     def read(self, value: object, kind: object) -> object:
-        """Return a value of TOML as the setting's type has it. Raises ValueError, which says what it should be."""
+        """Return a value of TOML as the setting's type has it. Raises ValueError, which says what is wrong with it."""
         try:
             read = convert(value, kind)
         except ValidationError as error:
-            raise ValueError(_told(kind)) from error
-        if self.between is not None:
+            raise ValueError(f"should be {_told(kind)}; {_given(value, kind)}") from error
+        if self.between is not None and not (self.between[0] <= read <= self.between[1]):
             least, most = self.between
-            if not least <= read <= most:  # nan neither
-                raise ValueError(f"at least {least}" if read < least else f"at most {most}")
+            wanted = f"at least {least}" if read < least else f"at most {most}" if read > most else "a number"
+            raise ValueError(f"should be {wanted}; it is {shown(value)}")
         return cast("object", read)
 
 
@@ -55,8 +57,25 @@ def settings_of(section: type[Struct]) -> Iterator[tuple[str, object, Meaning]]:
 
 def _told(kind: object) -> str:
     if get_origin(kind) is Literal:
-        *others, last = map(repr, get_args(kind))
+        *others, last = map(shown, get_args(kind))
         return f"{', '.join(others)} or {last}"
     if get_origin(kind) is tuple:
         return f"a list, each {_told(get_args(kind)[0])}"
-    return "a table of texts" if get_origin(kind) is Mapping else _KINDS[cast("type", kind)]
+    return "a table, each a text in quotes" if get_origin(kind) is Mapping else _KINDS[cast("type", kind)]
+
+
+def _given(value: object, kind: object) -> str:
+    """Return what a wrong value is, or the first wrong one in it."""
+    if isinstance(value, list) and get_origin(kind) is tuple:
+        return f"one is {shown(next(each for each in value if not _is(each, get_args(kind)[0])))}"
+    if isinstance(value, dict) and get_origin(kind) is Mapping:
+        return next(f"{name} is {shown(each)}" for name, each in value.items() if not _is(each, str))
+    return f"it is {shown(value)}"
+
+
+def _is(value: object, kind: object) -> bool:
+    try:
+        convert(value, kind)
+    except ValidationError:
+        return False
+    return True

@@ -1,6 +1,5 @@
-"""Values of settings: as TOML writes them, and what a text has to mean where its type does not tell."""
+"""What a text of the settings has to mean where its type does not tell."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from agent.time.quiet import quiet_hours
+from appliance.config.as_toml import shown
 from appliance.config.network.http import wrong_part
 from appliance.config.network.machines import SCHEMES, wrong_household, wrong_name
 from appliance.config.network.wyoming import wrong_listen, wrong_network
@@ -49,24 +49,9 @@ _JUDGES: Mapping[tuple[str, str], Callable[[str], str]] = {
 }
 
 
-def toml_value(value: object) -> str:
-    """Return a setting's value as TOML writes it; for texts that is JSON's way too, DEL apart."""
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(toml_value, value))}]"
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{name} = {toml_value(inner)}' for name, inner in value.items())} }}" if value else "{}"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else str(value)
-
-
 def listed(value: str) -> tuple[str, ...]:
     """Return the parts of a setting that holds several, separated by commas."""
     return tuple(part.strip() for part in value.split(",") if part.strip())
-
-
-def shown(value: object) -> str:
-    """Return a value of any type in few characters, for a sentence."""
-    text = toml_value(value) if isinstance(value, bool | int | float | str) else f"a {type(value).__name__}"
-    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def wrong_meaning(section: str, key: str, value: object) -> str:

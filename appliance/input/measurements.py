@@ -6,6 +6,7 @@ from typing import TypeVar
 import msgspec
 
 from memory.durable import replace_durably
+from memory.json_value import read_json
 
 Found = TypeVar("Found")
 
@@ -13,8 +14,8 @@ Found = TypeVar("Found")
 def recall(kind: type[Found], file: Path) -> Found | None:
     """Return what was kept in a file; None where none was, or it cannot be read any more."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=kind)
-    except (OSError, msgspec.MsgspecError):
+        return read_json(file.read_bytes(), kind)
+    except (OSError, ValueError):
         return None
 
 

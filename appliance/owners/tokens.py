@@ -14,8 +14,10 @@ import structlog
 from msgspec import Struct
 
 from agent.event import HOUSEHOLD
+from memory.clock import Moment
 from memory.durable import replace_durably, sync_folder
 from memory.identity import is_public_key
+from memory.json_value import read_json
 
 FOLDER: Final = "tokens"
 """In the state folder: a backup takes it along, and a restore brings it back."""
@@ -41,8 +43,7 @@ class KeptToken(Struct, frozen=True):
     name: str
     owner_key: str
     """Whose words come with it; `HOUSEHOLD`, or a public key."""
-    created_at: datetime
-    """Aware UTC."""
+    created_at: Moment
 
 
 class IssuedToken(Struct, frozen=True):
@@ -154,10 +155,9 @@ def _digest(token: str) -> str:
 
 def _read(file: Path) -> KeptToken | None:
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-        return KeptToken(told["name"], told["owner_key"], datetime.fromisoformat(told["created_at"]))
+        return read_json(file.read_bytes(), KeptToken)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:  # good for nothing until it is made anew
+    except (OSError, ValueError) as error:  # good for nothing until it is made anew
         log.error("token_unreadable", file=str(file), reason=str(error))  # noqa: TRY400
         return None

@@ -10,10 +10,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import fields
 
+from appliance.config.as_toml import toml_value
 from appliance.config.edit import with_value
 from appliance.config.file import SettingsText
 from appliance.config.sections import EarsSettings
-from appliance.config.values import toml_value
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard

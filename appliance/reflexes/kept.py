@@ -1,28 +1,34 @@
 """What reflexes changed and a restart must not undo: mute, and how loud it is."""
 
 import asyncio
-import json
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
+import msgspec
 import structlog
-from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
+from memory.clock import Moment
 from memory.durable import replace_durably
+from memory.json_value import read_json
 
 log = structlog.get_logger()
 
 
-class Kept(Struct, frozen=True):
+Percent: TypeAlias = Annotated[int, Meta(ge=0, le=100)]
+
+
+class Kept(Struct, frozen=True, forbid_unknown_fields=True):
     """The state of the switches."""
 
-    muted: bool = False
-    muted_until: datetime | None = None
-    """When that ends by itself, aware; None for never, or where nobody knows."""
-    volume: int | None = None
-    """Percent; None where nobody changed it."""
-    volume_configured: int = 100
+    muted: bool
+    muted_until: Moment | None = None
+    """When that ends by itself; None for never, or where nobody knows."""
+    volume: Percent | None = None
+    """None where nobody changed it."""
+    volume_configured: Percent = 100
     """The configuration's percent when it was changed: once that says something else, it counts again."""
 
 
@@ -52,15 +58,13 @@ class KeptSwitches:
 
     def _read(self) -> Kept:
         try:
-            found = json.loads(self._file.read_text(encoding="utf-8"))
-            until = datetime.fromisoformat(found["muted_until"]).astimezone(UTC) if found.get("muted_until") else None
-            return Kept(bool(found["muted"]), until, found["volume"], int(found["volume_configured"]))
+            return read_json(self._file.read_bytes(), Kept)
         except FileNotFoundError:
-            return Kept()
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            return Kept(muted=False)
+        except (OSError, ValueError) as error:
             # Nobody knows what was wanted: a microphone that stays off is the error that harms least.
             log.warning("switches_unreadable", reason=str(error), file=str(self._file))
             return Kept(muted=True)
 
     def _write(self, kept: Kept) -> None:
-        replace_durably(self._file, [json.dumps(asdict(kept), default=datetime.isoformat).encode()])
+        replace_durably(self._file, [msgspec.json.encode(kept)])

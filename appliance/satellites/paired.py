@@ -9,6 +9,7 @@ from msgspec import Struct
 from appliance.satellites.errors import SatellitesDamaged
 from audio.egress import SendsTo
 from memory.durable import replace_durably
+from memory.json_value import read_json
 
 FILE: Final = "satellites.json"
 """In the state folder: a backup takes it along, keys included, and a restore brings it back."""
@@ -66,10 +67,10 @@ class PairedList:
         """Return the devices in the order in which they were paired. Raises SatellitesDamaged."""
         try:
             with self._file.open("rb") as file:
-                return msgspec.json.decode(file.read(MOST_BYTES), type=_Kept).satellites
+                return read_json(file.read(MOST_BYTES), _Kept).satellites
         except FileNotFoundError:
             return ()
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is damaged"
             fix = "restore it from a backup, or remove it and pair the satellites again"
             raise SatellitesDamaged(f"{self._file} cannot be read: {reason}; {fix}") from None  # no key into a log

@@ -281,7 +281,7 @@ def forget(
     With --about "spare key" all that the household said with those words goes, and what it was answered with them.
 
     With --owner, or --everything, an owner's words, events, timers, settings, membership and graph go, and what they
-    had it write into the household's graph. This works without the service too.
+    had it write into the household's graph. --owner works without the service too.
 
     It says which words go and asks first; a script says --yes.
 

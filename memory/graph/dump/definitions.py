@@ -16,7 +16,7 @@ from memory.durable import replace_durably
 from memory.errors import GraphRefused
 from memory.graph.cypher import Statement, quoted
 from memory.graph.store import VectorOptions
-from memory.json_value import Json, listed
+from memory.json_value import Json, listed, read_json
 
 SIMILARITIES: Final = ("COSINE", "EUCLIDEAN")
 
@@ -105,8 +105,8 @@ class WantedIndexes:
     def read(self) -> list[IndexDefinition]:
         """Return what is in it; nothing when there is no file, or one that cannot be read."""
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=list[IndexDefinition])
-        except (OSError, msgspec.MsgspecError):
+            return read_json(self._path.read_bytes(), list[IndexDefinition])
+        except (OSError, ValueError):
             return []
 
     def add(self, wanted: IndexDefinition) -> None:

@@ -44,6 +44,9 @@ async def test_an_event_that_cannot_be_read_goes_to_the_dead_letter_and_the_next
     flip(tmp_path, b"the damaged one", was, became)
     database = await opened(tmp_path)
     mailbox = Mailbox(database, clock, clock.wait)
+    assert await mailbox.waiting("asr_transcript", None) == [], (
+        "who looks before, as the ringer does, is not stopped by it"
+    )
     if in_hand:
         assert await mailbox.recover() == []
     assert (await mailbox.take()).event == other

@@ -136,7 +136,7 @@ def test_a_wrong_key_stops_every_command_with_one_sentence(tmp_path: Path, comma
         ("[ears", "is not valid TOML: Expected ']'"),
         (
             "[log]\nlevel = 'loud'",
-            "line 2: [log] level should be 'debug', 'info', 'warning' or 'error'; it is \"loud\"",
+            'line 2: [log] level should be "debug", "info", "warning" or "error"; it is "loud"',
         ),
         ("[log]\nfile = '/proc/nakari.log'", "the log file /proc/nakari.log cannot be written"),
         ("\x00", "is not valid TOML"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from appliance.config.agent.models import NamedModel
+from appliance.config.as_toml import toml_value
 from appliance.config.file import (
     SECTIONS,
     SettingsText,
@@ -21,7 +22,6 @@ from appliance.config.file import (
 from appliance.config.meaning import settings_of
 from appliance.config.network.http import HttpSettings
 from appliance.config.sections import EarsSettings, Settings, VoiceSettings
-from appliance.config.values import toml_value
 from appliance.errors import ConfigError
 from appliance.exits import Exit
 
@@ -68,13 +68,13 @@ def test_what_the_file_says_replaces_the_default_and_nothing_else() -> None:
         ("wxyz = 3", "nakari.toml, line 1: wxyz stands outside of any section"),
         ("ears = 3", "nakari.toml, line 1: ears is a section: write [ears] on a line, its keys below it"),
         ("[[ears]]\n", "nakari.toml: ears is a section"),
-        ("[ears.model]\nname = 'x'", "nakari.toml: [ears] model should be a text in quotes; it is a dict"),
+        ("[ears.model]\nname = 'x'", "nakari.toml: [ears] model should be a text in quotes; it is a table"),
         ("[ears]\ncommit_silence = 'x'", 'line 2: [ears] commit_silence should be a number; it is "x"'),
         ("[ears]\ncommit_silence = 9", "[ears] commit_silence should be at most 1.2; it is 9"),
         ("[ears]\ncommit_silence = nan", "[ears] commit_silence should be"),
         ("[ears]\nlanguage = 'en-US'", 'language should be a code of ISO 639-1 in small letters, such as "en" or "zh"'),
         ("[ears]\nlanguage = 'English'", "[ears] language should be a code"),
-        ("[ears]\nbackend = 'alsa'", "[ears] backend should be 'sounddevice' or 'pyaudio'; it is \"alsa\""),
+        ("[ears]\nbackend = 'alsa'", '[ears] backend should be "sounddevice" or "pyaudio"; it is "alsa"'),
         ("[voice]\nvolume = -1", "[voice] volume should be at least 0; it is -1"),
         ("[voice]\nvolume = true", "[voice] volume should be a whole number; it is true"),
         ("[voice]\nvolume = 99999999999999999999999", "[voice] volume should be at most 100"),

@@ -93,7 +93,7 @@ async def test_one_of_the_catalog_may_think_from_the_start(tmp_path: Path) -> No
             f'[model]\nfallbacks = "{"x" * 200_000}"', f'names no model "{"x" * 59}…; there are none', id="long"
         ),
         ("[models]\nbig = 3", "[models.big]"),
-        ('[models.offline]\nname = "x"', "[models.offline] should have a name"),
+        ('[models.offline]\nname = "x"', "[models.offline] has a name that nakari itself uses"),
         ('[models.big]\nnaem = "x"', "[models.big] has no key naem; did you mean name?"),
         ("[models.big]\ntemperature = 3.0", "line 2: [models.big] temperature should be at most 2"),
         ('[models.big]\nbase_url = "ftp://x"', "[models.big] base_url should begin with http://"),

@@ -131,7 +131,7 @@ def test_a_choice_that_lacks_something_is_a_wrong_configuration(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('embeddings = "onnx"', "[memory] embeddings should be 'auto', 'off', 'local' or 'api'"),
+        ('embeddings = "onnx"', '[memory] embeddings should be "auto", "off", "local" or "api"'),
         ('embedding_url = "127.0.0.1:11434"', "[memory] embedding_url should begin with http:// or https://"),
         ('embedding_url = "http://me:0123@box/v1"', "should hold no user and no password"),
         ('embedding_key_env = "sk-0123456789"', "not the key itself"),

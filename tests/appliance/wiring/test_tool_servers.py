@@ -79,7 +79,7 @@ def test_what_is_used_is_shown_as_it_may_be_written(tmp_path: Path) -> None:
         ('[mcp.a]\ncommand = [" "]', "line 2: [mcp.a] command names no program"),
         ('[mcp.A]\ncommand = ["b"]', "should have a name of small letters, digits and -"),
         ('[mcp.a_b]\ncommand = ["b"]', "should have a name of small letters, digits and -"),
-        (f'[mcp.{"a" * 25}]\ncommand = ["b"]', "should have a name of small letters, digits and -"),
+        (f'[mcp.{"a" * 25}]\ncommand = ["b"]', "should have a name of at most 24 characters"),
         ('[mcp.a]\nurl = "ftp://b"', "url should begin with http:// or https://"),
         ('[mcp.a]\nurl = "http://user:word@b"', "url should hold no user and no password"),
         ('[mcp.a]\nurl = "http://b"\napi_key_env = "sk-1"', "not the key itself"),

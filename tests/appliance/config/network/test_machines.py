@@ -25,7 +25,7 @@ def parse(text: str) -> MachineSettings:
         ('url = "nats://server:x"', "url is no address"),
         ('role = "ears"', '[machines] role is "ears", and url is "": name the server where its mind can be met'),
         ('role = "mind"', "name the server where its ears can be met"),
-        ('role = "mouth"', "[machines] role should be 'all', 'ears' or 'mind'"),
+        ('role = "mouth"', '[machines] role should be "all", "ears" or "mind"'),
         ('household = "our home"', "[machines] household should be of up to 32 small letters, digits and -"),
         ('household = "a.b"', "household should be of"),
         ('household = "*"', "household should be of"),

@@ -229,7 +229,10 @@ def test_the_service_loses_no_word_when_its_server_is_killed_during_a_request(tm
         ('[ears]\nengines = ["wyoming"]', r'names "wyoming", but \[wyoming_recognizer\] has no url'),
         ('[ears]\nengines = ["streaming"]', r'names "streaming", but \[streaming_recognizer\] has no model'),
         ("[streaming_recognizer]\nthreads = -1", "threads"),
-        ('[ears]\nengines = ["google"]', "should be a list, each 'whisper', 'streaming', 'openai' or 'wyoming'"),
+        (
+            '[ears]\nengines = ["google"]',
+            'each "whisper", "streaming", "openai" or "wyoming"; one is "google"',
+        ),
         ('[openai_recognizer]\nurl = "speech.home"', "should begin with http:// or https://"),
         ('[openai_recognizer]\nurl = "https://a:b@c"', "should hold no user and no password"),
         ('[wyoming_recognizer]\nurl = "http://speech.home"', "should begin with tcp://"),

@@ -3,9 +3,9 @@
 import json
 import uuid
 from collections.abc import Mapping
-from typing import Final
+from typing import Annotated, Final
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import fields, replace
 
 from agent.attachments.attachment import ATTACHMENTS, Attachment, Image, attachments_from
@@ -76,6 +76,10 @@ def new_id() -> str:
     return uuid.uuid4().hex
 
 
+MOST_PRIORITY: Final = 2**63 - 1
+"""What SQLite holds."""
+
+
 class Event(Struct, frozen=True):
     """Something that happened, or should: speech, typed text, a timer, its own plan, a step of the loop.
 
@@ -99,7 +103,7 @@ class Event(Struct, frozen=True):
     error: str = ""
     max_tool_calls: int | None = None
     """Tool calls it may use; None is what an event of its type may."""
-    priority: int = 0
+    priority: Annotated[int, Meta(ge=-MOST_PRIORITY, le=MOST_PRIORITY)] = 0
     """Higher first; a person's events are 10, timers 20, its own 0, idle work negative."""
     importance: float = UNSET
     """How much it matters to memory, 0 to 1, as whoever made it says; `UNSET` leaves it to the rule and the agent."""
@@ -165,13 +169,13 @@ def in_room_of(event: Event) -> dict[str, Json]:
 def to_json(event: Event) -> str:
     """Return the event as JSON text; `from_json` inverts it exactly, whatever characters it holds.
 
-    Raises ValueError for a naive time, TypeError for metadata JSON cannot hold.
+    Raises ValueError for a naive time and for a number that JSON has not, TypeError for metadata JSON cannot hold.
     """
     body: dict[str, object] = {field.name: getattr(event, field.name) for field in fields(Event)}
     body["metadata"] = dict(event.metadata)
     body["created_at"] = utc_text(event.created_at)
     body["not_before"] = None if event.not_before is None else utc_text(event.not_before)
-    return json.dumps(body, separators=(",", ":"))
+    return json.dumps(body, separators=(",", ":"), allow_nan=False)
 
 
 def from_json(text: str) -> Event:

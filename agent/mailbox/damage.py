@@ -34,7 +34,7 @@ def give_up_unreadable(connection: sqlite3.Connection, now: datetime) -> int:
     rows = connection.execute(
         "SELECT id, envelope, type, owner_key, priority FROM mailbox WHERE state IN ('pending', 'suspended', 'in_hand')"
     ).fetchall()
-    damaged = [row for row in rows if _read(row["envelope"]) is None]
+    damaged = [row for row in rows if _read(row) is None]
     if not damaged:
         return 0
     connection.execute("DROP INDEX IF EXISTS mailbox_children")  # SQLite reads the envelope to keep it
@@ -46,21 +46,31 @@ def give_up_unreadable(connection: sqlite3.Connection, now: datetime) -> int:
             (to_json(left), utc_text(now), row["id"]),
         )
         log.error("event_damaged", event_id=row["id"], type=row["type"])
-    bare = to_json(Event("unknown"))
     closed = connection.execute("SELECT id FROM mailbox WHERE NOT json_valid(envelope)").fetchall()
     # By id: a copy on another machine has it undamaged, and is to hold the same.
-    connection.executemany("UPDATE mailbox SET envelope = ? WHERE id = ?", [(bare, row["id"]) for row in closed])
+    connection.executemany(
+        "UPDATE mailbox SET envelope = ? WHERE id = ?",
+        [(to_json(Event("unknown", id=row["id"])), row["id"]) for row in closed],
+    )
     connection.execute(offspring.SCHEMA)
     return len(damaged)
 
 
 def readable(rows: Iterable[sqlite3.Row]) -> list[Event]:
     """Return the events of rows; one that cannot be read goes to the dead letter when its turn comes."""
-    return [event for row in rows if (event := _read(row["envelope"])) is not None]
+    return [event for row in rows if (event := _read(row)) is not None]
 
 
-def _read(envelope: str) -> Event | None:
+def event_of(row: sqlite3.Row) -> Event:
+    """Return the event of a row. Raises one of `UNREADABLE`, also where it says that it is another one."""
+    event = from_json(row["envelope"])
+    if event.id != row["id"]:  # what is done about it would be done to none, again and again
+        raise ValueError("an event under the id of another one")
+    return event
+
+
+def _read(row: sqlite3.Row) -> Event | None:
     try:
-        return from_json(envelope)
+        return event_of(row)
     except UNREADABLE:
         return None

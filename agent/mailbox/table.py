@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from agent.event import Event, from_json, to_json, utc_text
 from agent.mailbox import economy
-from agent.mailbox.damage import readable
+from agent.mailbox.damage import event_of, readable
 from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at, speaker_in
 from memory.json_value import Json
 from memory.state import images
@@ -265,14 +265,14 @@ def listed(connection: sqlite3.Connection, state: State, limit: int, owner_key: 
 def completed_since(connection: sqlite3.Connection, kind: str, owner_key: str, moment: datetime) -> list[Event]:
     """Return an owner's events of a type that were completed at a moment or later, the first to arrive first."""
     done = "state = 'completed' AND type = ? AND owner_key = ? AND closed_at >= ? ORDER BY arrival"
-    rows = connection.execute(f"SELECT envelope FROM mailbox WHERE {done}", (kind, owner_key, utc_text(moment)))
+    rows = connection.execute(f"SELECT id, envelope FROM mailbox WHERE {done}", (kind, owner_key, utc_text(moment)))
     return readable(rows)
 
 
 def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str | None) -> list[Event]:
     """Return the open events of a type, of one owner or all, the one that is due first first."""
     rows = connection.execute(
-        f"SELECT envelope FROM mailbox WHERE {OPEN} AND type = ? AND owner_key = coalesce(?, owner_key) "
+        f"SELECT id, envelope FROM mailbox WHERE {OPEN} AND type = ? AND owner_key = coalesce(?, owner_key) "
         "ORDER BY due_at, arrival",
         (event_type, owner_key),
     )
@@ -303,7 +303,7 @@ def _in_hand_changed(connection: sqlite3.Connection, changes: str, values: Mappi
 
 def _in_hand(row: sqlite3.Row) -> Lease:
     counters = {name: row[name] for name in ("attempt", "note", "tool_calls", "model_calls", "grants")}
-    return Lease(from_json(row["envelope"]), redelivered=bool(row["redelivered"]), **counters)
+    return Lease(event_of(row), redelivered=bool(row["redelivered"]), **counters)
 
 
 def filed(row: sqlite3.Row) -> MailboxRecord:

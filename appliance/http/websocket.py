@@ -30,7 +30,7 @@ from appliance.live.from_client import (
     UserWords,
 )
 from appliance.live.live import Live
-from appliance.live.messages import AnswerMessage, ErrorMessage, Message, ProgressMessage
+from appliance.live.messages import AnswerMessage, ErrorMessage, Message, ProgressMessage, as_text
 from appliance.live.parts import Failure, Progress
 from appliance.live.readers import SEND_SECONDS, Reader
 from memory.json_value import Json
@@ -123,7 +123,7 @@ class Client(Struct):
 
     async def send(self, what: bytes | Message) -> None:
         """Send a message or a frame of sound; waits while the client is behind. Raises `ClientGone`."""
-        text = what.model_dump_json() if isinstance(what, Message) else ""
+        text = as_text(what) if isinstance(what, Message) else ""
         await self._send(what if isinstance(what, bytes) else text)
 
     async def serve(self, reader: Reader) -> None:

@@ -285,10 +285,10 @@ def packets_of(facts: Iterable[Fact]) -> list[Packet]:
 
 def packet_of(fact: Fact) -> Packet:
     """Return a fact as a message. Raises ValueError for one that is none."""
-    from appliance.live.messages import MESSAGES  # needed once somebody looks
+    from appliance.live.messages import MESSAGES, as_text  # needed once somebody looks
 
     about = {"run_id": fact.run_id, "seq": fact.seq, "at": fact.at, "payload": fact.payload}
-    return Packet(fact.name, fact.seq, MESSAGES[fact.name].model_validate(about).model_dump_json())
+    return Packet(fact.name, fact.seq, as_text(MESSAGES[fact.name].model_validate(about)))
 
 
 def _timer(timer: Event, state: str) -> dict[str, Json]:

@@ -1,5 +1,6 @@
 """What SSE and WebSocket say to a client, as models; the JSON Schema and the page's types are made from them."""
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Final, Literal, get_args
@@ -232,3 +233,9 @@ MESSAGES: Final[Mapping[str, type[Message]]] = {
 """The kinds by their names."""
 
 TO_CLIENT: Final[TypeAdapter[ServerMessage]] = TypeAdapter(ServerMessage)
+
+
+def as_text(message: Message) -> str:
+    """Return it as JSON, half a character, which a model may have written, as "?"."""
+    text = json.dumps(message.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
+    return text.encode(errors="replace").decode()

@@ -3,12 +3,13 @@
 import asyncio
 import json
 from contextlib import suppress
-from typing import Final, Literal, TypeAlias, get_args
+from datetime import datetime
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import structlog
 from msgspec import Struct, to_builtins
 
-from agent.event import Event
+from agent.event import Event, to_json
 from audio.loops import Loop
 from memory.errors import EngineFailure, EngineRefused
 from memory.json_value import read_as
@@ -107,6 +108,10 @@ class Sentence(Struct, frozen=True):
     is_sign: bool = False
     """Only tells that it goes on: no answer."""
 
+    def __post_init__(self) -> None:
+        if self.until and datetime.fromisoformat(self.until).tzinfo is None:
+            raise ValueError("a time without its zone")
+
 
 class End(Struct, frozen=True):
     """A reply has no more sentences than so many."""
@@ -166,6 +171,10 @@ class WireRefused(EngineRefused):
     """A message of another machine that this version does not read; the sentence says what to update."""
 
 
+class NoMessage(WireRefused):
+    """What no version reads."""
+
+
 def pack(message: Message) -> bytes:
     """Return a message as JSON; `unpack` inverts it."""
     return json.dumps({"version": VERSION, "kind": type(message).__name__.lower(), **to_builtins(message)}).encode()
@@ -174,17 +183,32 @@ def pack(message: Message) -> bytes:
 def unpack(data: bytes) -> Message:
     """Return the message that was packed. Raises `WireRefused` for a newer one, and for what is none."""
     try:
-        body = json.loads(data)
+        body = _whole(data)
         version, kind = int(body.pop("version")), str(body.pop("kind"))
     except _NO_MESSAGE as error:
-        raise WireRefused("another machine sent what is no message of nakari's; look who has the login") from error
+        raise NoMessage("another machine sent what is no message of nakari's; look who has the login") from error
     if version > VERSION:
         what = f"another machine sent a message of version {version}, and this one reads up to {VERSION}"
         raise WireRefused(f"{what}; update nakari here")
     try:
-        return read_as(body, _KINDS[kind])
+        message = read_as(body, _KINDS[kind])
+        for event in _events_in(message):
+            to_json(event)  # it can be kept
     except _NO_MESSAGE as error:
-        raise WireRefused(f"another machine sent a {kind!r} that cannot be read; update nakari on both") from error
+        raise NoMessage(f"another machine sent a {kind!r} that cannot be read; update nakari on both") from error
+    return message
+
+
+def _whole(data: bytes) -> dict[str, Any]:
+    """Return the object of a message, each half character as "?". Raises ValueError for numbers that JSON has not."""
+    text = json.dumps(json.loads(data), ensure_ascii=False, allow_nan=False)
+    return dict(json.loads(text.encode(errors="replace")))
+
+
+def _events_in(message: Message) -> tuple[Event, ...]:
+    if isinstance(message, Turn):
+        return (message.event,)
+    return message.events if isinstance(message, Timers) else ()
 
 
 class Reader:

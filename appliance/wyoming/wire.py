@@ -110,10 +110,10 @@ def parsed(kind: type[Parsed], event: Event) -> Parsed:
 
 
 def text_of(value: object, what: str) -> str:
-    """Return a text that came in an event. Raises `Malformed` for anything else."""
+    """Return a text that came in an event, half a character as "?". Raises `Malformed` for anything else."""
     if not isinstance(value, str):
         raise Malformed(f"{what} that is no text")
-    return value
+    return value.encode(errors="replace").decode()
 
 
 def _object(line: bytes, what: str) -> dict[str, Json]:

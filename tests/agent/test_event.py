@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.event import Event, from_json, to_json, utc_text
+from agent.event import MOST_PRIORITY, Event, from_json, to_json, utc_text
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
@@ -21,7 +21,7 @@ EVENTS = st.builds(
     Event,
     type=st.text(min_size=1).filter(str.strip),
     content=st.text(),
-    priority=st.integers(),
+    priority=st.integers(-MOST_PRIORITY, MOST_PRIORITY),
     importance=st.floats(0, 1),
     not_before=st.none() | MOMENTS,
     metadata=st.dictionaries(st.text(), JSON),

@@ -30,6 +30,7 @@ from appliance.machines.wire import (
     End,
     Forget,
     Interrupt,
+    NoMessage,
     Presence,
     Reader,
     Report,
@@ -180,6 +181,8 @@ class RemoteRooms:
                 delivery = await inbox.take()
                 try:
                     await self._take(delivery.message)
+                except NoMessage as error:  # waiting for an update would hold up all that comes behind it
+                    log.error("message_put_away", reason=str(error))  # noqa: TRY400
                 except MemoryFailure:
                     with suppress(EngineFailure):
                         await delivery.release()
@@ -190,7 +193,7 @@ class RemoteRooms:
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _take(self, data: bytes) -> None:
-        """Act on one message. Raises `StateUnusable`; one that cannot be read stays where it is (`WireRefused`)."""
+        """Act on one message. Raises `StateUnusable`; one of a newer version stays where it is (`WireRefused`)."""
         message = unpack(data)
         if isinstance(message, Turn):
             await self._arriving.file(message)

@@ -55,3 +55,19 @@ async def test_an_event_that_cannot_be_read_goes_to_the_dead_letter_and_the_next
     assert dead.reason == "its text was changed by the disk: what it said is lost"
     assert await mailbox.enqueue(work("a child", source="self", parent_id=other.id)), "what counts its own works again"
     await database.close()
+
+
+@pytest.mark.shows("A24", "B24")
+async def test_an_event_under_the_id_of_another_is_given_up_and_not_handled_for_ever(tmp_path: Path) -> None:
+    clock = Clock()
+    damaged = Event("asr_transcript", "the damaged one", id="a" * 32, created_at=clock())
+    database = await opened(tmp_path)
+    await Mailbox(database, clock, clock.wait).enqueue(damaged)
+    await database.close()
+    flip(tmp_path, b"the damaged one", b"a" * 32, b"a" * 31 + b"c")
+    database = await opened(tmp_path)
+    mailbox = Mailbox(database, clock, clock.wait)
+    assert await mailbox.recover() == []
+    [dead] = await mailbox.listed("dead")
+    assert dead.event.id == damaged.id
+    await database.close()

@@ -1,5 +1,6 @@
 """What JSON can hold. Not `json.py`: a child process whose script lies in this folder would import that."""
 
+import json
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
@@ -12,11 +13,14 @@ else:
 T = TypeVar("T")
 
 
-def read_as(value: object, kind: type[T]) -> T:
+def read_as(value: object, kind: type[T], always: str = "") -> T:
     """Return what a class wrote as JSON, read as that class; what it does not know is left out.
 
-    Raises ValueError, which says what is wrong, and where.
+    `always` is a field that has a default and is always written: without it a bit of the disk fell over. Raises
+    ValueError, which says what is wrong, and where.
     """
+    if always and isinstance(value, dict) and always not in value:
+        raise ValueError(f"no {kind.__name__}: it has no {always}")
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -29,6 +33,12 @@ def read_json(data: bytes, kind: type[T]) -> T:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:  # any bit of it may have fallen over
         raise ValueError(str(error)) from error
+
+
+def whole(value: Json) -> Json:
+    """Return it with each half of a character, for which UTF-8 has no bytes, as "?"."""
+    found: Json = json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+    return found
 
 
 def listed(value: Json) -> list[Json]:

@@ -51,9 +51,7 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True):
     @classmethod
     def from_json(cls, body: object) -> "Message":
         """Return the message that `to_json` wrote. Raises ValueError on a body that is none."""
-        if not isinstance(body, dict) or "content" not in body:
-            raise ValueError("no Message: it has no content")
-        return read_as(body, cls)
+        return read_as(body, cls, always="content")
 
 
 class ToolSpec(Struct, frozen=True):

@@ -169,8 +169,9 @@ class SettingsText(Struct, frozen=True):
             raise self._error(section, "", _unknown_section(section, isinstance(table, dict)))
         if not isinstance(table, dict):
             raise self._error(section, "", f"{section} is a section: write [{section}] on a line, its keys below it")
+        known = get_type_hints(kind)
         for key in table:
-            if key not in get_type_hints(kind):
+            if key not in known:
                 raise self._error(section, key, _unknown_key(section, key, kind))
 
     def _read(self, section: str, table: Mapping[str, object], kind: type[Checked]) -> Checked:

@@ -1,6 +1,5 @@
 """What SSE and WebSocket say to a client, as models; the JSON Schema and the page's types are made from them."""
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Final, Literal, get_args
@@ -30,6 +29,7 @@ from appliance.live.parts import (
     ToolCallStarted,
     WordsSoFar,
 )
+from memory.json_value import whole
 
 
 class Message(Part):
@@ -236,6 +236,8 @@ TO_CLIENT: Final[TypeAdapter[ServerMessage]] = TypeAdapter(ServerMessage)
 
 
 def as_text(message: Message) -> str:
-    """Return it as JSON, half a character, which a model may have written, as "?"."""
-    text = json.dumps(message.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
-    return text.encode(errors="replace").decode()
+    """Return it as JSON."""
+    try:
+        return message.model_dump_json()
+    except ValueError:  # a model wrote half a character
+        return type(message).model_validate(whole(message.model_dump(mode="json"))).model_dump_json()

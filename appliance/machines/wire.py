@@ -12,7 +12,7 @@ from msgspec import Struct, to_builtins
 from agent.event import Event, to_json
 from audio.loops import Loop
 from memory.errors import EngineFailure, EngineRefused
-from memory.json_value import read_as
+from memory.json_value import read_as, whole
 
 log = structlog.get_logger()
 
@@ -183,7 +183,7 @@ def pack(message: Message) -> bytes:
 def unpack(data: bytes) -> Message:
     """Return the message that was packed. Raises `WireRefused` for a newer one, and for what is none."""
     try:
-        body = _whole(data)
+        body: Any = whole(json.loads(data))
         version, kind = int(body.pop("version")), str(body.pop("kind"))
     except _NO_MESSAGE as error:
         raise NoMessage("another machine sent what is no message of nakari's; look who has the login") from error
@@ -197,12 +197,6 @@ def unpack(data: bytes) -> Message:
     except _NO_MESSAGE as error:
         raise NoMessage(f"another machine sent a {kind!r} that cannot be read; update nakari on both") from error
     return message
-
-
-def _whole(data: bytes) -> dict[str, Any]:
-    """Return the object of a message, each half character as "?". Raises ValueError for numbers that JSON has not."""
-    text = json.dumps(json.loads(data), ensure_ascii=False, allow_nan=False)
-    return dict(json.loads(text.encode(errors="replace")))
 
 
 def _events_in(message: Message) -> tuple[Event, ...]:

@@ -58,6 +58,10 @@ _STEPS: Final[Mapping[str, tuple[str, str]]] = {
 _SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "none": ("There is no answer yet whose time I know.", "我还没有可以说明用时的回答。"),
     "unanswered": ("That one never came to an answer.", "那一次没有得到回答。"),
+    "timeless": (
+        "It came from a recording that was taken faster than it was spoken, so its times say nothing.",
+        "那一次来自加快播放的录音，它的用时说明不了什么。",
+    ),
     "usual": (
         "It was not slower than usual: {answer} until the answer began, usually {usual}.",
         "并不比平时慢：{answer}后开始回答，平时是{usual}。",
@@ -101,7 +105,8 @@ class Turn(Struct, frozen=True):
     @property
     def counts(self) -> bool:
         """Whether it tells what is usual: it was answered, from its beginning on."""
-        return self.answered_at is not None and "filed" in self.stages and self.body.get("status") != _SUPERSEDED
+        is_timed = self.answered_at is not None and self.answered_at >= 0.0
+        return is_timed and "filed" in self.stages and self.body.get("status") != _SUPERSEDED
 
     @property
     def steps(self) -> dict[str, float]:
@@ -235,6 +240,8 @@ def why_slow(turn: Turn | None, before: Sequence[Turn], language: Language = "en
     answer = turn.answered_at
     if answer is None:
         return told("unanswered")
+    if answer < 0.0:
+        return told("timeless")
     peers, step = _peers(turn, before), slowest(turn, before)
     has_usual = len(peers) >= FEW
     typical = usual(peers) if has_usual else {}

@@ -11,6 +11,13 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _no_zero(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("should be the name of a file; none has a zero byte")
+    return text
+
+
+FileName = Annotated[str, AfterValidator(_no_zero)]
 Words = Annotated[str, AfterValidator(_not_blank)]
 Name = Annotated[str, StringConstraints(max_length=200), AfterValidator(_not_blank)]
 

@@ -3,14 +3,15 @@
 import io
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import asdict
 from numpy.typing import NDArray
 
 from audio.pcm import CHUNK_SAMPLES, AudioChunk, Samples
-from memory.json_value import Json
+from memory.json_value import Json, read_json
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -136,23 +137,40 @@ class Recording(Struct, frozen=True):
         """Return what `to_bytes` wrote. Raises `Damaged`."""
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-                meta = json.loads(arrays["meta"].tobytes())
+                meta = read_json(arrays["meta"].tobytes(), _Meta)
                 sound = {name: arrays[name] for name in _ARRAYS if name in arrays}
                 state = {name.removeprefix(_STATE): arrays[name] for name in arrays if name.startswith(_STATE)}
-            _require_format(meta.pop("format"))
             sound.setdefault("cleaned", sound["microphone"])
             sound.setdefault("reference", np.zeros_like(sound["microphone"]))
-            meta["barge_in"] = tuple((int(chunk), str(did)) for chunk, did in meta["barge_in"])
-            for name in ("hypotheses", "suspicions", "names"):
-                meta[name] = tuple(meta[name])
-            return cls(**meta, **sound, state=state)
+            _require_chunks(sound)
+            told = asdict(meta)
+            del told["format"]
+            return cls(**told, **sound, state=state)
         except Exception as error:  # whatever a bent byte makes of an archive, its arrays and its text
             raise Damaged(f"it is not whole ({error})") from error
 
 
-def _require_format(number: object) -> None:
-    if number != FORMAT:
-        raise ValueError("another version of nakari wrote it")
+class _Meta(Struct, frozen=True):
+    """What of a recording is text and numbers."""
+
+    format: Literal[1]
+    id: str
+    owner_key: str
+    began: str
+    first: int
+    settings: dict[str, Json]
+    decided: dict[str, Json]
+    hypotheses: tuple[Hypothesis, ...]
+    suspicions: tuple[Suspicion, ...]
+    barge_in: tuple[tuple[int, str], ...]
+    names: tuple[str, ...]
 
 
-_ARRAYS: Final = ("microphone", "cleaned", "reference", "microphone_at", "cleaned_at", "probability", "covered")
+def _require_chunks(sound: Mapping[str, NDArray[Any]]) -> None:
+    chunks = len(sound["microphone_at"])
+    if any(len(each) != chunks * (CHUNK_SAMPLES if name in _SOUNDS else 1) for name, each in sound.items()):
+        raise ValueError("its sound and its times are not of one length")
+
+
+_SOUNDS: Final = ("microphone", "cleaned", "reference")
+_ARRAYS: Final = (*_SOUNDS, "microphone_at", "cleaned_at", "probability", "covered")

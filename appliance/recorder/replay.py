@@ -149,8 +149,8 @@ class _Outcome(TurnObserver):
         return turn if most > 0.0 else {"text": "", "reason": NO_TURN}
 
     def _shared(self, turn: Mapping[str, Json]) -> float:
-        began = max(_seconds(turn["speech_began"]), _seconds(self._recorded["speech_began"]))
-        return min(_seconds(turn["speech_ended"]), _seconds(self._recorded["speech_ended"])) - began
+        began = max(_seconds(each.get("speech_began")) for each in (turn, self._recorded))
+        return min(_seconds(each.get("speech_ended")) for each in (turn, self._recorded)) - began
 
 
 class _Replay:
@@ -230,7 +230,7 @@ class _Replay:
         delay = self._delays.get((utterance.committed_at, utterance.ended_at))
         if delay is not None:
             return asked + delay
-        if utterance.committed_at >= _seconds(self._recording.decided["committed"]):
+        if utterance.committed_at >= _seconds(self._recording.decided.get("committed")):
             return 0
         self._held_since = (
             self._asks

@@ -8,7 +8,7 @@ from appliance.admin.progress import Progress, in_hundredths
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Entry, Tell
-from appliance.api.request_model import Asked, Name, Words
+from appliance.api.request_model import Asked, FileName, Name, Words
 from memory.json_value import Json
 
 NEWEST = "newest"
@@ -100,7 +100,7 @@ class Replay(Asked):
     do: Literal["memory.replay"] = "memory.replay"
     until: AwareDatetime | None = None
     """None is now."""
-    file: str = ""
+    file: FileName = ""
     """Where to write what came out, as a snapshot; "" nowhere."""
 
 
@@ -130,7 +130,7 @@ class Backup(Asked):
     """Write everything it is into a file."""
 
     do: Literal["backup"] = "backup"
-    file: str = ""
+    file: FileName = ""
     """A new file; "" is one in the state folder, named in the answer, which whoever asked takes away from there.
 
     systemd lets the service write nowhere else.

@@ -154,8 +154,13 @@ def create(invocation: Invocation, name: str, file: Path | None) -> Exit:
     private, made = new_key()
     place = file or Path(f"{name.replace('/', '_')}.key")
     _keep(private, place)  # first: a member whose key nobody has is nobody
+    try:
+        done = _register(_identities(config.state_folder), name, made)
+    except BaseException:
+        place.unlink()  # nor is anybody whom the box does not know
+        raise
     click.echo(f"the private key is in {place}; keep it, nobody else has it", err=True)
-    return _register(_identities(config.state_folder), name, made)
+    return done
 
 
 @identity.command()

@@ -48,16 +48,16 @@ def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, 
     from appliance.config.load import where_to_write
     from appliance.errors import Problem
     from appliance.machines.joining.invitation import is_invitation
-    from appliance.machines.joining.login import PASSWORD, forget, kept_login
+    from appliance.machines.joining.login import PASSWORD, kept_login
 
     config = quietly_configured(invocation)
     line = sys.stdin.readline().strip() if url == "-" else url
+    if not line:
+        raise click.UsageError("standard input is empty; the line is what `nakari machines invite` printed")
     folder = config.state_folder
-    if kept_login(folder) or (folder / PASSWORD).is_file():
-        if not force:
-            what = f"this machine has joined already, its login is in {folder}"
-            raise Problem(f"{what}; --force forgets that one", Exit.USAGE)
-        forget(folder)
+    if not force and (kept_login(folder) or (folder / PASSWORD).is_file()):
+        what = f"this machine has joined already, its login is in {folder}"
+        raise Problem(f"{what}; --force forgets that one", Exit.USAGE)
     authority = ca.absolute() if ca else _authority(config)
     file = where_to_write(invocation.file)
     if is_invitation(line):
@@ -270,28 +270,31 @@ def _joined(config: "Config", line: str, authority: Path | None) -> list[tuple[s
 
     from appliance.machines.joining.invitation import read_invitation
     from appliance.machines.joining.joining import accept
-    from appliance.machines.joining.login import SEED, keep
+    from appliance.machines.joining.login import SEED, forget, keep
 
     taken = read_invitation(line)
-    asyncio.run(accept(taken, authority, lambda seed: keep(config.state_folder, SEED, seed)))
+    kept = asyncio.run(accept(taken, authority, lambda seed: keep(config.state_folder, SEED, seed)))
+    forget(config.state_folder, but=kept)
     return [("url", taken.url), ("household", taken.household), ("name", taken.name), ("role", taken.role)]
 
 
 def _given(config: "Config", url: str, creds: Path | None, user: str) -> list[tuple[str, str]]:
     """Keep a login that somebody gave; return what it sets of [machines]."""
     from appliance.config.values import wrong_meaning
-    from appliance.machines.joining.login import CREDS, PASSWORD, SEED, keep
+    from appliance.machines.joining.login import CREDS, PASSWORD, SEED, keep_only
 
     if wrong := wrong_meaning("machines", "url", url) or wrong_household(config.machines.household):
         raise click.UsageError(f"the URL {wrong}")
     if bool(creds) == bool(user):
         raise click.UsageError("a URL comes with --creds or with --user; an invitation with neither")
     if creds:
-        keep(config.state_folder, SEED if creds.suffix == ".nk" else CREDS, creds.read_text(encoding="utf-8"))
+        keep_only(config.state_folder, SEED if creds.suffix == ".nk" else CREDS, creds.read_text(encoding="utf-8"))
     else:
         hidden = is_terminal(sys.stdin)
         password = click.prompt("password", hide_input=True, err=True) if hidden else sys.stdin.readline().strip()
-        keep(config.state_folder, PASSWORD, json.dumps({"user": user, "password": password}))
+        if not password:
+            raise click.UsageError(f"standard input has no password of {user}")
+        keep_only(config.state_folder, PASSWORD, json.dumps({"user": user, "password": password}))
     return [("url", url.rstrip("/"))]
 
 

@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
@@ -78,6 +79,8 @@ def chat(config: Config) -> Exit:
     from anyio.from_thread import start_blocking_portal
 
     is_seen = is_terminal(sys.stdin) and is_terminal()
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # a line that is not UTF-8 is no reason to end
     if is_seen:
         import readline  # noqa: F401  what makes `input` edit a line and know the ones before
 

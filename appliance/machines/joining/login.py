@@ -46,9 +46,16 @@ def keep(folder: Path, name: str, text: str) -> Path:
     return folder / name
 
 
-def forget(folder: Path) -> bool:
-    """Erase what was kept; return whether anything was. Raises OSError."""
-    there = [folder / name for name in (SEED, CREDS, PASSWORD) if (folder / name).is_file()]
+def keep_only(folder: Path, name: str, text: str) -> None:
+    """Keep a secret as `keep` does, and no other. Raises OSError."""
+    kept = keep(folder, name, text)
+    forget(folder, but=kept)
+
+
+def forget(folder: Path, but: Path | None = None) -> bool:
+    """Erase what was kept, `but` excepted; return whether anything was. Raises OSError."""
+    kept = (folder / name for name in (SEED, CREDS, PASSWORD))
+    there = [file for file in kept if file != but and file.is_file()]
     for file in there:
         file.unlink()
     return bool(there)

@@ -34,6 +34,8 @@ class Child(asyncio.SubprocessProtocol):
         self.answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         """Its first line of standard output; empty when it ended without one."""
         self.ended = asyncio.Event()
+        self.was_stopped = False
+        """Whether `stop` had it end."""
         self._said = bytearray()
         self._complained = bytearray()
         self._transport: asyncio.SubprocessTransport | None = None
@@ -81,6 +83,7 @@ class Child(asyncio.SubprocessProtocol):
 
     async def stop(self, seconds: float) -> None:
         """Let it end by itself within so many seconds, then kill it; return when it is gone."""
+        self.was_stopped = True
         if (stdin := self._running().get_pipe_transport(0)) is not None:
             stdin.close()
         try:

@@ -306,7 +306,8 @@ class EmbeddedStore(Store):
         child = self._serving.child
         await child.ended.wait()
         self._down(f"its process {child.end} and is being restarted")
-        log.error("graph_store_ended", end=child.end, last_words=child.last_words)
+        tell = log.info if child.was_stopped else log.error  # stopped by `restart`
+        tell("graph_store_ended", end=child.end, last_words=child.last_words)
 
     def _put_in_place(self) -> None:
         """Let a folder that waits take the place of this one; a crash in between is finished at the next start."""

@@ -109,6 +109,12 @@ def test_what_is_usual_leaves_out_what_was_not_answered_or_superseded() -> None:
     assert usual([silent]) == {}
 
 
+def test_a_recording_taken_faster_than_it_was_spoken_tells_of_no_time() -> None:
+    fast = a_turn({name: at - 60.0 if at else at for name, at in SPOKEN.items()})
+    assert usual([fast]) == {}
+    assert why_slow(fast, BEFORE).startswith("It came from a recording that was taken faster than it was spoken")
+
+
 def moved(stage: str, seconds: float) -> Turn:
     """A turn in which a stage, and all behind it, came so much later."""
     at = SPOKEN[stage]

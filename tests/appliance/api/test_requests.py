@@ -10,6 +10,7 @@ from appliance.api.register import BadRequest
 from appliance.api.register import parse as parse_one_of
 from appliance.api.request_model import Asked
 from appliance.api.requests.box import Ask, Calibrate, Enqueue, Forget, Hush, Ping, Status
+from appliance.api.requests.memory import Backup
 
 PLAIN = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -42,6 +43,11 @@ def line(**request: object) -> bytes:
 )
 def test_a_request_is_understood(sent: bytes, understood: object) -> None:
     assert parse(sent) == understood
+
+
+def test_a_file_that_no_disk_can_have_is_refused_at_the_door() -> None:
+    with pytest.raises(BadRequest, match=r"file: .*none has a zero byte"):
+        parse_one_of(line(do="backup", file="a\0b"), (Backup,))
 
 
 @pytest.mark.shows("A1", "A2", "A10")

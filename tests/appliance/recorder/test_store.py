@@ -1,5 +1,7 @@
 """The folder of recordings: bounded, private, whole or not at all, and empty once something is to be forgotten."""
 
+import io
+import json
 import os
 import signal
 import stat
@@ -17,6 +19,7 @@ from appliance.errors import Problem
 from appliance.recorder.recording import Damaged, Recording
 from appliance.recorder.store import Limits, Recordings, recordings_in
 from audio.pcm import CHUNK_SAMPLES
+from memory.json_value import Json
 
 pytestmark = pytest.mark.shows("V26")
 
@@ -134,6 +137,27 @@ def test_no_byte_of_a_file_can_be_bent_into_something_else_than_a_sentence(tmp_p
             Recording.from_bytes(bent)
         except Damaged:
             continue
+
+
+@pytest.mark.parametrize("change", [{"format": 2}, {"barge_in": "x"}, {"decided": []}, {"hypotheses": [{}]}, {"id": 7}])
+def test_what_is_told_of_the_sound_in_another_shape_is_a_sentence_too(change: dict[str, Json]) -> None:
+    with pytest.raises(Damaged, match="it is not whole"):
+        Recording.from_bytes(told_otherwise(a_recording("a"), change))
+
+
+def test_sound_of_another_length_than_its_times_is_a_sentence_too() -> None:
+    longer = replace(a_recording("a", 9), microphone_at=a_recording("a", 8).microphone_at)
+    with pytest.raises(Damaged, match="not of one length"):
+        Recording.from_bytes(longer.to_bytes())
+
+
+def told_otherwise(recording: Recording, change: dict[str, Json]) -> bytes:
+    with np.load(io.BytesIO(recording.to_bytes()), allow_pickle=False) as file:
+        arrays = dict(file)
+    meta = json.loads(arrays.pop("meta").tobytes()) | change
+    out = io.BytesIO()
+    np.savez(out, allow_pickle=False, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+    return out.getvalue()
 
 
 def test_a_disk_that_refuses_keeps_no_half(tmp_path: Path) -> None:

@@ -55,6 +55,14 @@ def test_a_key_that_the_disk_does_not_take_makes_nobody_a_member_and_leaves_noth
     assert nakari(tmp_path, "identity", "list").stdout == ""
 
 
+def test_a_folder_that_takes_no_member_leaves_no_key(tmp_path: Path) -> None:
+    state_folder(tmp_path).mkdir(parents=True)
+    (state_folder(tmp_path) / "identities").write_text("no folder")
+    done = nakari(tmp_path, "identity", "create", "Ada")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (Exit.CANNOT_CREATE, "", 1), done.stderr
+    assert not (tmp_path / "Ada.key").exists()
+
+
 def test_a_public_key_from_elsewhere_is_registered_and_removed(tmp_path: Path) -> None:
     _, key = new_key()
     done = nakari(tmp_path, "identity", "add", "Bob", key)

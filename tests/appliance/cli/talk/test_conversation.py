@@ -54,6 +54,13 @@ def test_a_pipe_is_answered_line_by_line_without_a_prompt(tmp_path: Path) -> Non
     assert done.stderr == ""
 
 
+def test_a_line_that_is_not_utf_8_does_not_end_it(tmp_path: Path) -> None:
+    told = b"\xff\xfe\nwhat time is it\n"
+    done = subprocess.run([*COMMAND, "chat"], input=told, env=quiet(tmp_path), capture_output=True, check=True)
+    assert (len(done.stdout.splitlines()), done.stderr) == (2, b"")
+    assert done.stdout.splitlines()[1].startswith(b"It is ")
+
+
 def test_a_dash_is_standard_input(tmp_path: Path) -> None:
     asked = {"env": quiet(tmp_path), "capture_output": True, "text": True}
     done = subprocess.run([*COMMAND, "ask", "-"], input="what time is it\n", check=True, **asked)  # type: ignore[call-overload]

@@ -14,12 +14,13 @@ from nats.aio.msg import Msg
 from nats.js.errors import Error as JetStreamError
 
 from appliance.machines.joining.invitation import Invitation, public_of, read_invitation
+from appliance.machines.joining.login import CREDS, PASSWORD, SEED, keep, keep_only
 from appliance.machines.joining.users import User, permissions_of
 from memory.engine.access import Login
 from memory.engine.nats.engine import NatsEngine
 from memory.engine.nats.nkeys import KeyedClient, inbox_of
 from memory.engine.open import engine_at
-from tests.appliance.command import nakari, started
+from tests.appliance.command import nakari, started, state_folder
 from tests.appliance.machines.households_server import certificate, hang_up_command, household_server, reload_command
 from tests.engine_servers import Server, nats_program
 
@@ -303,6 +304,25 @@ async def test_redis_has_no_invitations_and_the_command_says_what_to_do(tmp_path
         done = await asyncio.to_thread(nakari, home, "--config", home / "nakari.toml", "machines", *told)
         assert (done.returncode, done.stderr.count("\n"), "Redis has users of its own" in done.stderr) == (78, 1, True)
         assert "`nakari join URL --user USER`" in done.stderr
+
+
+@pytest.mark.parametrize("command", [("-",), ("redis://127.0.0.1:1", "--user", "ears")])
+def test_nothing_on_standard_input_joins_nothing_and_keeps_the_login_that_there_is(
+    command: tuple[str, ...], tmp_path: Path
+) -> None:
+    state = state_folder(tmp_path)
+    state.mkdir(parents=True)
+    (state / "machine.creds").write_text("the old one")
+    done = nakari(tmp_path, "join", *command, "--force")
+    assert (done.returncode, "standard input" in done.stderr.splitlines()[-1]) == (2, True), done.stderr
+    assert [(each.name, each.read_text()) for each in state.iterdir()] == [("machine.creds", "the old one")]
+
+
+def test_another_login_takes_the_place_of_all_that_were_kept(tmp_path: Path) -> None:
+    for name in (SEED, CREDS, PASSWORD):
+        keep(tmp_path, name, "old")
+    keep_only(tmp_path, CREDS, "new")
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(CREDS, "new")]
 
 
 def test_the_page_gives_a_configuration_that_the_server_takes(tmp_path: Path) -> None:

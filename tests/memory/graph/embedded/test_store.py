@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from memory.errors import GraphUnavailable
 from memory.graph.embedded import checksums
@@ -90,6 +91,18 @@ async def test_what_was_written_is_there_after_a_restart(tmp_path: Path, name: s
         second = await store.endpoint()
     await graph.close()
     assert first.writer != second.writer
+
+
+async def test_a_restart_that_was_asked_for_is_no_error_in_the_log(tmp_path: Path) -> None:
+    with capture_logs() as told:
+        store = EmbeddedStore(tmp_path)
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(store.run())
+            await store.until(State.READY)
+            await store.restart()
+            running.cancel()
+    assert ("graph_store_ended", "info") in [(each["event"], each["log_level"]) for each in told]
+    assert "error" not in {each["log_level"] for each in told}
 
 
 async def test_two_stores_are_two_graphs(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ class TokenCounter:
     def of_tools(self, tools: tuple[ToolSpec, ...]) -> int:
         """Return what the tool list costs in a prompt."""
         return sum(
-            self.count(spec.name) + self.count(spec.description) + self.count(json.dumps(spec.parameters))
+            self.count(spec.name) + self.count(spec.description) + self.count(json.dumps(dict(spec.parameters)))
             for spec in tools
         )
 

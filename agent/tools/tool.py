@@ -4,8 +4,8 @@ import asyncio
 import inspect
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack, overload
 from xml.sax.saxutils import quoteattr
 
@@ -164,8 +164,9 @@ def tool(
             continue
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[name] = (Any if parameter.annotation is inspect.Parameter.empty else parameter.annotation, default)
-    model = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
-    spec = ToolSpec(function.__name__, inspect.cleandoc(function.__doc__), _schema_of(model))
+    model = create_model(function.__name__, __config__=ConfigDict(extra="forbid", defer_build=True), **fields)
+    parameters = _MadeWhenRead(lambda: _schema_of(model))
+    spec = ToolSpec(function.__name__, inspect.cleandoc(function.__doc__), parameters)
     brief = declared.get("brief", "")
     return Tool(
         spec,
@@ -176,7 +177,7 @@ def tool(
         declared.get("counted", True),
         declared.get("effect", "irreversible"),
         declared.get("is_slow", False),
-        ToolSpec(spec.name, brief, _bare(spec.parameters)) if brief else None,
+        ToolSpec(spec.name, brief, _MadeWhenRead(lambda: _bare(parameters))) if brief else None,
         tuple(declared.get("secrets", ())),
         declared.get("asks_first"),
         declared.get("outside", ""),
@@ -277,6 +278,26 @@ def bounded(text: str, limit: int = MAX_OBSERVATION) -> str:
     """Return the text, cut to `limit` characters with a note of how much is missing; half a character becomes `?`."""
     text = text.encode(errors="replace").decode()
     return text if len(text) <= limit else f"{text[:limit]}… (cut: {len(text) - limit} more characters)"
+
+
+class _MadeWhenRead(Mapping[str, Json]):
+    """A JSON Schema, made when it is first looked at: those of all tools together take a twentieth of a start."""
+
+    def __init__(self, make: Callable[[], Mapping[str, Json]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Mapping[str, Json]:
+        return self._make()
+
+    def __getitem__(self, key: str) -> Json:
+        return self._made[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 def _schema_of(model: type[BaseModel]) -> dict[str, Json]:

@@ -106,7 +106,7 @@ def chosen(server: Server, offered: Sequence[Offered], taken: Collection[str], m
         if spec.name in names:
             found.refuse(name, "its name is taken")
             continue
-        length = len(spec.description) + len(json.dumps(spec.parameters))
+        length = len(spec.description) + len(json.dumps(dict(spec.parameters)))
         if len(found.tools) == most or length > room:
             found.too_many += 1
             continue

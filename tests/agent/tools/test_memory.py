@@ -69,7 +69,7 @@ async def desk(embedded: Graph, tmp_path: Path) -> AsyncIterator[RunState]:
 
 
 def described(tool: Tool) -> str:
-    return f"{tool.spec.description} {json.dumps(tool.spec.parameters)}"
+    return f"{tool.spec.description} {json.dumps(dict(tool.spec.parameters))}"
 
 
 @pytest.mark.shows("C6")

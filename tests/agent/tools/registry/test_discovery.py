@@ -104,7 +104,7 @@ async def test_without_its_key_a_tool_is_not_offered(tmp_path: Path) -> None:
     assert found.lacking == {"tram": ("TRAM_KEY",)}
     found = found_in(tmp_path, {}, {"TRAM_KEY": "sk-", "OTHER_KEY": "sk-other"})
     [tram] = own(found).values()
-    assert "secrets" not in json.dumps(tram.spec.parameters)
+    assert "secrets" not in json.dumps(dict(tram.spec.parameters))
     assert await answer(tram, stop="x") == "sk-x"
 
 

@@ -1,5 +1,6 @@
 """What the configuration may say of HTTP: where it is answered, under which names, by which certificate, how much."""
 
+import re
 from ipaddress import ip_address, ip_network
 from typing import Final
 from urllib.parse import urlsplit
@@ -56,6 +57,11 @@ def wrong_http(settings: HttpSettings) -> tuple[str, str]:
     return "", ""
 
 
+def _is_name(value: str) -> bool:
+    is_host = bool(value) and urlsplit(f"//{value}").hostname == value
+    return is_host and not value.endswith(".") and not re.search(r"\s", value)
+
+
 def wrong_part(key: str, value: str) -> str:
     """Return what is wrong with one of several values of a key, as the rest of the sentence; "" when nothing is."""
     try:
@@ -63,7 +69,7 @@ def wrong_part(key: str, value: str) -> str:
             host_and_port(value)
         elif key == "behind_proxy":
             ip_network(value)
-        elif key == "names" and (not value or urlsplit(f"//{value}").hostname != value or value.endswith(".")):
+        elif key == "names" and not _is_name(value):
             return (
                 f'should be names in small letters, without https:// and port, such as "nakari.home"; one is "{value}"'
             )

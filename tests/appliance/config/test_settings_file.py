@@ -143,6 +143,7 @@ def test_broken_toml_names_the_line(text: str, place: str) -> None:
         ("addresses = ['127.0.0.1:8420/x']", "should be addresses such as"),
         ("names = ['https://nakari.home']", 'should be names in small letters, without https:// and port, such as "na'),
         ("names = ['nakari.home:8420']", "should be names in small letters"),
+        ("names = ['my box']", "should be names in small letters"),
         ("certificate = '/etc/ssl/box.pem'", "[http] certificate has no key beside it: they come together"),
         ("key = '/etc/ssl/box.key'", "[http] key has no certificate beside it"),
         ("certificate = 'box.pem'", "[http] certificate should begin with / or ~/"),

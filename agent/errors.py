@@ -36,6 +36,9 @@ class ModelError(AgentError):
     is_absent = False
     """Whether nothing listens at its address: it is hardly back within seconds."""
 
+    is_of_answer = False
+    """Whether the server is well, and only this answer came to no end: another question may fare better."""
+
 
 class ModelUnavailable(ModelError):
     """The model cannot be reached, is overloaded, or took too long. Fix: wait, or the next model of the chain."""

@@ -63,6 +63,8 @@ class Agenda(Struct, frozen=True):
     """By their beginning."""
     left_out: int = 0
     """Entries that are broken, or repeat without end."""
+    unread: int = 0
+    """Entries for which there was no time."""
 
     def between(self, begin: datetime, end: datetime, zone: tzinfo) -> list[Occurrence]:
         """Return what takes place in a stretch of time, also what began before it."""
@@ -82,7 +84,8 @@ def agenda_of(told: Mapping[str, Any], begin: datetime, end: datetime) -> Agenda
         )
         for each in told["occurrences"]
     )
-    return Agenda(begin, end, occurrences, sum(each["left_out"] for each in told["files"]))
+    left_out, unread = (sum(each[name] for each in told["files"]) for name in ("left_out", "unread"))
+    return Agenda(begin, end, occurrences, left_out, unread)
 
 
 def at_home(at: date, zone: tzinfo) -> datetime:

@@ -114,6 +114,10 @@ class Calendars:
             if calendar.reason or calendar.agenda is None:
                 yield name, calendar.seen_at if calendar.agenda else None, calendar.reason or "it was not read yet"
 
+    def partly_read(self) -> list[str]:
+        """Return the names of the calendars that have more entries than there was time for."""
+        return [name for name, calendar in self.all.items() if calendar.agenda and calendar.agenda.unread]
+
     def place(self) -> Place | None:
         """Return where an entry can be added: the first calendar that takes some; None where none does."""
         places = (Place(each, one) for each in self.all.values() for one in each.collections if one.is_writable)

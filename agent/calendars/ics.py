@@ -1,7 +1,8 @@
 """Reads and writes iCalendar (RFC 5545), as a process of its own: what a stranger wrote can hold up or fill only that.
 
 It is told a JSON object on standard input and answers with one. `{"do": "read", "files", "zone", "begin", "end"}` is
-answered with `entries`, `occurrences` and, for each file, whether it is a calendar and how much was left out;
+answered with `entries`, `occurrences` and, for each file, whether it is a calendar, whether it breaks off, how many
+entries were left out as broken, and for how many there was no time;
 `{"do": "write", ...}` with the text of a calendar of one entry. Moments are ISO texts in UTC, whole days are dates.
 """
 
@@ -30,7 +31,7 @@ MOST_SECONDS: Final = 20
 """Of the processor; then the kernel ends it."""
 
 FOR_ALL: Final = 8.0
-"""Seconds of the processor for all entries; those behind are left out."""
+"""Seconds of the processor for all entries; those behind are not read."""
 
 FOR_ONE: Final = 0.5
 """Seconds of the processor for one entry with all that it repeats."""
@@ -56,6 +57,9 @@ _TOO_OFTEN: Final = re.compile(r"FREQ=(SECONDLY|MINUTELY|HOURLY)", re.IGNORECASE
 _STARTS: Final = re.compile(r"^DTSTART[^\n]*?:(\d{8})", re.MULTILINE | re.IGNORECASE)
 _ENDS: Final = re.compile(r"^DTEND[^\n]*?:(\d{8})", re.MULTILINE | re.IGNORECASE)
 _LASTS: Final = re.compile(r"^(RRULE|RDATE|RECURRENCE-ID|DURATION)", re.MULTILINE | re.IGNORECASE)
+_RULE: Final = re.compile(r"^RRULE[^\n]*", re.MULTILINE | re.IGNORECASE)
+_UNTIL: Final = re.compile(r"UNTIL=(\d{8})", re.IGNORECASE)
+_MORE: Final = re.compile(r"^(RDATE|RECURRENCE-ID|DURATION)", re.MULTILINE | re.IGNORECASE)
 _REPEATS: Final = re.compile(r"^(RRULE|RDATE|RECURRENCE-ID)", re.MULTILINE | re.IGNORECASE)
 _UID: Final = re.compile(r"^UID[^\n]*?:(.*)$", re.MULTILINE | re.IGNORECASE)
 _ZONE: Final = re.compile(r"^TZID[^\n]*?:(.*)$", re.MULTILINE | re.IGNORECASE)
@@ -75,6 +79,8 @@ class Parts(Struct):
     left_out: int = 0
     """Entries that have no end."""
     is_calendar: bool = False
+    is_torn: bool = False
+    """Whether it ends before the calendar does, as a download that broke off."""
 
 
 class Window(Struct, frozen=True):
@@ -91,6 +97,8 @@ class Found(Struct):
 
     entries: list[dict[str, object]] = []
     occurrences: list[dict[str, object]] = []
+    unread: int = 0
+    """Entries for which there was no time."""
 
 
 def cut(text: str) -> Parts:
@@ -115,16 +123,32 @@ def cut(text: str) -> Parts:
         elif word.startswith("X-WR-TIMEZONE:"):
             parts.header.append(line)
     parts.left_out += kind == "VEVENT"
+    parts.is_torn = parts.is_calendar and "END:VCALENDAR" not in text.upper()
     return parts
 
 
 def is_wanted(entry: str, window: Window) -> bool:
     """Whether an entry may fall into the window, by its text alone: parsing costs a thousand times as much."""
     starts, ends = _STARTS.search(entry), _ENDS.search(entry)
-    if starts is None or _LASTS.search(entry):
+    if starts is None:
         return True
     first, last = (f"{at + timedelta(days=by):%Y%m%d}" for at, by in ((window.begin, -2), (window.end, 2)))
+    if _LASTS.search(entry):
+        return not _is_over(entry, starts[1], ends[1] if ends else "", window)
     return starts[1] <= last and max(starts[1], ends[1] if ends else "") >= first
+
+
+def _is_over(entry: str, starts: str, ends: str, window: Window) -> bool:
+    """Whether the text says that a series ended before the window, its last time with it."""
+    rules = _RULE.findall(entry)
+    untils = [found[1] for rule in rules if (found := _UNTIL.search(rule))]
+    if len(untils) != len(rules) or not rules or _MORE.search(entry):
+        return False
+    try:
+        first, last, until = (date.fromisoformat(day) for day in (starts, ends or starts, max(untils)))
+    except ValueError:
+        return False
+    return until + max(last - first, timedelta()) < window.begin.date() - timedelta(days=2)
 
 
 def grouped(entries: Iterable[str]) -> Iterator[list[str]]:
@@ -136,12 +160,21 @@ def grouped(entries: Iterable[str]) -> Iterator[list[str]]:
     return iter(groups.values())
 
 
-def read(parts: Parts, window: Window, found: Found) -> int:
-    """Add what falls into the window to `found`; return how many entries were left out, broken or without an end."""
+def cheapest_first(groups: Iterable[list[str]]) -> list[list[str]]:
+    """Return what comes once before the series: it is quick to read, and no series of years ago hides it."""
+    return sorted(groups, key=lambda group: any(map(_REPEATS.search, group)))
+
+
+def read(parts: Parts, window: Window, found: Found, seconds: float = FOR_ALL) -> int:
+    """Add what falls into the window to `found`; return how many entries were left out, broken or without an end.
+
+    For no more of them is there time once this process has taken so many `seconds`.
+    """
     left_out = parts.left_out
-    for group in grouped(entry for entry in parts.entries if is_wanted(entry, window)):
-        if time.process_time() > FOR_ALL:
-            left_out += 1
+    groups = grouped(entry for entry in parts.entries if is_wanted(entry, window))
+    for group in cheapest_first(groups):
+        if time.process_time() > seconds:
+            found.unread += 1
             continue
         try:
             with limited(FOR_ONE):
@@ -283,18 +316,21 @@ def answer_read(told: Mapping[str, Any]) -> dict[str, object]:
     window = Window(begin, end, ZoneInfo(told["zone"]))
     found, files = Found(), []
     for each in told["files"]:
-        left_out, first = 0, len(found.occurrences)
+        left_out, first, unread = 0, len(found.occurrences), found.unread
         try:
             cuts = [cut(text) for text in texts_of(Path(each["path"]), each["kind"])]
         except (ValueError, OSError):
-            files.append({"is_calendar": False, "left_out": 0})
+            files.append({"is_calendar": False, "is_torn": False, "left_out": 0, "unread": 0})
             continue
         for parts in cuts:
             left_out += read(parts, window, found)
         for occurrence in found.occurrences[first:]:
             occurrence["calendar"] = each["name"]
         is_calendar = all(parts.is_calendar for parts in cuts) and (bool(cuts) or each["kind"] != "ics")
-        files.append({"is_calendar": is_calendar, "left_out": left_out})
+        is_torn = any(parts.is_torn for parts in cuts)
+        files.append(
+            {"is_calendar": is_calendar, "is_torn": is_torn, "left_out": left_out, "unread": found.unread - unread}
+        )
     found.occurrences.sort(key=lambda each: str(each["begin"]))
     return {"entries": found.entries, "occurrences": found.occurrences[:MOST_OF_ALL], "files": files}
 

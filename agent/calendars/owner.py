@@ -184,6 +184,7 @@ class Calendar:
             "writable": sum(each.is_writable for each in self.collections),
             "entries": len(self.agenda.occurrences) if self.agenda else 0,
             "left_out": self.agenda.left_out if self.agenda else 0,
+            "unread": self.agenda.unread if self.agenda else 0,
             "seen_at": self.seen_at.isoformat() if self.seen_at else "",
         }
         return {**told, "reason": self.reason} if self.reason else told
@@ -234,7 +235,8 @@ class Calendar:
             self._copy, held=held, seen_at=now, fetched_at=now, reminded_until=self._copy.reminded_until or now
         )
         await self._commit()
-        log.info("calendar_read", calendar=self.about.name, entries=len(agenda.occurrences), left_out=agenda.left_out)
+        counts = {"entries": len(agenda.occurrences), "left_out": agenda.left_out, "unread": agenda.unread}
+        log.info("calendar_read", calendar=self.about.name, **counts)
 
     async def _read(self, held: Iterable[Held]) -> Agenda:
         now = self._pace.now()

@@ -36,6 +36,8 @@ async def read(bodies: Sequence[Body], begin: datetime, end: datetime, zone: str
     told = await _answer({"do": "read", "files": files, **stretch}, seconds)
     if not all(each["is_calendar"] for each in told["files"]):
         raise CalendarLost("what it sends is no calendar")
+    if any(each["is_torn"] for each in told["files"]):
+        raise CalendarLost("what it sends breaks off in the middle")
     return await asyncio.to_thread(agenda_of, told, begin, end)
 
 

@@ -29,6 +29,14 @@ MESSAGE_OVERHEAD: Final = 4
 """Tokens a message costs beside its text (OpenAI cookbook, num_tokens_from_messages)."""
 
 
+MOST_EXACT: Final = 200_000
+"""Characters of a text that are all counted: a text of millions would hold up everybody for seconds."""
+
+_SAMPLES: Final = 50
+_SAMPLE: Final = 2_000
+"""How many pieces of a longer text are counted, and the characters of each."""
+
+
 class TokenCounter:
     """Counts tokens; estimates by bytes until `load` has run, so that nobody waits for a vocabulary.
 
@@ -68,7 +76,11 @@ class TokenCounter:
         """Return the number of tokens of a text."""
         if self._encode is None:
             return round(len(text.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN)
-        return len(self._encode(text))
+        if len(text) <= MOST_EXACT:
+            return len(self._encode(text))
+        starts = range(0, len(text), len(text) // _SAMPLES)
+        tokens = sum(len(self._encode(text[start : start + _SAMPLE])) for start in starts)
+        return round(tokens * len(text) / (len(starts) * _SAMPLE))
 
     def cut(self, text: str, most: int) -> str:
         """Return a beginning of a text with at most so many tokens, nearly the longest there is."""

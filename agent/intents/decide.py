@@ -151,10 +151,16 @@ def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[
     nothing = {"", phrase("not_found", state.language)}
     is_unknown = isinstance(told, str) and told in nothing
     if is_unknown and state.has("list_timers"):
-        told = (timers.status(state, intent) if "agenda" in intent.slots else timers.due(state)) or told
+        told = (_agenda_of_timers(state, intent) if "agenda" in intent.slots else timers.due(state)) or told
     if not isinstance(told, list) and told in nothing and intent.name == "timer_status":
         told = timers.all_of_them(state) or told
     return told or (phrase("not_found", state.language) if intent.name == "recall" else unknown.told(state, intent))
+
+
+def _agenda_of_timers(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Answer what is on where there is no calendar to ask."""
+    told = timers.status(state, intent)
+    return phrase("agenda_no_calendar", state.language) if told == phrase("timer_none", state.language) else told
 
 
 def _say(state: DialogState, words: str, summary: str) -> list[Action]:

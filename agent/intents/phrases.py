@@ -121,6 +121,8 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "The calendar {calendar} cannot be reached; I know it as it was {length} ago.",
         "日历{calendar}现在连不上，这是{length}前的内容。",
     ),
+    "agenda_partly": ("I could not read all of the calendar {calendar}.", "日历{calendar}太大，我没能读完。"),
+    "agenda_no_calendar": ("Nothing is set, and no calendar is connected.", "没有定什么，也没有连接日历。"),
     "agenda_unread": ("I cannot read the calendar {calendar}: {reason}.", "日历{calendar}读不到：{reason}。"),
     # the weather
     "weather_now": ("Now {temperature}, {sky}.", "现在{temperature}，{sky}。"),

@@ -130,7 +130,8 @@ class Guarded:
             raise
         except ModelError as error:
             self.is_absent = error.is_absent
-            self.breaker.failed(min(error.retry_after, LONGEST_ASKED_FOR))
+            if not error.is_of_answer:  # one question that breaks each answer is not to keep all others waiting
+                self.breaker.failed(min(error.retry_after, LONGEST_ASKED_FOR))
             raise
 
     def lost(self, prompt_tokens: int) -> Usage:

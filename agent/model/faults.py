@@ -86,6 +86,20 @@ def broken(name: str, how: str) -> ModelError:
     return ModelUnavailable(f"the answer of {name} {how}: ask again, or use another model")
 
 
+def endless(name: str) -> ModelError:
+    """Say that a server closed its answer in good order, and nobody said that it was whole."""
+    error = broken(name, "broke off")
+    error.is_of_answer = True
+    return error
+
+
+def runaway(name: str, most: int) -> ModelError:
+    """Say that an answer did not come to an end by itself."""
+    error = broken(name, f"went on past {most} characters")
+    error.is_of_answer = True
+    return error
+
+
 def refused(name: str, status: int, body: bytes | str, retry_after: str = "", secret: str = "") -> ModelError:
     """Return the error of an HTTP status other than 200, with the server's words that its body has.
 

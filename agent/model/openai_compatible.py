@@ -9,7 +9,7 @@ import httpx
 
 from agent.errors import ModelError
 from agent.model.connection import drain, parsed
-from agent.model.faults import broken, too_long, words_of
+from agent.model.faults import broken, endless, too_long, words_of
 from agent.model.interface import CachedPrefix
 from agent.model.server_model import ServerModel
 from agent.model.sight import sees_by_props, sees_listed
@@ -176,18 +176,20 @@ class OpenAiCompatibleModel(ServerModel):
         return self._requests.body(head, slot, is_ahead=is_ahead)
 
     async def _chunks(self, body: bytes, accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
-        response = await self._connection.post(self.path, body)
+        response, is_done = await self._connection.post(self.path, body), False
         try:
             async with aclosing(self._events(response)) as events:
                 async for data in events:
-                    if data == "[DONE]":
+                    if is_done := data == "[DONE]":
                         await drain(events)
                         break
                     yield self._chunk(data)
         finally:
             await response.aclose()
-        if not accumulator.finish_reason and not accumulator.is_plausible:
-            raise broken(self.name, "broke off")
+        # Some servers give no reason: their last word is one, where there was any other before.
+        is_whole = accumulator.is_plausible or (is_done and accumulator.has_no_open_call)
+        if not (accumulator.finish_reason or is_whole):
+            raise endless(self.name)
 
     async def _events(self, response: httpx.Response) -> AsyncGenerator[str, None]:
         is_whole = "json" in response.headers.get("content-type", "")  # it does not stream: one chunk is all

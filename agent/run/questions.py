@@ -68,7 +68,8 @@ class Questions(Struct, frozen=True):
         if run.waited_for_model and age > GIVEN_UP_AFTER:
             return GivenUp(f"no model answered within {GIVEN_UP_AFTER.total_seconds() / 3600:.0f} hours: {error}")
         if not run.waited_for_model:
-            await self.replies.say(run, "no_model_either" if await self._waiting(event) else "no_model")
+            excuse = "no_answer" if error.is_of_answer else "no_model"
+            await self.replies.say(run, "no_model_either" if await self._waiting(event) else excuse)
         return Suspension(_noted(UNANSWERED, run.lease.note), wake)
 
     def put_off(self, lease: Lease) -> Suspension | None:

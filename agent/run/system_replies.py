@@ -30,6 +30,11 @@ _PHRASES: Final = {
         "I will answer when it is back; say never mind, and I drop it.",
         "zh": "我听到了，但是现在连不上我思考用的模型。等连上了我再回答，不用的话就说“算了”。",
     },
+    "no_answer": {
+        "en": "I heard you, but the model I think with gives me no whole answer to that. "
+        "I will ask it again later; say never mind, and I drop it.",
+        "zh": "我听到了，但是我思考用的模型没给出完整的回答。我稍后再问它，不用的话就说“算了”。",
+    },
     "no_model_either": {
         "en": "That waits for the model too.",
         "zh": "这个也要等模型连上。",

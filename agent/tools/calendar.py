@@ -94,6 +94,8 @@ class CalendarTools(Struct, frozen=True):
             told["more"] = more
         if stale:
             told["not_up_to_date"] = stale
+        if partly := self.calendars.partly_read():
+            told["not_read_whole"] = [*partly]
         return from_outside(json.dumps(told, ensure_ascii=False), SOURCE)
 
     async def calendar_add(

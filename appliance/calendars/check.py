@@ -68,8 +68,12 @@ def _judged(name: str, state: Mapping[str, Json]) -> tuple[Verdict, str, str]:
         )
     if state.get("state") == "connecting":
         return Verdict.WARNING, f"{name}: it is being read", ""
+    if unread := state.get("unread"):
+        fix = f"{unread} more of {name} were not read, it would take too long; take old repeating ones out of it"
+        return Verdict.WARNING, what, fix
     if left_out := state.get("left_out"):
-        return Verdict.WARNING, what, f"{left_out} entries of {name} are broken or repeat without end, and are left out"
+        are = "entry is broken or repeats" if left_out == 1 else "entries are broken or repeat"
+        return Verdict.WARNING, what, f"{left_out} {are} without end in {name}, and left out"
     return Verdict.OK, what, ""
 
 

@@ -130,7 +130,7 @@ async def print_pieces(pieces: "AsyncGenerator[str | Outcome, None]") -> "Outcom
             if not isinstance(piece, str):
                 outcome = piece
                 continue
-            click.echo(piece, nl=False)
+            click.echo(printable(piece), nl=False)  # a model's words may hold anything too
             last = piece or last
     if not last.endswith("\n") and (last or outcome is None):
         click.echo()

@@ -29,6 +29,8 @@ class OldHttpServer:
         """The one session it knows; another one is answered with 404."""
         self.says = "seen"
         """What a call gives."""
+        self.refuses = ""
+        """Why no call is carried out; "" where they are."""
         self.headers: dict[str, str] = {}
         """More of them for the answer to a call."""
         self.is_frozen = False
@@ -63,6 +65,8 @@ class OldHttpServer:
                 return {"Mcp-Session-Id": self.session}, {"result": GREETING}
             case "tools/list":
                 return {}, {"result": {"tools": [a_tool("look")]}}
+            case "tools/call" if self.refuses:
+                return {}, {"error": {"code": -32000, "message": self.refuses}}
             case "tools/call":
                 return self.headers, {"result": {"content": [{"type": "text", "text": self.says}]}}
             case _:

@@ -10,7 +10,7 @@ from agent.intents.intent import Intent, Language
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, date, spoken_length
 from agent.tools.tool import unmarked
-from memory.json_value import Json, fields, objects
+from memory.json_value import Json, fields, listed, objects
 
 INTENTS: Final = frozenset({"agenda", "agenda_next"})
 TOOL: Final = "calendar_events"
@@ -135,16 +135,19 @@ def _unread(state: DialogState, told: Mapping[str, Json]) -> str:
 
 
 def _stale(state: DialogState, told: Mapping[str, Json]) -> str:
-    """Return how old it is where that is worth a word, "" where it is not."""
+    """Return how old it is where that is worth a word, and whether some of it is missing; "" where neither is so."""
     old = next((each for each in _lost(told) if each.get("as_of")), None)
+    gap = "" if state.language == "zh" else " "
+    partly = map(str, listed(told.get("not_read_whole")))
+    missing = "".join(f"{gap}{phrase('agenda_partly', state.language, calendar=each)}" for each in partly)
     if old is None or state.now is None:
-        return ""
+        return missing
     seen = datetime.fromisoformat(str(old["as_of"]))
     age = max(60, int((state.now.replace(tzinfo=None) - seen).total_seconds()))
     unit = next(unit for unit in _UNITS if age >= unit)
     length = spoken_length(age // unit * unit, state.language)
     said = phrase("agenda_old", state.language, calendar=old.get("calendar", ""), length=length)
-    return said if state.language == "zh" else f" {said}"
+    return f"{gap}{said}{missing}"
 
 
 def _lost(told: Mapping[str, Json]) -> Sequence[Entry]:

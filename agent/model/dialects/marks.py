@@ -11,11 +11,16 @@ THINKING: Final[Mapping[str, str]] = {
     "<seed:think>": "</seed:think>",
     "<|START_THINKING|>": "<|END_THINKING|>",
     "<|inner_prefix|>": "<|inner_suffix|>",
+    "<thought>": "</thought>",
+    "<reasoning>": "</reasoning>",
     "<tool_response>": "</tool_response>",
+    "<|im_start|>user": "<|im_end|>",
+    "<|im_start|>system": "<|im_end|>",
+    "<|im_start|>tool": "<|im_end|>",
 }
 """Opening and closing tags: DeepSeek's, Qwen's and most others', Granite's, Mistral's, Seed's, Cohere's, Apertus'.
 
-The last is of a result that a model makes up behind its own call.
+The last four are of a result that a model makes up behind its own call, and of turns of others behind its own.
 """
 
 CALLS: Final = (
@@ -47,6 +52,7 @@ MESSAGE: Final = "<|message|>"
 
 ENDS: Final = (
     *("<|end|>", "<|return|>", "<|call|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>"),
+    *("</s>", "<|im_start|>assistant"),
     *("<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"),
     *("<response>", "</response>"),
 )

@@ -23,7 +23,7 @@ from agent.model.dialects.marks import (
 )
 from agent.model.messages import ToolSpec
 
-_THOUGHT_ENDS: Final = tuple(THINKING.values())
+_THOUGHT_ENDS: Final = tuple(end for end in THINKING.values() if end not in ENDS)
 _FIXED: Final = (*THINKING, *_THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
 _ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*_FIXED, FENCE, "{"), key=len, reverse=True))
 _HARMONY_ENDS: Final = ("<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>")
@@ -174,8 +174,8 @@ class TextReader:
         if mark in _THOUGHT_ENDS:
             return not self._has_thought
         is_bare = mark not in _FIXED
-        if is_bare and not self._reads_bare_calls:
-            return False
+        if is_bare and not self._reads_bare_calls:  # words are words, but for an answer that is nothing but a call
+            return mark in {"{", FENCE} and self._may_think and not before.strip()
         if is_bare and (mark == "[" or mark[0] not in "[{`"):  # stands for a call only at the beginning of a line
             return bool(found.start()) or self._is_line_start
         return bool(self._tools) or not (is_bare or mark in CALLS)

@@ -91,9 +91,19 @@ class Accumulator:
         return bool(self._text_fields or self._list_fields)
 
     @property
+    def length(self) -> int:
+        """How many characters have come: words and arguments."""
+        return self._raw_text.length + sum(call.arguments.length for call in self._calls)
+
+    @property
     def is_plausible(self) -> bool:
         """Whether the answer can be taken as whole although nobody said so: it ends in a call with whole arguments."""
-        return bool(self._calls) and all(call.arguments.is_json for call in self._calls)
+        return bool(self._calls) and self.has_no_open_call
+
+    @property
+    def has_no_open_call(self) -> bool:
+        """Whether something has come, and each call has whole arguments."""
+        return bool(self.length) and all(call.arguments.is_json for call in self._calls)
 
     def finish(self) -> Iterator[StreamItem]:
         """Yield what was held back and the `Answer`."""

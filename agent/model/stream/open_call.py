@@ -21,6 +21,8 @@ class Growing:
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._held = ""
+        self.length = 0
+        """Of the text, in characters."""
 
     @property
     def text(self) -> str:
@@ -58,6 +60,7 @@ class Growing:
         whole = whole_characters(text)
         if whole:
             self._pieces.append(whole)
+            self.length += len(whole)
         return whole
 
 

@@ -2,16 +2,20 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 
 from agent.errors import ModelError, StreamBroken
-from agent.model.faults import broken
+from agent.model.faults import broken, runaway
 from agent.model.interface import StreamItem, ThinkingStarted
 from agent.model.stream.accumulate import Accumulator
 from memory.json_value import Json
 
 Chunk = Mapping[str, Json]
+
+MOST_OF_AN_ANSWER: Final = 500_000
+"""Characters, calls and all: what goes on past it has lost itself, and would hold up everybody else."""
 
 
 class Patience(Struct, frozen=True):
@@ -39,6 +43,8 @@ async def relay(
             for item in accumulator.feed(chunk):
                 has_begun = True
                 yield item
+            if accumulator.length > MOST_OF_AN_ANSWER:
+                raise runaway(name, MOST_OF_AN_ANSWER)
             if accumulator.has_thought and not (has_begun or thinks):
                 thinks = True
                 yield ThinkingStarted()
@@ -47,7 +53,9 @@ async def relay(
     except ModelError as error:
         if not has_begun:
             raise
-        raise StreamBroken(str(error), accumulator.message()) from error
+        stopped = StreamBroken(str(error), accumulator.message())
+        stopped.is_of_answer = error.is_of_answer
+        raise stopped from error
     for item in accumulator.finish():
         yield item
 

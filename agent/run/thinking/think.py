@@ -322,7 +322,7 @@ class Thinker(Struct):
             return None
         except ModelError as error:
             await self._give_back(run)
-            await self._notice(is_there=isinstance(error, ModelRefused))
+            await self._notice(is_there=isinstance(error, ModelRefused) or error.is_of_answer)
             raise
         if calls.usd or run.budget.purse is not None:
             run.budget.pay(calls.tokens, calls.usd)

@@ -48,6 +48,9 @@ AGAIN_SECONDS: Final = 60.0
 
 US: Final = Implementation(name="nakari", version="1")
 
+_CLOSED: Final = "Connection closed"
+"""What the library says then; the code alone is any error of a server's in JSON-RPC 2.0."""
+
 _REASON: Final = 300
 """Characters of what a server says about an error."""
 
@@ -160,7 +163,7 @@ class Connection:
 
     def _why(self, tool: str, error: MCPError) -> str:
         name = self._server.name
-        if error.code == CONNECTION_CLOSED:
+        if error.code == CONNECTION_CLOSED and error.message == _CLOSED:
             return f"{name} went away before it answered; look whether {tool} took effect before you repeat it"
         if error.code == REQUEST_TIMEOUT:
             return f"{name} did not answer within {self._server.timeout:g} s, and was told to stop"
@@ -208,7 +211,8 @@ def reason_of(server: Server, error: BaseException) -> str:
         case ServerLost():
             return str(cause)
         case MCPError():
-            return f"it answered: {plain(cause.message, _REASON)}"
+            is_late = cause.code == REQUEST_TIMEOUT
+            return "it did not answer in time" if is_late else f"it answered: {plain(cause.message, _REASON)}"
         case httpx2.TransportError():
             return f"nothing answers at {server.url} ({type(cause).__name__})"
         case ValidationError():

@@ -84,6 +84,10 @@ def session_of(caller: Caller) -> str:
     return caller.session(f"program {caller.program}".strip())
 
 
+MOST_WORDS: Final = 500_000
+"""Characters of what is asked, as of a frame of the WebSocket: a person types less."""
+
+
 def asked(
     words: str, program: Iterable[str], caller: Caller, headers: Mapping[str, str], programs: Programs
 ) -> Question:
@@ -91,6 +95,8 @@ def asked(
     text = words.strip()
     if not text:
         raise Problem("messages: the last one says nothing; put the person's words into it", Exit.USAGE)
+    if len(text) > MOST_WORDS:
+        raise Problem(f"messages: the last one has more than {MOST_WORDS} characters; attach it as a file", Exit.USAGE)
     if text.startswith(CHORE):
         raise Problem(
             "messages: titles, tags and the like for the program's own use are not made here; "

@@ -198,7 +198,7 @@ class Courier(Struct):
     async def _said(self, filed: MailboxRecord) -> str:
         """Return the sentences by which an event was answered here; a sign that it goes on is none."""
         begun = await self.journal.entries(topic=SENTENCE_STARTED, event_id=filed.event.id)
-        signs = (FILLER, "no_model")
+        signs = (FILLER, "no_model", "no_answer")
         told = [each for each in begun if not str(each.body.get("call_id", "")).startswith(signs)]
         return " ".join(str(each.body["words"]) for each in told if "words" in each.body)
 

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from agent.calendars import ics
 from agent.calendars.agenda import Agenda
 from agent.calendars.reading import Body, read
 from agent.errors import CalendarLost
@@ -128,6 +129,39 @@ async def test_a_hostile_entry_is_left_out_and_counted_and_the_others_stay(
     found = await agenda(tmp_path, calendar(hostile, FINE))
     assert [each.entry.title for each in found.occurrences] == ["Fine"]
     assert found.left_out == left_out
+
+
+async def test_a_calendar_that_breaks_off_is_none(tmp_path: Path) -> None:
+    """As a download that was cut: what is missing would be said not to be."""
+    with pytest.raises(CalendarLost, match="what it sends breaks off in the middle"):
+        await agenda(tmp_path, calendar(FINE, entry("DTSTART:20261125T140000Z")).partition("20261125")[0])
+
+
+WINDOW = ics.Window(BEGIN, END, ZONE)
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_wanted"),
+    [
+        (("DTSTART:20200101T100000Z", "RRULE:FREQ=WEEKLY;UNTIL=20201231T000000Z"), False),
+        (("DTSTART;VALUE=DATE:20200101", "DTEND;VALUE=DATE:20200103", "RRULE:FREQ=WEEKLY;UNTIL=20201231"), False),
+        (("DTSTART:20200101T100000Z", "RRULE:FREQ=WEEKLY"), True),
+        (("DTSTART:20200101T100000Z", "RRULE:FREQ=WEEKLY;UNTIL=20261231T000000Z"), True),
+        (("DTSTART:20200101T100000Z", "DTEND:20200301T100000Z", "RRULE:FREQ=YEARLY;UNTIL=20261001T000000Z"), True),
+        (("DTSTART:20200101T100000Z", "RRULE:FREQ=WEEKLY;UNTIL=20201231", "RDATE:20261125T100000Z"), True),
+        (("DTSTART:20200101T100000Z", "RRULE:FREQ=WEEKLY;UNTIL=20201231", "RRULE:FREQ=DAILY;COUNT=9"), True),
+        (("DTSTART:20200101T100000Z", "RRULE:FREQ=WEEKLY;UNTIL=20209931"), True),  # no day: whoever parses it says so
+    ],
+)
+def test_a_series_that_is_over_is_not_even_parsed(lines: tuple[str, ...], is_wanted: bool) -> None:
+    assert ics.is_wanted(entry(*lines).replace("\r\n", "\n"), WINDOW) == is_wanted
+
+
+def test_for_what_there_is_no_time_is_counted_and_what_comes_once_is_read_before_the_series() -> None:
+    series = entry("DTSTART:20200101T100000Z", "RRULE:FREQ=WEEKLY", uid="series")
+    parts, found = ics.cut(calendar(series, FINE)), ics.Found()
+    assert [group[0] for group in ics.cheapest_first(ics.grouped(parts.entries))] == parts.entries[::-1]
+    assert (ics.read(parts, WINDOW, found, seconds=0.0), found.unread, found.occurrences) == (0, 2, [])
 
 
 async def test_of_what_comes_every_second_the_first_time_stands(tmp_path: Path) -> None:

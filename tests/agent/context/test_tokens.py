@@ -45,6 +45,13 @@ def counter() -> TokenCounter:
     return counter
 
 
+def test_of_a_text_of_millions_a_part_is_counted(counter: TokenCounter) -> None:
+    """Counted whole, three million letters without a blank held everybody up for seconds."""
+    text = " ".join(ENGLISH) * 1_500 + "".join(CHINESE) * 4_000
+    exact = sum(counter.count(text[start : start + 100_000]) for start in range(0, len(text), 100_000))
+    assert counter.count(text) == pytest.approx(exact, rel=0.05)
+
+
 def test_a_vocabulary_with_a_changed_byte_is_not_loaded(counter: TokenCounter, tmp_path: Path) -> None:
     shipped = Path(os.environ["TIKTOKEN_CACHE_DIR"]) / "fb374d419588a4632f3f557e76b4b70aebbca790"
     damaged = bytearray(shipped.read_bytes())

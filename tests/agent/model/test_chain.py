@@ -6,6 +6,7 @@ import pytest
 
 from agent.errors import ContextTooLong, ModelUnavailable
 from agent.model.chain import FAILURES, FIRST_REST, JITTER, LONGEST_REST, Chain, Guarded, Prices
+from agent.model.faults import endless
 from agent.model.interface import Answer
 from agent.model.messages import Message, ToolSpec, Usage
 from tests.fakes import ScriptedModel
@@ -45,6 +46,15 @@ async def test_what_a_server_asks_for_is_kept_to_at_once_within_reason(asked: fl
     with pytest.raises(ModelUnavailable):
         await ask(model)
     assert model.breaker.rest == kept
+
+
+async def test_an_answer_that_comes_to_no_end_keeps_no_other_question_waiting() -> None:
+    model = Guarded("first", ScriptedModel(*(endless("first") for _ in range(8)), YES), clock=ManualClock())
+    for _ in range(8):
+        with pytest.raises(ModelUnavailable):
+            await ask(model)
+    assert model.breaker.rest == 0.0
+    assert (await ask(model)).message == YES
 
 
 async def test_who_stays_away_rests_ever_longer_up_to_a_bound() -> None:

@@ -14,7 +14,7 @@ from agent.model.litellm import LiteLlmModel
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.ollama import OllamaModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from agent.model.stream.relay import Patience
+from agent.model.stream.relay import MOST_OF_AN_ANSWER, Patience
 from tests.agent.openai_script import DONE, KEEP_ALIVE, Reset, Stall, call_piece, event
 from tests.agent.openai_server import (
     Gate,
@@ -365,6 +365,24 @@ async def test_a_stream_that_breaks_gives_what_had_come(
         failure = await failure_of(connect_openai(server.url, ONCE_BEGUN))
     assert isinstance(failure, StreamBroken)
     assert failure.partial == Message("assistant", "Let me", (ToolCall("a", "reply", '{"text": "Hel'),))
+
+
+async def test_what_goes_on_and_on_is_ended(connect_openai: Connect) -> None:
+    """Arguments that no statement could need would hold everybody up until the run's time is over."""
+    pieces = [call_piece(0, arguments="x" * 20_000) for _ in range(MOST_OF_AN_ANSWER // 20_000 + 1)]
+    async with OpenAiServer() as server:
+        server.enqueue(stream(call_piece(0, id="a", name="reply", arguments='{"text": "'), *pieces, Stall()))
+        failure = await failure_of(connect_openai(server.url, ONCE_BEGUN))
+    assert isinstance(failure, StreamBroken)
+    assert (failure.is_of_answer, "went on past 500000 characters" in str(failure)) == (True, True)
+
+
+async def test_an_answer_whose_server_says_only_that_it_is_done_is_whole() -> None:
+    async with OpenAiServer() as server:
+        server.enqueue(stream(chunk({"content": "All of it."}), DONE))
+        model = OpenAiCompatibleModel(server.url, "m", KEY)
+        assert (await ask(model)).message.content == "All of it."
+        await model.aclose()
 
 
 @pytest.mark.shows("F6")

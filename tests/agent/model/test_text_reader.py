@@ -175,6 +175,11 @@ def test_nothing_is_lost_and_no_cut_matters(text: str, size: int) -> None:
         ),
         ("<|channel|>commentary to=python code<|message|>print(1)<|call|>", "", "print(1)"),
         ("Hello.<|im_end|>", "Hello.", ""),
+        ("Hello.</s>", "Hello.", ""),
+        ("<thought>Hm.</thought>Hello.", "Hello.", "Hm."),
+        ("<reasoning>Hm.</reasoning>\nHello.", "\nHello.", "Hm."),
+        ("<|im_start|>assistant\nHello.<|im_end|>", "\nHello.", ""),
+        ("Hello.<|im_end|>\n<|im_start|>user\nmore", "Hello.\n", "\nmore"),
     ],
 )
 def test_thinking_is_kept_and_not_said(text: str, says: str, thinks: str) -> None:
@@ -302,3 +307,22 @@ def test_what_is_thought_inline_is_kept_under_our_own_name() -> None:
     reading.feed("<think>Hm.</think>Hello.")
     reading.finish()
     assert reading.accumulator.message().extra == {INLINE: "Hm."}
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "calls"),
+    [
+        ('{"name": "recall", "arguments": {"about": "tea"}}', "", [("recall", '{"about": "tea"}')]),
+        ('```json\n{"name": "recall", "arguments": {"about": "tea"}}\n```', "", [("recall", '{"about": "tea"}')]),
+        ('As JSON: {"name": "recall", "arguments": {}}', 'As JSON: {"name": "recall", "arguments": {}}', []),
+        ('{"name": "rocket", "arguments": {}}', '{"name": "rocket", "arguments": {}}', []),
+    ],
+)
+def test_whoever_calls_over_the_wire_calls_in_text_with_nothing_but_a_call(
+    text: str, says: str, calls: list[tuple[str, str]]
+) -> None:
+    dialect = Dialect(GENERIC, "m")
+    dialect.has_called = True
+    reading = Reading(dialect)
+    reading.feed(text)
+    assert reading.finish() == (says, calls, "")

@@ -157,13 +157,15 @@ def test_the_doctor_tells_what_is_wrong_and_the_fix(tmp_path: Path, server: CalD
 def test_the_doctor_judges_what_a_running_service_says() -> None:
     told: dict[str, Json] = {
         "family": {"state": "connected", "calendars": ["Home", "Work"], "left_out": 2},
+        "old": {"state": "connected", "calendars": ["Old"], "left_out": 1, "unread": 3996},
         "new": {"state": "connecting", "calendars": []},
     }
     line = judge_calendars(told, {}, {"family": "cloud.example.org"})
     assert line.verdict == Verdict.WARNING
-    assert line.what == "family: 2 calendars; new: it is being read"
+    assert line.what == "family: 2 calendars; old: 1 calendar; new: it is being read"
     assert line.fix == (
-        "2 entries of family are broken or repeat without end, and are left out; "
+        "2 entries are broken or repeat without end in family, and left out; "
+        "3996 more of old were not read, it would take too long; take old repeating ones out of it; "
         "use https for [calendar.family]: cloud.example.org is sent its password unencrypted"
     )
 

@@ -40,6 +40,23 @@ def told(*events: dict[str, str], more: int = 0, **stale: str) -> str:
 
 
 @pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "What is on tomorrow?",
+            "Tomorrow there is nothing in the calendar. I could not read all of the calendar family.",
+        ),
+        ("明天有什么安排？", "明天没有安排。日历family太大，我没能读完。"),
+    ],
+)
+async def test_of_a_calendar_that_was_too_long_it_says_that_some_is_missing(asked: Talk, words: str, said: str) -> None:
+    body = json.dumps({"events": [], "not_read_whole": ["family"]})
+    asked.hear(words)
+    await asked.calls(from_outside(body, "calendar"))
+    assert await asked.says() == said
+
+
+@pytest.mark.parametrize(
     ("words", "day", "said"),
     [
         (

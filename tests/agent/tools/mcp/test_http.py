@@ -66,6 +66,14 @@ async def test_a_frozen_server_costs_a_call_its_time_and_is_told_to_stop() -> No
         await house.connected("old")
 
 
+async def test_an_error_of_the_general_kind_is_the_server_s_own_words() -> None:
+    """Its number is the one by which the library says that a connection was closed."""
+    async with old_http() as old, a_house(server(old.url)) as house:
+        await house.connected("old")
+        old.refuses = "no such thing here"
+        assert await house.call("old_look") == "error: old refused: no such thing here"
+
+
 async def test_an_answer_without_bounds_is_not_read_to_its_end() -> None:
     async with old_http() as old, a_house(server(old.url)) as house:
         await house.connected("old")

@@ -140,6 +140,7 @@ async def test_images_and_documents_go_as_attachments() -> None:
         ([{"type": "input_audio", "input_audio": {"data": "", "format": "wav"}}], {}, "cannot be read"),
         ("  ", {}, "says nothing"),
         ("### Task:\nGenerate a title", {}, "switch them off in the program"),
+        pytest.param("x" * 500_001, {}, "more than 500000 characters; attach it as a file", id="too much"),
         ("hello", {"n": 2}, "one answer"),
         ("hello", {"response_format": {"type": "json_object"}}, "in words"),
         ("hello", {"tools": [], "tool_choice": "required"}, "its own tools"),

@@ -59,7 +59,8 @@ _ENDS: Final = re.compile(r"^DTEND[^\n]*?:(\d{8})", re.MULTILINE | re.IGNORECASE
 _LASTS: Final = re.compile(r"^(RRULE|RDATE|RECURRENCE-ID|DURATION)", re.MULTILINE | re.IGNORECASE)
 _RULE: Final = re.compile(r"^RRULE[^\n]*", re.MULTILINE | re.IGNORECASE)
 _UNTIL: Final = re.compile(r"UNTIL=(\d{8})", re.IGNORECASE)
-_MORE: Final = re.compile(r"^(RDATE|RECURRENCE-ID|DURATION)", re.MULTILINE | re.IGNORECASE)
+_MORE: Final = re.compile(r"^(RDATE|RECURRENCE-ID)", re.MULTILINE | re.IGNORECASE)
+_DURATION: Final = re.compile(r"^DURATION[^\n]*?:\+?P(?:(\d+)W)?(?:(\d+)D)?", re.MULTILINE | re.IGNORECASE)
 _REPEATS: Final = re.compile(r"^(RRULE|RDATE|RECURRENCE-ID)", re.MULTILINE | re.IGNORECASE)
 _UID: Final = re.compile(r"^UID[^\n]*?:(.*)$", re.MULTILINE | re.IGNORECASE)
 _ZONE: Final = re.compile(r"^TZID[^\n]*?:(.*)$", re.MULTILINE | re.IGNORECASE)
@@ -148,7 +149,8 @@ def _is_over(entry: str, starts: str, ends: str, window: Window) -> bool:
         first, last, until = (date.fromisoformat(day) for day in (starts, ends or starts, max(untils)))
     except ValueError:
         return False
-    return until + max(last - first, timedelta()) < window.begin.date() - timedelta(days=2)
+    lengths = [timedelta(weeks=int(weeks or 0), days=int(days or 0) + 1) for weeks, days in _DURATION.findall(entry)]
+    return window.begin.date() - until > max(last - first, *lengths, timedelta()) + timedelta(days=2)
 
 
 def grouped(entries: Iterable[str]) -> Iterator[list[str]]:

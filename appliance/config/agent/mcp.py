@@ -35,7 +35,8 @@ class McpServer(Struct, frozen=True):
     api_key_env: str = setting("", 'Name of the variable or credential with the key that `url` wants; "" sends none.')
     tools: tuple[str, ...] = setting(
         (),
-        "Its tools that the agent may use, by its own names; [] is all, up to 32 of a server, and 96 shared evenly among all servers.",
+        "Its tools that the agent may use, by its own names; [] is all, up to 32 of a server, and 96 shared evenly "
+        "among all servers.",
     )
     timeout_seconds: float = setting(20.0, "How long a call may take.", between=(1.0, 240.0), unit="s")
     believe_hints: bool = setting(

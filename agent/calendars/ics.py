@@ -53,6 +53,7 @@ LONG_TEXT: Final = 1_000
 CALENDAR_DATA: Final = "{urn:ietf:params:xml:ns:caldav}calendar-data"
 
 _LINE: Final = re.compile(r"\r\n|\r|\n")
+_CALENDAR_ENDS: Final = re.compile("END:VCALENDAR", re.IGNORECASE)
 _TOO_OFTEN: Final = re.compile(r"FREQ=(SECONDLY|MINUTELY|HOURLY)", re.IGNORECASE)
 _STARTS: Final = re.compile(r"^DTSTART[^\n]*?:(\d{8})", re.MULTILINE | re.IGNORECASE)
 _ENDS: Final = re.compile(r"^DTEND[^\n]*?:(\d{8})", re.MULTILINE | re.IGNORECASE)
@@ -124,7 +125,7 @@ def cut(text: str) -> Parts:
         elif word.startswith("X-WR-TIMEZONE:"):
             parts.header.append(line)
     parts.left_out += kind == "VEVENT"
-    parts.is_torn = parts.is_calendar and "END:VCALENDAR" not in text.upper()
+    parts.is_torn = parts.is_calendar and not _CALENDAR_ENDS.search(text)
     return parts
 
 
@@ -133,9 +134,9 @@ def is_wanted(entry: str, window: Window) -> bool:
     starts, ends = _STARTS.search(entry), _ENDS.search(entry)
     if starts is None:
         return True
-    first, last = (f"{at + timedelta(days=by):%Y%m%d}" for at, by in ((window.begin, -2), (window.end, 2)))
     if _LASTS.search(entry):
         return not _is_over(entry, starts[1], ends[1] if ends else "", window)
+    first, last = (f"{at + timedelta(days=by):%Y%m%d}" for at, by in ((window.begin, -2), (window.end, 2)))
     return starts[1] <= last and max(starts[1], ends[1] if ends else "") >= first
 
 

@@ -81,22 +81,13 @@ def unreachable(name: str, where: str, *, is_absent: bool = False) -> ModelError
     return error
 
 
-def broken(name: str, how: str) -> ModelError:
-    """Say that the answer stopped or made no sense; `how` completes "the answer of NAME …"."""
-    return ModelUnavailable(f"the answer of {name} {how}: ask again, or use another model")
+def broken(name: str, how: str, *, is_of_answer: bool = False) -> ModelError:
+    """Say that the answer stopped or made no sense; `how` completes "the answer of NAME …".
 
-
-def endless(name: str) -> ModelError:
-    """Say that a server closed its answer in good order, and nobody said that it was whole."""
-    error = broken(name, "broke off")
-    error.is_of_answer = True
-    return error
-
-
-def runaway(name: str, most: int) -> ModelError:
-    """Say that an answer did not come to an end by itself."""
-    error = broken(name, f"went on past {most} characters")
-    error.is_of_answer = True
+    With `is_of_answer` the server closed it in good order, or went on without an end: it is well itself.
+    """
+    error = ModelUnavailable(f"the answer of {name} {how}: ask again, or use another model")
+    error.is_of_answer = is_of_answer
     return error
 
 

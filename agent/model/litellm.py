@@ -15,7 +15,7 @@ import httpx
 from agent.errors import ModelError, ModelRefused
 from agent.model.connection import Connection
 from agent.model.dialects.dialect import Dialect
-from agent.model.faults import broken, endless, refused, too_long, unreachable, words_of
+from agent.model.faults import broken, refused, too_long, unreachable, words_of
 from agent.model.interface import MODEL_INPUT, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Message, ToolSpec
@@ -207,7 +207,7 @@ class LiteLlmModel:
         finally:
             await call.close()
         if not call.is_whole and not accumulator.is_plausible:
-            raise endless(self.name)
+            raise broken(self.name, "broke off", is_of_answer=True)
 
     def _classified(self, error: Exception, *, has_begun: bool) -> ModelError:
         """Name an error by what happened; litellm words a dead port as a fault inside the server."""

@@ -10,7 +10,7 @@ from typing import Final
 import httpx
 
 from agent.model.connection import drain, parsed
-from agent.model.faults import broken, endless, too_long, words_of
+from agent.model.faults import broken, too_long, words_of
 from agent.model.interface import CachedPrefix
 from agent.model.server_model import ServerModel
 from agent.model.sight import sees_by_show
@@ -131,7 +131,7 @@ class OllamaModel(ServerModel):
         finally:
             await response.aclose()
         if not accumulator.finish_reason:
-            raise endless(self.name)
+            raise broken(self.name, "broke off", is_of_answer=True)
 
     async def _lines(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
         rest = b""

@@ -9,7 +9,7 @@ import httpx
 
 from agent.errors import ModelError
 from agent.model.connection import drain, parsed
-from agent.model.faults import broken, endless, too_long, words_of
+from agent.model.faults import broken, too_long, words_of
 from agent.model.interface import CachedPrefix
 from agent.model.server_model import ServerModel
 from agent.model.sight import sees_by_props, sees_listed
@@ -189,7 +189,7 @@ class OpenAiCompatibleModel(ServerModel):
         # Some servers give no reason: their last word is one, where there was any other before.
         is_whole = accumulator.is_plausible or (is_done and accumulator.has_no_open_call)
         if not (accumulator.finish_reason or is_whole):
-            raise endless(self.name)
+            raise broken(self.name, "broke off", is_of_answer=True)
 
     async def _events(self, response: httpx.Response) -> AsyncGenerator[str, None]:
         is_whole = "json" in response.headers.get("content-type", "")  # it does not stream: one chunk is all

@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 from msgspec import Struct
@@ -137,23 +137,30 @@ class Recording(Struct, frozen=True):
         """Return what `to_bytes` wrote. Raises `Damaged`."""
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-                meta = read_json(arrays["meta"].tobytes(), _Meta)
+                told = arrays["meta"].tobytes()
                 sound = {name: arrays[name] for name in _ARRAYS if name in arrays}
                 state = {name.removeprefix(_STATE): arrays[name] for name in arrays if name.startswith(_STATE)}
             sound.setdefault("cleaned", sound["microphone"])
             sound.setdefault("reference", np.zeros_like(sound["microphone"]))
+            _require_format(read_json(told, _Format).format)
             _require_chunks(sound)
-            told = asdict(meta)
-            del told["format"]
-            return cls(**told, **sound, state=state)
+            return cls(**asdict(read_json(told, _Meta)), **sound, state=state)
         except Exception as error:  # whatever a bent byte makes of an archive, its arrays and its text
             raise Damaged(f"it is not whole ({error})") from error
+
+
+class _Format(Struct, frozen=True):
+    format: int
+
+
+def _require_format(number: int) -> None:
+    if number != FORMAT:
+        raise ValueError("another version of nakari wrote it")
 
 
 class _Meta(Struct, frozen=True):
     """What of a recording is text and numbers."""
 
-    format: Literal[1]
     id: str
     owner_key: str
     began: str

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.errors import ModelError, StreamBroken
-from agent.model.faults import broken, runaway
+from agent.model.faults import broken
 from agent.model.interface import StreamItem, ThinkingStarted
 from agent.model.stream.accumulate import Accumulator
 from memory.json_value import Json
@@ -44,7 +44,7 @@ async def relay(
                 has_begun = True
                 yield item
             if accumulator.length > MOST_OF_AN_ANSWER:
-                raise runaway(name, MOST_OF_AN_ANSWER)
+                raise broken(name, f"went on past {MOST_OF_AN_ANSWER} characters", is_of_answer=True)
             if accumulator.has_thought and not (has_begun or thinks):
                 thinks = True
                 yield ThinkingStarted()

@@ -156,7 +156,7 @@ def create(invocation: Invocation, name: str, file: Path | None) -> Exit:
     _keep(private, place)  # first: a member whose key nobody has is nobody
     try:
         done = _register(_identities(config.state_folder), name, made)
-    except BaseException:
+    except Exception:
         place.unlink()  # nor is anybody whom the box does not know
         raise
     click.echo(f"the private key is in {place}; keep it, nobody else has it", err=True)

@@ -6,7 +6,7 @@ import pytest
 
 from agent.errors import ContextTooLong, ModelUnavailable
 from agent.model.chain import FAILURES, FIRST_REST, JITTER, LONGEST_REST, Chain, Guarded, Prices
-from agent.model.faults import endless
+from agent.model.faults import broken
 from agent.model.interface import Answer
 from agent.model.messages import Message, ToolSpec, Usage
 from tests.fakes import ScriptedModel
@@ -49,7 +49,11 @@ async def test_what_a_server_asks_for_is_kept_to_at_once_within_reason(asked: fl
 
 
 async def test_an_answer_that_comes_to_no_end_keeps_no_other_question_waiting() -> None:
-    model = Guarded("first", ScriptedModel(*(endless("first") for _ in range(8)), YES), clock=ManualClock())
+    model = Guarded(
+        "first",
+        ScriptedModel(*(broken("first", "broke off", is_of_answer=True) for _ in range(8)), YES),
+        clock=ManualClock(),
+    )
     for _ in range(8):
         with pytest.raises(ModelUnavailable):
             await ask(model)

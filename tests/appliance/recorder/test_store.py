@@ -145,6 +145,11 @@ def test_what_is_told_of_the_sound_in_another_shape_is_a_sentence_too(change: di
         Recording.from_bytes(told_otherwise(a_recording("a"), change))
 
 
+def test_of_another_version_that_is_said() -> None:
+    with pytest.raises(Damaged, match="another version of nakari wrote it"):
+        Recording.from_bytes(told_otherwise(a_recording("a"), {"format": 2, "decided": []}))
+
+
 def test_sound_of_another_length_than_its_times_is_a_sentence_too() -> None:
     longer = replace(a_recording("a", 9), microphone_at=a_recording("a", 8).microphone_at)
     with pytest.raises(Damaged, match="not of one length"):

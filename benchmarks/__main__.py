@@ -18,6 +18,7 @@ NAMES = (
     "speech_to_sound",
     "start_to_listening",
     "start_to_first_token",
+    "help_page",
     "model_calls",
     "thin_adapter",
     "litellm_adapter",

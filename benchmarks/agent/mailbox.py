@@ -32,7 +32,7 @@ async def _measure(folder: Path, count: int, redis: "Stream | None") -> Figure:
     database = Database(folder / "nakari.db")
     await database.open(SCHEMA)
     mailbox = Mailbox(database)
-    puts, acks, floor, theirs = [], [], [], []
+    puts, acks, woken, floor, theirs = [], [], [], [], []
     log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         for _ in range(count):
@@ -44,6 +44,7 @@ async def _measure(folder: Path, count: int, redis: "Stream | None") -> Figure:
             await mailbox.complete(event.id, "answered", {})
             puts.append(put - began)
             acks.append(perf_counter() - put)
+            woken.append(await _woken_after(mailbox))
             floor.append(sum(_append(log) for _ in range(3)))
             if redis is not None:
                 theirs.append(_timed(redis.put_take_acknowledge))
@@ -52,7 +53,21 @@ async def _measure(folder: Path, count: int, redis: "Stream | None") -> Figure:
         await database.close()
     whole = milliseconds("an event put, taken and acknowledged (three commits)", map(sum, zip(puts, acks, strict=True)))
     bare = milliseconds("the same bytes appended three times, each with fdatasync", floor)
-    return Figure("Durable put, take and acknowledge", whole, bare, _notes(whole, puts, acks, theirs))
+    sleeper = f"who sleeps is woken {milliseconds('', woken)} after the put"
+    return Figure("Durable put, take and acknowledge", whole, bare, (sleeper, *_notes(whole, puts, acks, theirs)))
+
+
+async def _woken_after(mailbox: Mailbox) -> float:
+    """Return the seconds from an event that is put to its taking by who slept until then."""
+    async with asyncio.TaskGroup() as together:
+        taken = together.create_task(mailbox.take())
+        await mailbox.counts()  # answered after the look of `take`, which therefore sleeps now
+        await mailbox.enqueue(Event("user_text", WORDS))
+        began = perf_counter()
+        hand = await taken
+        woken = perf_counter() - began
+    await mailbox.complete(hand.event.id, "answered", {})
+    return woken
 
 
 def _notes(whole: Series, puts: list[float], acks: list[float], theirs: list[float]) -> tuple[str, ...]:

@@ -19,8 +19,10 @@ from tests.memory.history.test_writer import ME, writer_in
 pytest_plugins = ["tests.memory.graph_fixtures"]
 pytestmark = [SESSION, pytest.mark.shows("C14")]
 
-MOST_SECONDS = 0.050
-"""Seconds: 0.010 on a quiet machine, and 0.029 seen on a busy one, where the caches are others'."""
+TURNS = 1_500_000
+"""Of a bare loop of Python; nothing may hold the event loop for longer than this machine, as it is now, takes for them.
+
+That is some 0.080 s where 0.010 was seen, and 0.029 beside others that had the caches."""
 VECTOR = [0.5] * 1536
 
 
@@ -36,6 +38,14 @@ class Pulse:
             await asyncio.sleep(0)
             now = time.thread_time()
             self.longest, last = max(self.longest, now - last), now
+
+
+def bare_loop() -> float:
+    """Return the seconds of this thread's own time that `TURNS` take now."""
+    began = time.thread_time()
+    for _ in range(TURNS):
+        pass
+    return time.thread_time() - began
 
 
 @asynccontextmanager
@@ -66,7 +76,7 @@ async def test_statements_hold_nobody_up(graph: Graph) -> None:
         await graph.read("MATCH (n:A) RETURN n")
         await graph.read("UNWIND range(1, 5000) AS x RETURN x, 'text' AS t, [x, x] AS l")
         await graph.schema()
-    assert pulse.longest < MOST_SECONDS
+    assert pulse.longest < bare_loop()
 
 
 async def test_history_holds_nobody_up(embedded: Graph, another: Graph, tmp_path: Path) -> None:
@@ -83,7 +93,7 @@ async def test_history_holds_nobody_up(embedded: Graph, another: Graph, tmp_path
         await writer.audit.verify()
         await replay(writer.audit, writer.snapshots, another)
     writer.audit.close()
-    assert pulse.longest < MOST_SECONDS
+    assert pulse.longest < bare_loop()
 
 
 async def test_the_state_database_holds_nobody_up(tmp_path: Path) -> None:
@@ -98,4 +108,4 @@ async def test_the_state_database_holds_nobody_up(tmp_path: Path) -> None:
         assert len(await journal.entries(topic="speech.heard", limit=200)) == 200
         await database.rewrite()
         await database.close()
-    assert pulse.longest < MOST_SECONDS
+    assert pulse.longest < bare_loop()

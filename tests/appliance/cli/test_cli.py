@@ -25,8 +25,8 @@ TOO_HEAVY = (
     "numpy", "pydantic", "structlog", "asyncio", "httpx", "litellm", "neo4j", "faster_whisper", "onnxruntime",
     "sounddevice", "appliance.config.load", "appliance.service", "agent.loop", "memory.state.database",
 )  # fmt: skip
-CPU_SECONDS = 0.15
-"""What --help may cost."""
+MOST_MODULES = 100
+"""That --help may load beside click and what click itself loads: 85 of them now, a module some 0.5 ms."""
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS), ("config", "show")])
@@ -47,16 +47,16 @@ def test_help_explains_and_loads_nothing(tmp_path: Path, command: tuple[str, ...
     assert done.stderr == ""
 
 
-def test_help_is_instant(tmp_path: Path) -> None:
-    spent = []
-    for _ in range(5):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "appliance", "--help"], env=environment(tmp_path), stdout=subprocess.DEVNULL
-        )
-        _, code, used = os.wait4(process.pid, 0)
-        process.returncode = code
-        spent.append(used.ru_utime + used.ru_stime)
-    assert min(spent) < CPU_SECONDS, spent
+def test_help_loads_little_beside_click(tmp_path: Path) -> None:
+    """How long it takes is told by `scripts/bench help_page`: seconds are the machine's, what is loaded is ours."""
+    program = (
+        "import sys, click\nbefore = {*sys.modules}\nfrom appliance.cli.main import main\nmain(['--help'])\n"
+        "print(len({*sys.modules} - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(tmp_path), capture_output=True, text=True, check=True
+    )
+    assert 20 < int(done.stdout.splitlines()[-1]) <= MOST_MODULES
 
 
 def test_help_documents_every_code_and_command(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.bus import Bus
-from agent.event import GROWTH, MODEL_AVAILABLE, TIMER
+from agent.event import GROWTH, MODEL_AVAILABLE, TIMER, USER_TEXT
 from agent.mailbox import PERSON, Mailbox, Wake
 from agent.mailbox.economy import PUT_OFF
 from agent.mailbox.mail import QUIET, speaker_in
@@ -110,7 +110,13 @@ class Closing(Struct, frozen=True):
         return Suspension(f"{PUT_OFF} {last_calls(run)}", Wake("time", at=self.now()))
 
     async def finish(self, run: Run, ending: Ending) -> None:
-        """Wait until everything said was heard, then put the event away."""
+        """Wait until everything said was heard, then put the event away; nobody who wrote is left without a word.
+
+        To what was heard it may keep silent: it may not have been addressed.
+        """
+        is_written_answer = run.event.type == USER_TEXT and isinstance(ending, Completion) and run.stop.reason is None
+        if is_written_answer and not self.run_state.has_words:
+            await self.system_replies.say(run, "done_without_words" if run.has_effect else "no_words")
         accounts = await self._accounts()
         self._tell_stop(run)
         was_heard = bool(self.run_state.already) or any(account.heard for account in accounts)

@@ -57,6 +57,8 @@ class RunState(Struct):
     """Replies under way, by call id, in the order they were opened."""
     images: dict[str, tuple[Image, ...]] = {}
     """Laid beside results that are not in the context yet, by call id."""
+    elsewhere: set[str] = set()
+    """Those of them that are said in another room, or also aloud."""
     already: tuple[str, ...] = ()
     """Sentences of this event that were committed to the mouth before a crash, in order; or what was read of it."""
     sources: Sources = field(default_factory=Sources)
@@ -74,6 +76,11 @@ class RunState(Struct):
         return self.run_id if self.lease is not None and self.lease.event.id == event_id else ""
 
     @property
+    def said(self) -> list[str]:
+        """The texts that went, or go, where the event came from; an open one without its last sentence."""
+        return [delivery.handed for call_id, delivery in self.deliveries.items() if call_id not in self.elsewhere]
+
+    @property
     def has_words(self) -> bool:
         """Whether anything was said for this event, or handed on to be said."""
         return bool(self.already) or any(delivery.handed for delivery in self.deliveries.values())
@@ -87,5 +94,10 @@ class RunState(Struct):
         """Keep nothing of the event, nor of its replies."""
         self.lease, self.run_id, self.already = None, "", ()
         self.ending = self.compression = None
-        self.deliveries, self.images = {}, {}
+        self.deliveries, self.images, self.elsewhere = {}, {}, set()
         self.sources, self.stages = Sources(), Stages()
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text, small: what makes two texts the same words."""
+    return "".join(filter(str.isalnum, text.casefold()))

@@ -35,6 +35,14 @@ _PHRASES: Final = {
         "I will ask it again later; say never mind, and I drop it.",
         "zh": "我听到了，但是我思考用的模型没给出完整的回答。我稍后再问它，不用的话就说“算了”。",
     },
+    "no_words": {
+        "en": "I have nothing to say to that.",
+        "zh": "这个我没有什么可说的。",
+    },
+    "done_without_words": {
+        "en": "Done.",
+        "zh": "好了。",
+    },
     "no_model_either": {
         "en": "That waits for the model too.",
         "zh": "这个也要等模型连上。",

@@ -6,8 +6,9 @@ from pydantic import Field
 
 from agent.errors import ToolFailed
 from agent.event import GROWTH, HOUSEHOLD
+from agent.model.dialects.reply_text import words_of
 from agent.replies import Reply, ReplySink
-from agent.run.run_state import RunState
+from agent.run.run_state import RunState, letters_of
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Call, Tool, tool
 from memory.json_value import Json
@@ -38,7 +39,11 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
     ) -> Json:
         """Say something to whoever the event in hand came from."""
         delivery = run_state.deliveries.get(call.id)
+        if not (text := words_of(text)).strip():
+            raise ToolFailed("there are no words in the text; write what is to be said")
         if delivery is None and not room:
+            if (letters := letters_of(text)) and letters in map(letters_of, run_state.said):
+                return DELIVERED  # with the bare text of the same answer, or by a call before
             whole = Reply(call.event, call.id, run_state.already, sources=run_state.sources, stages=run_state.stages)
             delivery = run_state.deliveries[call.id] = reply_sink.open(whole)
             await delivery.feed(text)
@@ -55,6 +60,7 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
         if name not in run_state.deliveries:
             spoken = Reply(call.event, name, run_state.already, is_aloud=not room, room=room)
             run_state.deliveries[name] = stream = reply_sink.open(spoken)
+            run_state.elsewhere.add(name)
             await stream.feed(text)
             await stream.close()
 

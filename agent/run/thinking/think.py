@@ -18,23 +18,18 @@ from agent.model.chain import Guarded
 from agent.model.interface import (
     OFFLINE,
     Answer,
-    ArgumentsDelta,
     ChatModel,
     StreamItem,
-    TextDelta,
     ThinkingStarted,
-    ToolCallStarted,
 )
 from agent.model.messages import Message, ToolCall, Usage
-from agent.model.stream.arguments import PartialString
 from agent.record import step
-from agent.replies import Reply, ReplySink, ReplyStream
 from agent.run.budget import ThoughtLimits
 from agent.run.questions import Outage
 from agent.run.run import Run
-from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.thinking.asking import Asking, Claim, rest_of, split
+from agent.run.thinking.speaking import Speaking
 from agent.tools.reply import REPLY
 from memory.json_value import Json
 
@@ -45,91 +40,6 @@ FRUITLESS_PER_MODEL = 2
 """Answers of one run that may break off or be empty before the next model is asked."""
 
 log = structlog.get_logger()
-
-
-class Speaking:
-    """Routes the words of one answer to deliveries: the text of reply calls, and bare text to a person."""
-
-    def __init__(self, run: Run, run_state: RunState, reply_sink: ReplySink) -> None:
-        self._run = run
-        self._run_state = run_state
-        self._reply_sink = reply_sink
-        self._text_id = ""
-        self._replies: dict[int, tuple[str, PartialString, PartialString]] = {}
-        self._elsewhere: set[str] = set()
-        """Ids of reply calls whose words are for another room."""
-        self._opened: list[ReplyStream] = []
-
-    async def take(self, item: StreamItem) -> None:
-        """Pass on the words of one item; waits only when the mouth is many sentences behind."""
-        if isinstance(item, TextDelta):
-            await self._say_bare(item.text)
-        elif isinstance(item, ToolCallStarted) and item.name == REPLY:
-            self._replies[item.index] = item.id, PartialString("text"), PartialString("room")
-        elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
-            await self._say(*self._replies[item.index], item.text)
-
-    async def finish(self) -> None:
-        """Say that the bare text is whole; the text of a reply call was, at its closing quote."""
-        if self._text_id:
-            await self._run_state.deliveries[self._text_id].close()
-
-    async def break_off(self) -> str:
-        """Drop unfinished sentences and return the whole ones that were handed on."""
-        for delivery in self._opened:
-            await delivery.cut()
-        return " ".join(delivery.handed for delivery in self._opened if delivery.handed)
-
-    async def stopped(self) -> str:
-        """Drop unfinished sentences, and return the words that stay in the context: those that were handed on.
-
-        Of an event that was superseded only what was heard stays; where nothing was, its replies are forgotten too.
-        """
-        handed = await self.break_off()
-        if self._run.stop.reason != "superseded":
-            return handed
-        opened = [name for name, delivery in self._run_state.deliveries.items() if delivery in self._opened]
-        heard = [(await self._run_state.deliveries[name].ended()).heard for name in opened]
-        if not any(heard):
-            for name in opened:
-                del self._run_state.deliveries[name]
-        return " ".join(words for words in heard if words)
-
-    async def _say(self, call_id: str, partial: PartialString, room: PartialString, piece: str) -> None:
-        """Pass on what a piece of a reply's arguments adds to its words; the tool says those for another room."""
-        words, delivery = partial.feed(piece), self._run_state.deliveries.get(call_id)
-        if delivery is None:
-            if room.feed(piece):
-                self._elsewhere.add(call_id)
-            if not words or call_id in self._elsewhere:
-                return
-            delivery = self._open(call_id)
-        if words:
-            await delivery.feed(words)
-        if '"' in piece and partial.is_whole:
-            await delivery.close()  # the last sentence need not wait for the rest of the answer, nor for the disk
-
-    async def _say_bare(self, text: str) -> None:
-        if not self._run.event.is_from_person or not (self._text_id or text.strip()):
-            return
-        if not self._text_id:
-            self._text_id = f"text-{new_id()}"
-            self._open(self._text_id)
-        await self._run_state.deliveries[self._text_id].feed(text)
-
-    def _open(self, call_id: str) -> ReplyStream:
-        delivery = self._reply_sink.open(
-            Reply(
-                self._run.event,
-                call_id,
-                self._run_state.already,
-                sources=self._run_state.sources,
-                stages=self._run.stages,
-            )
-        )
-        self._run_state.deliveries[call_id] = delivery
-        self._opened.append(delivery)
-        return delivery
 
 
 class ModelCalls(Struct):

@@ -1,0 +1,146 @@
+"""Routes the words of an answer to whoever hears them, while they are written: those of reply calls, and bare text."""
+
+from collections.abc import Iterable
+
+from msgspec import Struct, field
+
+from agent.event import new_id
+from agent.model.dialects.reply_text import ReplyText
+from agent.model.interface import ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
+from agent.model.stream.arguments import PartialString
+from agent.replies import Reply, ReplySink, ReplyStream
+from agent.run.run import Run
+from agent.run.run_state import RunState, letters_of
+from agent.tools.reply import REPLY
+
+
+class Unrepeated:
+    """Words as they arrive, held for as long as they may only say again what was said for the event before."""
+
+    def __init__(self, said: Iterable[str]) -> None:
+        self._said = [letters for text in said if (letters := letters_of(text))]
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """Return what may be said now."""
+        self._held += text
+        letters = letters_of(self._held)
+        if any(each.startswith(letters) for each in self._said):
+            return ""
+        return self._release()
+
+    def finish(self) -> str:
+        """Return what was held, unless all of it was said before."""
+        return "" if letters_of(self._held) in self._said else self._release()
+
+    def _release(self) -> str:
+        words, self._held, self._said = self._held, "", []
+        return words
+
+
+class CalledReply(Struct, frozen=True):
+    """The arguments of one reply call, as they come."""
+
+    call_id: str
+    unrepeated: Unrepeated
+    text: PartialString = field(default_factory=lambda: PartialString("text"))
+    room: PartialString = field(default_factory=lambda: PartialString("room"))
+    words: ReplyText = field(default_factory=ReplyText)
+
+
+class Speaking:
+    """Routes the words of one answer to deliveries: the text of reply calls, and bare text to a person."""
+
+    def __init__(self, run: Run, run_state: RunState, reply_sink: ReplySink) -> None:
+        self._run = run
+        self._run_state = run_state
+        self._reply_sink = reply_sink
+        self._text_id = ""
+        self._text = Unrepeated(run_state.said)
+        self._replies: dict[int, CalledReply] = {}
+        self._elsewhere: set[str] = set()
+        """Ids of reply calls whose words are for another room."""
+        self._opened: list[ReplyStream] = []
+        self._fed: dict[str, str] = {}
+        """What was handed on of this answer, by the call's id: the last sentence of it may still be open."""
+
+    async def take(self, item: StreamItem) -> None:
+        """Pass on the words of one item; waits only when the mouth is many sentences behind."""
+        if isinstance(item, TextDelta):
+            await self._say_bare(self._text.feed(item.text))
+        elif isinstance(item, ToolCallStarted) and item.name == REPLY:
+            said = [*self._run_state.said, *self._fed.values()]
+            self._replies[item.index] = CalledReply(item.id, Unrepeated(said))
+        elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
+            await self._say(self._replies[item.index], item.text)
+
+    async def finish(self) -> None:
+        """Say that the bare text is whole; the text of a reply call was, at its closing quote."""
+        await self._say_bare(self._text.finish())
+        if self._text_id:
+            await self._run_state.deliveries[self._text_id].close()
+
+    async def break_off(self) -> str:
+        """Drop unfinished sentences and return the whole ones that were handed on."""
+        for delivery in self._opened:
+            await delivery.cut()
+        return " ".join(delivery.handed for delivery in self._opened if delivery.handed)
+
+    async def stopped(self) -> str:
+        """Drop unfinished sentences, and return the words that stay in the context: those that were handed on.
+
+        Of an event that was superseded only what was heard stays; where nothing was, its replies are forgotten too.
+        """
+        handed = await self.break_off()
+        if self._run.stop.reason != "superseded":
+            return handed
+        opened = [name for name, delivery in self._run_state.deliveries.items() if delivery in self._opened]
+        heard = [(await self._run_state.deliveries[name].ended()).heard for name in opened]
+        if not any(heard):
+            for name in opened:
+                del self._run_state.deliveries[name]
+        return " ".join(words for words in heard if words)
+
+    async def _say(self, reply: CalledReply, piece: str) -> None:
+        """Pass on what a piece of a reply's arguments adds to its words; the tool says those for another room."""
+        words = reply.unrepeated.feed(reply.words.feed(reply.text.feed(piece)))
+        is_whole = '"' in piece and reply.text.is_whole
+        if is_whole:
+            words += reply.unrepeated.feed(reply.words.finish()) + reply.unrepeated.finish()
+        delivery = self._run_state.deliveries.get(reply.call_id)
+        if delivery is None:
+            if reply.room.feed(piece):
+                self._elsewhere.add(reply.call_id)
+            if not words or reply.call_id in self._elsewhere:
+                return
+            delivery = self._open(reply.call_id)
+        if words:
+            await self._feed(reply.call_id, words)
+        if is_whole:
+            await delivery.close()  # the last sentence need not wait for the rest of the answer, nor for the disk
+
+    async def _say_bare(self, text: str) -> None:
+        if not self._run.event.is_from_person or not (self._text_id or text.strip()):
+            return
+        if not self._text_id:
+            self._text_id = f"text-{new_id()}"
+            self._open(self._text_id)
+        await self._feed(self._text_id, text)
+
+    async def _feed(self, call_id: str, words: str) -> None:
+        self._fed[call_id] = self._fed.get(call_id, "") + words
+        await self._run_state.deliveries[call_id].feed(words)
+
+    def _open(self, call_id: str) -> ReplyStream:
+        delivery = self._reply_sink.open(
+            Reply(
+                self._run.event,
+                call_id,
+                self._run_state.already,
+                sources=self._run_state.sources,
+                stages=self._run.stages,
+            )
+        )
+        self._run_state.deliveries[call_id] = delivery
+        self._opened.append(delivery)
+        return delivery

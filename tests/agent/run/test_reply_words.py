@@ -1,0 +1,95 @@
+"""The words that reach a person, whatever a model makes of its reply: no thinking, nothing twice, and never none."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.model.messages import Message
+from tests.agent.mind import a_mind, spoken, typed
+from tests.fakes import ScriptedModel, calls
+
+COMPLETE = ("complete_event", '{"summary": "answered"}')
+ONLY_COMPLETE = calls(COMPLETE)
+
+
+def reply(text: str, **more: object) -> tuple[str, str]:
+    return "reply", json.dumps({**more, "text": text})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>They ask about tea. I say it.</think>The tea is ready.",
+        "<thought>\nTea.\n</thought>\n\nThe tea is ready.<|im_end|>",
+        "The tea is ready.</s>",
+    ],
+)
+@pytest.mark.parametrize("room", [{}, {"room": "everywhere"}])
+async def test_thinking_within_a_reply_is_not_said(tmp_path: Path, text: str, room: dict[str, str]) -> None:
+    async with a_mind(tmp_path, [ScriptedModel(calls(reply(text, **room), COMPLETE))]) as mind:
+        await mind.handle(spoken("is the tea ready"))
+        assert mind.outlet.said == ["The tea is ready."]
+
+
+async def test_a_reply_of_nothing_but_thinking_is_no_reply(tmp_path: Path) -> None:
+    nothing = calls(reply("<think>Should I greet them?</think>"), COMPLETE)
+    model = ScriptedModel(nothing, calls(reply("Hello."), COMPLETE, prefix="again"))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(spoken("hello"))
+        assert mind.outlet.said == ["Hello."]
+    results = [message.content for message in model.requests[1] if message.role == "tool"]
+    assert results[0] == "error: there are no words in the text; write what is to be said"
+    assert results[1].startswith("refused: your reply did not reach its end")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        [calls(reply("The tea is ready."), COMPLETE, text="The tea is ready.")],
+        [calls(*[reply("The tea is ready.")] * 40, COMPLETE)],
+        [calls(reply("The tea is ready.")), Message("assistant", "The tea is *ready*")],
+        [Message("assistant", "The tea is ready. "), calls(reply("The tea is ready"), COMPLETE)],
+    ],
+)
+@pytest.mark.parametrize("piece", [1, 7, 1000])
+async def test_the_same_words_are_said_once(tmp_path: Path, script: list[Message], piece: int) -> None:
+    async with a_mind(tmp_path, [ScriptedModel(*script, piece=piece)]) as mind:
+        event = spoken("is the tea ready")
+        await mind.handle(event)
+        assert mind.outlet.said == ["The tea is ready."]
+        assert await mind.state_of(event) == "completed"
+
+
+@pytest.mark.parametrize("piece", [1, 7, 1000])
+async def test_what_only_begins_alike_is_said(tmp_path: Path, piece: int) -> None:
+    answer = calls(reply("The tea is ready, and so is the cake."), reply("👍"), COMPLETE, text="The tea is ready.")
+    async with a_mind(tmp_path, [ScriptedModel(answer, piece=piece)]) as mind:
+        await mind.handle(typed("is the tea ready"))
+        assert sorted(mind.outlet.said) == ["The tea is ready, and so is the cake.", "The tea is ready.", "👍"]
+
+
+async def test_another_room_has_the_words_too(tmp_path: Path) -> None:
+    answer = calls(reply("Dinner is ready.", room="kitchen"), reply("Dinner is ready."), COMPLETE)
+    async with a_mind(tmp_path, [ScriptedModel(answer)]) as mind:
+        await mind.handle(spoken("tell everybody that dinner is ready"))
+        assert mind.outlet.said == ["Dinner is ready."] * 2
+        assert sorted(each.room for each in mind.outlet.replies) == ["", "kitchen"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [("hello", "I have nothing to say to that."), ("你好", "这个我没有什么可说的。")]
+)
+async def test_who_writes_is_not_left_without_a_word(tmp_path: Path, words: str, said: str) -> None:
+    async with a_mind(tmp_path, [ScriptedModel(ONLY_COMPLETE, ONLY_COMPLETE)]) as mind:
+        await mind.handle(typed(words))
+        assert mind.outlet.said == [said]
+        await mind.handle(spoken(words))  # it may not have been addressed
+        assert mind.outlet.said == [said]
+
+
+async def test_what_was_done_without_a_word_is_told(tmp_path: Path) -> None:
+    task = ("create_event", json.dumps({"type": "self_task", "content": "think of tea", "priority": 0}))
+    async with a_mind(tmp_path, [ScriptedModel(calls(task, COMPLETE))]) as mind:
+        await mind.handle(typed("think of tea later"))
+        assert mind.outlet.said == ["Done."]

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
@@ -289,6 +289,14 @@ class Mailbox:
     async def children(self, event_id: str) -> list[Child]:
         """Return what became of the events it made for an event, in the order of their arrival."""
         return await self._database.read(lambda c: offspring.children(c, event_id))
+
+    async def timers_of(self, event_ids: Collection[str]) -> list[Event]:
+        """Return the timers that were set for these events, also those that rang, in the order of their arrival."""
+        return await self._database.read(lambda c: table.timers_of(c, event_ids))
+
+    async def with_attachments(self, owner_key: str) -> list[Event]:
+        """Return an owner's events that something is attached to, in the order of their arrival."""
+        return await self._database.read(lambda c: table.with_attachments(c, owner_key))
 
     def _put(self, connection: sqlite3.Connection, event: Event) -> bool:
         now = self._now()

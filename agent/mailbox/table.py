@@ -2,12 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final, get_args
 
 from msgspec.structs import replace
 
+from agent.attachments.attachment import ATTACHMENTS
 from agent.event import Event, from_json, to_json, utc_text
 from agent.mailbox import economy
 from agent.mailbox.damage import event_of, readable
@@ -275,6 +276,29 @@ def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str | No
         f"SELECT id, envelope FROM mailbox WHERE {OPEN} AND type = ? AND owner_key = coalesce(?, owner_key) "
         "ORDER BY due_at, arrival",
         (event_type, owner_key),
+    )
+    return readable(rows)
+
+
+def timers_of(connection: sqlite3.Connection, event_ids: Collection[str]) -> list[Event]:
+    """Return the timers that were set for these events, also those that rang, in the order of their arrival.
+
+    It goes through all events that there are: only who forgets something asks.
+    """
+    rows = connection.execute(
+        "SELECT id, envelope FROM mailbox WHERE json_extract(envelope, '$.source') = 'timer' "
+        "AND json_extract(envelope, '$.parent_id') IN (SELECT value FROM json_each(?)) ORDER BY arrival",
+        (json.dumps(list(event_ids)),),
+    )
+    return readable(rows)
+
+
+def with_attachments(connection: sqlite3.Connection, owner_key: str) -> list[Event]:
+    """Return an owner's events that something is attached to, in the order of their arrival."""
+    rows = connection.execute(
+        "SELECT id, envelope FROM mailbox WHERE owner_key = ? "
+        f"AND json_extract(envelope, '$.metadata.{ATTACHMENTS}') IS NOT NULL ORDER BY arrival",
+        (owner_key,),
     )
     return readable(rows)
 

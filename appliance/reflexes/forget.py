@@ -10,6 +10,7 @@ from typing import Final, Protocol
 import structlog
 from msgspec import Struct
 
+from agent.attachments.attachment import Document, attachments_from
 from agent.bus import Observer
 from agent.confirmation.confirmations import ASKED
 from agent.context.block import RESULT
@@ -26,6 +27,7 @@ from appliance.wiring.memory.state import State
 from memory.errors import MemoryFailure, StateUnusable
 from memory.json_value import Json
 from memory.recall import Recall
+from memory.recall.literal import holding
 from memory.state.journal import ERASED, Stored
 
 log = structlog.get_logger()
@@ -157,13 +159,18 @@ class Forgetting(Struct):
     async def would_go(self, count: int = 1, minutes: float | None = None, about: str = "") -> list[Event]:
         """Return what `last`, or with minutes `since`, would forget now, typed things too; the oldest first.
 
-        With words, those things in which all of them were said, also where it only said them itself, however long ago.
+        With words, those things in which all of them were said, or stand in a document that was attached, also where it
+        only said them itself, however long ago.
         Raises `StateUnusable`; with words also on a machine without a mind, where nothing is found by them.
         """
         if about:
             if self.recall is None:
                 raise StateUnusable("what was said is found by its words only where the mind is: ask there")
-            return await self._named(await self.recall.all_with(about, HOUSEHOLD))
+            ids, is_held = await self.recall.all_with(about, HOUSEHOLD), holding(about)
+            for event in await self.state.mailbox.with_attachments(HOUSEHOLD):
+                if any(isinstance(each, Document) and is_held(each.text) for each in attachments_from(event.metadata)):
+                    ids.add(event.id)
+            return await self._named(ids)
         told = await self._told(typed=True)
         if minutes is None:
             return told[-count:]
@@ -248,11 +255,13 @@ class Forgetting(Struct):
         return list(found.values())
 
     async def _tasks(self, events: list[Event]) -> list[Event]:
-        """Return what the agent left itself to do because of the events, stopped: it repeats their words."""
+        """Return what the agent left itself to do because of the events, and timers, stopped: they repeat the words."""
         mailbox = self.state.mailbox
         left = [child for event in events for child in await mailbox.children(event.id)]
         filed = [found.event for child in left if (found := await mailbox.find(child.id))]
         tasks = [event for event in filed if event.type == SELF_CREATED and event.content]
+        known = {event.id for event in events}
+        tasks += [timer for timer in await mailbox.timers_of(known) if timer.content and timer.id not in known]
         if tasks:
             await self.stop(tasks)
             tasks += await self._tasks(tasks)

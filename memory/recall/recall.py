@@ -5,10 +5,10 @@ from functools import partial
 from typing import Final
 
 import structlog
-from msgspec.structs import replace
 
 from memory.errors import EmbeddingUnavailable, StateUnusable
 from memory.recall.index import Index
+from memory.recall.literal import ids_with
 from memory.recall.meaning import Meaning
 from memory.recall.question import Found, Hit, Question
 from memory.recall.search import bring_back, page, rank, with_meaning
@@ -21,12 +21,6 @@ log = structlog.get_logger()
 
 CATCHES_UP: Final = 3
 """Pages of the journal taken over before a search, so that what was just said or noted is found; more is idle work."""
-
-PAGE: Final = 50
-"""Hits of one search when all are wanted."""
-
-MOST_LOOKED_AT: Final = 2_000
-"""Hits that are looked at when all are wanted: the best come first, those with all the words among them."""
 
 AGAIN_SECONDS: Final = 600.0
 """Between two tries while no model makes vectors."""
@@ -58,18 +52,11 @@ class Recall:
     async def all_with(self, words: str, owner_key: str) -> set[str]:
         """Return the ids of the events in which either side said, or the agent noted, all of these words in one breath.
 
-        A word counts within a longer one, whatever its capitals. Raises `StateUnusable`.
+        A word counts within a longer one, whatever its capitals, and however common it is; one of one or two letters
+        of an alphabet stands alone. Raises `StateUnusable`.
         """
-        wanted, ids = words.casefold().split(), set[str]()
-        if not wanted:
-            return ids
-        await self._index.fill(CATCHES_UP)
-        asked = Question(words, limit=PAGE)
-        ranking = await self._reader.look(partial(rank, question=asked, owner_key=owner_key))
-        for skip in range(0, min(len(ranking.rows), MOST_LOOKED_AT), PAGE):
-            found = await self._reader.look(partial(page, ranking=ranking, question=replace(asked, skip=skip)))
-            ids |= {hit.id for hit in found.hits if all(word in hit.words.casefold() for word in wanted)}
-        return ids
+        await self._index.fill()
+        return await self._reader.look(partial(ids_with, words=words, owner_key=owner_key))
 
     async def brought_back(self, words: str, owner_key: str) -> tuple[Hit, ...]:
         """Return what was said or noted with the rare ones of these words, the best first; at once, without meaning.

@@ -308,8 +308,9 @@ def _turns(config: "Config", which: "dict[str, Json]", *, is_sure: bool) -> Exit
     events = asked(config, {"do": "forget.preview", **which})["events"]
     assert isinstance(events, list)
     things = [thing for thing in events if isinstance(thing, dict)]
-    if not things and (about := which.pop("about", "")):
-        show(f"nothing was said here with all the words of {about!r}; a word less may find it")
+    if not things and (about := str(which.pop("about", ""))):
+        mend = "; a word less may find it" if len(about.split()) > 1 else ""
+        show(f"nothing was said here with all the words of {about!r}{mend}")
         return Exit.OK
     if things and not is_sure:
         _confirm_words([str(thing["words"]) for thing in things])

@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from agent.attachments.attachment import Document, in_metadata
 from agent.context.carried import ContextLimits
-from agent.event import ASR_TRANSCRIPT, REFLECTION, Event, utc_now
+from agent.event import ASR_TRANSCRIPT, REFLECTION, TIMER, Event, utc_now
 from agent.mailbox import Mailbox
 from agent.model.messages import Message
 from agent.record import step
 from agent.tools.journal import recall_tool
+from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool, tool
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.reflexes.forget import FORGOTTEN, Forgetting, mindless, no_graph
@@ -360,6 +362,57 @@ async def test_all_that_was_said_of_one_thing_goes_and_nothing_else(tmp_path: Pa
         assert len(await forget.would_go(9)) == 3
         assert not on_disk(tmp_path, "blue pot")
         assert not on_disk(tmp_path, "under the pot")
+
+
+@pytest.mark.parametrize(
+    ("about", "found"),
+    [
+        ("Will", [0]),
+        ("hello", [1]),
+        ("pass", [2]),
+        ("tonne", [2]),
+        ("4711", [2]),
+        ("我的", [3]),
+        ("is", [0, 2]),
+        ("s", []),
+        ("unicorn", [1]),  # of a document
+    ],
+)
+async def test_words_are_found_however_common_and_within_others(tmp_path: Path, about: str, found: list[int]) -> None:
+    told = [
+        "remember that Will is in prison",
+        "hello one",
+        "the superpassword of the Mülltonne is KEY-4711",
+        "我的猫叫咪咪",
+    ]
+    document = Document("text/plain", "Of unicorns and hills.")
+    async with a_mind(tmp_path, [replies(len(told))]) as mind:
+        for number, words in enumerate(told):
+            event = said(words, 10 - number)
+            metadata = in_metadata((document,)) if "hello" in words else {}
+            await mind.handle(replace(event, metadata=metadata))
+        events = await forgetting(mind).would_go(about=about)
+        assert [event.content for event in events] == [told[number] for number in found]
+
+
+async def test_timers_go_with_the_wish_and_with_those_that_came_of_them(tmp_path: Path) -> None:
+    label, done = "wvbx", ("complete_event", '{"summary": "set"}')
+    timer = ("set_timer", f'{{"seconds": 1200, "label": "{label}"}}')
+    alarm = ("set_alarm", '{"at": "07:30", "label": "others"}')
+    said_so = ("reply", '{"text": "It is set."}')
+    model = ScriptedModel(calls(timer, said_so, done), calls(alarm, said_so, done, prefix="b"))
+    make: Callable[[Journal, Mailbox], Sequence[Tool]] = lambda _, mailbox: timer_tools(mailbox, utc_now)  # noqa: E731
+    async with a_mind(tmp_path, [model], make) as mind:
+        await mind.handle(said(f"set a timer for twenty minutes for {label}", 2))
+        await mind.handle(said("wake me at half past seven", 1))
+        (first,) = [each for each in await mind.mailbox.waiting(TIMER, "household") if label in each.content]
+        await mind.mailbox.enqueue(replace(first, id="snoozed", parent_id=first.id))
+        forget = forgetting(mind)
+        gone = await forget.would_go(about=label)
+        assert (await forget.these([event.id for event in gone])).did == "forgotten"
+        (left,) = await mind.mailbox.waiting(TIMER, "household")
+        assert left.metadata["label"] == "others"
+        assert not on_disk(tmp_path, label)
 
 
 @pytest.mark.shows("V29")

@@ -67,11 +67,12 @@ async def test_a_script_that_does_not_is_refused(tmp_path: Path) -> None:
     assert handler.told == []
 
 
-async def test_of_what_nobody_said_nothing_goes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("about", "mend"), [("my moon", "; a word less may find it"), ("moon", "")])
+async def test_of_what_nobody_said_nothing_goes(tmp_path: Path, about: str, mend: str) -> None:
     handler = ScriptedHandler()
-    command = ("--config", "box.toml", "forget", "--about", "my moon", "--yes")
+    command = ("--config", "box.toml", "forget", "--about", about, "--yes")
     done = await at_the_door(tmp_path, handler, lambda: nakari(tmp_path, *command))
-    told = "nothing was said here with all the words of 'my moon'; a word less may find it\n"
+    told = f"nothing was said here with all the words of '{about}'{mend}\n"
     assert (done.returncode, done.stdout, done.stderr) == (0, told, "")
     assert handler.told == []
 

@@ -19,6 +19,7 @@ from appliance.footprint import share_heaps
 from appliance.input.devices.source import choose_source, once_recording, recording_from_now_on
 from appliance.notify import Notifier, Watchdog
 from appliance.version import commit, version
+from audio.loops import kept_up
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -144,6 +145,10 @@ LOOPS: Final = (
 """Every long-lived loop of a box that has everything; `Box.loops` hands over those that this box has."""
 
 
+APART: Final = ("calendars: ", "growth: ", "home: ", "live: ", "mcp: ", "recorder: ", "satellites: ", "wyoming: ")
+"""How the names of loops begin without which it hears, thinks and speaks: where one breaks off, all others go on."""
+
+
 class _Over(Exception):
     """Ends the group: there is nothing left to do, or somebody asked to stop."""
 
@@ -261,7 +266,7 @@ async def serve(box: "Box", until_over: Callable[[], Awaitable[None]], watchdog:
     try:
         async with asyncio.TaskGroup() as group:
             for name, loop in box.loops().items():
-                group.create_task(loop(), name=name)
+                group.create_task(kept_up(name, loop) if name.startswith(APART) else loop(), name=name)
             if watchdog is not None:
                 group.create_task(watchdog.run(), name="watchdog: tells systemd that all this lives")
             group.create_task(end(), name="end: until somebody stops us")

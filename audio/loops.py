@@ -3,7 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TypeAlias
+from typing import Final, TypeAlias
+
+import structlog
+
+log = structlog.get_logger()
+
+AGAIN_SECONDS: Final = 10.0
+"""Until what broke off is begun anew."""
 
 Loop: TypeAlias = Callable[[], Coroutine[None, None, None]]
 """Started once, by `appliance/service.py` in the running box, and ended by cancelling."""
@@ -22,6 +29,16 @@ async def running(loops: Mapping[str, Loop]) -> AsyncIterator[None]:
         finally:
             for task in tasks:
                 task.cancel()
+
+
+async def kept_up(name: str, loop: Loop, again: float = AGAIN_SECONDS) -> None:
+    """Run a loop to its end; what breaks it off is logged, and after so many seconds it is begun anew."""
+    while True:
+        try:
+            return await loop()
+        except Exception:  # a mistake of ours, which one rude server may bring to light, ends this and nothing else
+            log.exception("loop_broke_off", loop=name, again_in_seconds=again)
+        await asyncio.sleep(again)
 
 
 async def until_set(event: asyncio.Event, seconds: float | None) -> None:

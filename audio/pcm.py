@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 Samples: TypeAlias = NDArray[np.int16]
 """Mono PCM, dtype int16, shape (n,)."""
 
+LEAST_RATE, MOST_RATE = 4_000, 384_000
+"""Hz of sound that others send: a telephone's is 8,000, a studio's 192,000.
+
+A child process that imports nothing of ours has the same in `appliance/remote/decode.py`.
+"""
+
 SAMPLE_RATE = 16_000
 """Hz. What Silero and Whisper take."""
 

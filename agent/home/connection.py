@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 from typing import Final, NoReturn
 
@@ -15,6 +15,9 @@ from memory.json_value import Json, fields
 
 CONNECT_SECONDS: Final = 10.0
 """Until it has let us in."""
+
+CLOSE_SECONDS: Final = 1.0
+"""For its goodbye."""
 
 ANSWER_SECONDS: Final = 10.0
 """For the answer to a question."""
@@ -78,7 +81,8 @@ class Connection:
         try:
             async for message in self._socket:
                 if message.type is not aiohttp.WSMsgType.TEXT:
-                    reason = "it breaks the protocol"
+                    is_silent = isinstance(message.data, TimeoutError)
+                    reason = "it went silent" if is_silent else "it breaks the protocol"
                     break
                 self._take(await parsed(message.data))
         except HomeLost as lost:
@@ -136,8 +140,14 @@ async def connected(url: str, token: str, answers: float = ANSWER_SECONDS) -> As
         try:
             yield Connection(socket, answers)
         finally:
-            async with asyncio.timeout(1.0):
-                await socket.close()
+            await _close(socket)
+
+
+async def _close(socket: aiohttp.ClientWebSocketResponse) -> None:
+    """Say goodbye, and wait a moment for theirs: what is broken or busy may owe it for ever."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await socket.close()
 
 
 async def parsed(text: str) -> Json:
@@ -157,7 +167,7 @@ async def _let_in(http: aiohttp.ClientSession, url: str, token: str) -> aiohttp.
             try:
                 await _log_in(socket, url, token)
             except BaseException:
-                await socket.close()
+                await _close(socket)
                 raise
     except TimeoutError as error:
         raise HomeLost(f"nothing answered at {url} within {CONNECT_SECONDS:g} s") from error
@@ -167,20 +177,27 @@ async def _let_in(http: aiohttp.ClientSession, url: str, token: str) -> aiohttp.
         raise HomeLost(f"its certificate at {url} is not trusted", "use a name that it is for, or http://") from error
     except (aiohttp.ClientError, OSError) as error:
         raise HomeLost(f"nothing answers at {url} ({type(error).__name__})") from error
-    except (ValueError, TypeError, LookupError) as error:  # no JSON, closed, or not in the form of the protocol
+    except (ValueError, TypeError) as error:  # closed, or no text
         raise HomeLost(f"what answers at {url} is no Home Assistant") from error
     return socket
 
 
 async def _log_in(socket: aiohttp.ClientWebSocketResponse, url: str, token: str) -> None:
-    told = await socket.receive_json()
-    if told["type"] == "auth_required":
+    kind = await _told_type(socket)
+    if kind == "auth_required":
         await socket.send_json({"type": "auth", "access_token": token})
-        told = await socket.receive_json()
-    if told["type"] == "auth_invalid":
+        kind = await _told_type(socket)
+    if kind == "auth_invalid":
         raise TokenRefused
-    if told["type"] != "auth_ok":
+    if kind != "auth_ok":
         raise HomeLost(f"what answers at {url} is no Home Assistant")
+
+
+async def _told_type(socket: aiohttp.ClientWebSocketResponse) -> Json:
+    """Return the type of the next message, None where it has none. Raises TypeError where none comes."""
+    with suppress(HomeLost):
+        return fields(await parsed(await socket.receive_str())).get("type")
+    return None
 
 
 async def _refuse_redirect(_: object, __: object, told: aiohttp.TraceRequestRedirectParams) -> None:

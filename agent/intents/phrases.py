@@ -161,6 +161,14 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "I cannot reach Home Assistant right now, and for anything else I need a model.",
         "现在连不上Home Assistant，别的事又需要模型。",
     ),
+    "home_refused": (
+        "Home Assistant could not do that, and for anything else I need a model.",
+        "Home Assistant没能做到，别的事又需要模型。",
+    ),
+    "home_unanswered": (
+        "Home Assistant gave no answer. Please look whether it was done.",
+        "Home Assistant没有回答，请看看有没有做好。",
+    ),
     # sums
     "sum": ("That is {value}.", "等于{value}。"),
     "sum_about": ("That is about {value}.", "大约等于{value}。"),

@@ -5,10 +5,10 @@ from typing import Final
 import numpy as np
 from wyoming.audio import AudioChunk, AudioFormat
 
-from appliance.remote.decode import LEAST_RATE, MOST_CHANNELS, MOST_RATE
+from appliance.remote.decode import MOST_CHANNELS
 from appliance.remote.decoding import MOST_SECONDS
 from appliance.wyoming.wire import Malformed
-from audio.pcm import SAMPLE_RATE, Samples
+from audio.pcm import LEAST_RATE, MOST_RATE, SAMPLE_RATE, Samples
 from audio.resampler import StreamResampler
 
 WIDTHS: Final = (1, 2, 3, 4)

@@ -8,13 +8,20 @@ import av
 import numpy as np
 
 from audio.errors import SynthesisFailed
-from audio.pcm import Samples
+from audio.pcm import LEAST_RATE, MOST_RATE, Samples
 
 
 def whole_samples(data: bytes) -> tuple[Samples, bytes]:
     """Return the 16-bit little-endian samples that are whole, int16, shape (n,), and the byte that is left."""
     whole = len(data) // 2 * 2
     return np.frombuffer(data[:whole], "<i2").astype(np.int16), data[whole:]
+
+
+def speech_rate(sample_rate: object) -> int:
+    """Return a sample rate in Hz that a voice may have. Raises `SynthesisFailed` for what is none."""
+    if type(sample_rate) is not int or not LEAST_RATE <= sample_rate <= MOST_RATE:
+        raise SynthesisFailed(f"it has {sample_rate} samples a second; {LEAST_RATE} to {MOST_RATE} are wanted")
+    return sample_rate
 
 
 class SoundDecoder(Protocol):
@@ -100,7 +107,7 @@ def _mono_rate(fmt: bytes) -> int:
     kind, channels, sample_rate, _, _, bits = struct.unpack("<HHIIHH", fmt)
     if (kind, channels, bits) != (PCM_FORMAT, 1, 16):
         raise SynthesisFailed(f"this WAV has {channels} channel(s) of {bits} bits, and 16-bit mono is wanted")
-    return int(sample_rate)
+    return speech_rate(sample_rate)
 
 
 class Mp3Decoder:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from audio.egress import SendsTo
 from audio.errors import ServerFailed, ServerUnreachable, SynthesisFailed, VoiceUnavailable
 from audio.speech import SpeechAudio
-from audio.tts.decoding import PcmStream
+from audio.tts.decoding import PcmStream, speech_rate
 from audio.wyoming import WyomingConnection, WyomingServer, load
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class WyomingSynthesizer:
             if not AudioChunk.is_type(event.type):
                 continue
             chunk = self._checked(connection, event, stream.sample_rate if stream else 0)
-            stream = stream or PcmStream(chunk.rate)
+            stream = stream or PcmStream(self._rate(chunk))
             samples = stream.feed(chunk.audio)
             if len(samples):
                 yield SpeechAudio(samples, stream.sample_rate)
@@ -100,10 +100,16 @@ class WyomingSynthesizer:
 
         chunk = connection.parsed(AudioChunk, event)
         form = (chunk.rate, chunk.width, chunk.channels)
-        if form != (rate or chunk.rate, SAMPLE_BYTES, 1) or not isinstance(chunk.rate, int) or chunk.rate <= 0:
+        if form != (rate or chunk.rate, SAMPLE_BYTES, 1):
             told = f"{chunk.channels} channel(s) of {chunk.width} bytes at {chunk.rate} Hz"
             raise SynthesisFailed(f"{self.name}: {self._server.address} sent {told}, and 16-bit mono is wanted")
         return chunk
+
+    def _rate(self, chunk: "AudioChunk") -> int:
+        try:
+            return speech_rate(chunk.rate)
+        except SynthesisFailed as error:
+            raise SynthesisFailed(f"{self.name}: {self._server.address}: {error}") from error
 
     def _voice(self, program: "TtsProgram", language: str) -> "SynthesizeVoice | None":
         """Return the voice for a language, None for the server's default. Raises `SynthesisFailed` without one."""

@@ -100,6 +100,8 @@ class SmallHome:
     """Commands that it does not know yet, as while it starts."""
     silent: set[str] = field(default_factory=set)
     """Commands that it never answers."""
+    cuts: set[str] = field(default_factory=set)
+    """Commands that it goes away at, done or not."""
     spoils: str = ""
     """Sent instead of an answer; then the connection is cut."""
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -181,6 +183,9 @@ class SmallHome:
         self.asked.append(asked)
         self.was_asked[kind].set()
         if kind in self.silent:
+            return
+        if kind in self.cuts:
+            await socket.close()
             return
         if self.spoils:
             await socket.send_str(self.spoils)

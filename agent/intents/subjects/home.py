@@ -32,6 +32,10 @@ _AS_SAID: Final = {"opened": "open", "on": "on", "off": "off", "open": "open", "
 
 _NO_SUCH: Final = "nothing there has exactly"
 
+_NOT_REACHED: Final = "unavailable"
+_REFUSED: Final = "Home Assistant refused"
+"""How the reasons begin where nothing was done; with any other it may have been."""
+
 WORDS: Final = "words"
 """Slot of what nobody here understands: the words, where they were said a turn before."""
 
@@ -76,10 +80,15 @@ def answer_of(result: ToolResult, language: Language) -> str:
     return unmarked(str(value.get("answer") or "")) or phrase("fine", language)
 
 
-def is_home_away(state: DialogState) -> bool:
-    """Whether nobody could be asked."""
+def home_trouble(state: DialogState) -> str:
+    """Return what to say where Home Assistant could not do what was said to it, "" where nothing went wrong there."""
     result = state.result(HOME_SAY)
-    return result is not None and result.has_failed
+    if result is None or not result.has_failed:
+        return ""
+    if result.reason.startswith(_NOT_REACHED):
+        return phrase("home_away", state.language)
+    refused = result.reason.startswith(_REFUSED)
+    return phrase("home_refused" if refused else "home_unanswered", state.language)
 
 
 def told_of_watch(words: str) -> str:

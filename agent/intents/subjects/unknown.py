@@ -6,16 +6,24 @@ from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
 from agent.intents.questions import is_question, is_statement
-from agent.intents.subjects.home import is_home_away
+from agent.intents.subjects.home import home_trouble
 from agent.intents.wording import without_fillers
 
-_FOR_A_MODEL: Final = ("outside", "not_found", "told_only", "needs_model_still", "lost_thread", "home_away")
+_FOR_A_MODEL: Final = (
+    "outside",
+    "not_found",
+    "told_only",
+    "needs_model_still",
+    "lost_thread",
+    "home_away",
+    "home_refused",
+)
 
 
 def told(state: DialogState, _: Intent) -> str:
     """Say what is so of words that nothing here answers: each in full the first time, shorter after that."""
-    if is_home_away(state):
-        return phrase("home_away", state.language)
+    if trouble := home_trouble(state):
+        return trouble
     in_full = abilities_and_need(state)
     if not _is_beginning("".join(state.turn.replies[-1:]), in_full):  # a model began another answer, and broke off
         return phrase("lost_thread", state.language)
@@ -26,8 +34,8 @@ def told(state: DialogState, _: Intent) -> str:
 
 
 def outside(state: DialogState, intent: Intent) -> str:
-    """Say that there is nothing here for it; of a house that is away, that it is."""
-    return told(state, intent) if is_home_away(state) else phrase("outside", state.language)
+    """Say that there is nothing here for it; of a house where something went wrong, that."""
+    return home_trouble(state) or phrase("outside", state.language)
 
 
 def abilities_and_need(state: DialogState) -> str:

@@ -113,9 +113,33 @@ async def other(request: web.Request) -> web.StreamResponse:
     return socket
 
 
+OVER = web.AppKey("over", asyncio.Event)
+"""Set at the end of a test."""
+
+
+async def deep(request: web.Request) -> web.StreamResponse:
+    socket = web.WebSocketResponse()
+    await socket.prepare(request)
+    await socket.send_str("[" * 200_000)
+    await socket.close()
+    return socket
+
+
+async def silent(request: web.Request) -> web.StreamResponse:
+    """Let in, break the protocol, and owe the goodbye for ever."""
+    socket = web.WebSocketResponse(autoclose=False)
+    await socket.prepare(request)
+    await socket.send_json({"type": "auth_ok"})
+    await socket.send_bytes(b"\x00")
+    await request.app[OVER].wait()
+    return socket
+
+
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
+        (deep, "is no Home Assistant"),
+        (silent, "it breaks the protocol"),
         (plain_400, "is no Home Assistant, or one that is starting (HTTP 400)"),
         (banned, "it has banned this machine"),
         (moved, "it sends us to another address"),
@@ -127,6 +151,7 @@ async def test_what_is_no_home_assistant_is_one_sentence(
 ) -> None:
     """A redirect leads nowhere: the token is shown to the address that was configured, and to no other."""
     app = web.Application()
+    app[OVER] = asyncio.Event()
     app.router.add_get("/api/websocket", answer)
     runner = web.AppRunner(app)
     await runner.setup()
@@ -136,6 +161,7 @@ async def test_what_is_no_home_assistant_is_one_sentence(
         assert sentence in reason
         assert fix
     finally:
+        app[OVER].set()
         await runner.cleanup()
 
 

@@ -30,9 +30,9 @@ def info(*languages: str, streams: bool = False, installed: bool = True) -> Info
     return Info(tts=[program])
 
 
-def chunks(data: bytes = DATA, size: int = 2048, rate: int = RATE, channels: int = 1) -> list[AudioChunk]:
+def chunks(data: bytes = DATA, size: int = 2048, rate: float = RATE, channels: int = 1) -> list[AudioChunk]:
     pieces = (data[at : at + size] for at in range(0, len(data), size))
-    return [AudioChunk(rate=rate, width=2, channels=channels, audio=piece) for piece in pieces]
+    return [AudioChunk(rate=rate, width=2, channels=channels, audio=piece) for piece in pieces]  # type: ignore[arg-type]
 
 
 def answering(told: Info, *events: Eventable) -> Answer:
@@ -156,7 +156,9 @@ FAULTS: dict[str, tuple[Answer, str]] = {
     "half a sample": (answering(info("en"), START, *chunks(DATA[:-1]), AudioStop()), "in the middle of a sample"),
     "stereo": (answering(info("en"), START, *chunks(channels=2), AudioStop()), r"2 channel\(s\) of 2 bytes"),
     "another rate": (answering(info("en"), START, *chunks(), *chunks(rate=8000), AudioStop()), "at 8000 Hz"),
-    "a rate of zero": (answering(info("en"), START, *chunks(rate=0), AudioStop()), "at 0 Hz"),
+    "a rate of zero": (answering(info("en"), START, *chunks(rate=0), AudioStop()), "it has 0 samples a second"),
+    "an endless rate": (answering(info("en"), START, *chunks(rate=10**15), AudioStop()), "4000 to 384000 are wanted"),
+    "half a rate": (answering(info("en"), START, *chunks(rate=16000.5), AudioStop()), "it has 16000.5 samples"),
 }
 
 

@@ -118,6 +118,18 @@ async def test_while_it_is_away_that_is_said(tmp_path: Path) -> None:
         assert await hear(house, "turn on the bed light") == AWAY
 
 
+async def test_what_it_may_have_done_is_said_so_when_it_went_away_before_it_answered(tmp_path: Path) -> None:
+    async with small_home(cuts={"conversation/process"}) as server, a_home(tmp_path, server) as (house, _):
+        unanswered = "Home Assistant gave no answer. Please look whether it was done."
+        assert await hear(house, "turn on the bed light") == unanswered
+
+
+async def test_what_it_refuses_is_said_so(tmp_path: Path) -> None:
+    async with small_home(lacks={"conversation/process"}) as server, a_home(tmp_path, server) as (house, _):
+        refused = "Home Assistant could not do that, and for anything else I need a model."
+        assert await hear(house, "turn on the bed light") == refused
+
+
 async def test_a_device_that_cannot_be_reached_is_said(tmp_path: Path) -> None:
     async with small_home() as server, a_home(tmp_path, server) as (house, _):
         assert await hear(house, "turn on the balcony light") == "Balcony Light cannot be reached."

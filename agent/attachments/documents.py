@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.attachments.attachment import MOST_CHARACTERS, Document
+from agent.charset import as_utf_8
 from agent.child import reading_child
 from agent.errors import NotAttached
 
@@ -27,6 +28,8 @@ async def read_document(name: str, content: bytes, most: int = MOST_CHARACTERS) 
         raise NotAttached(
             f"{name} has {len(content) / 1e6:.1f} MB; a document may have {MOST_BYTES // 1_000_000}: attach a part"
         )
+    if b"%PDF-" not in content[:1024] and not content.startswith(b"PK"):
+        content = await asyncio.to_thread(as_utf_8, content)
     try:
         found = json.loads(await _told(name, content, most))
     except ValueError as error:  # it was killed: out of memory, or of processor time

@@ -105,18 +105,14 @@ def _opened(content: bytes) -> tuple[str, Iterator[str], str]:
 
 
 def _decoded(content: bytes) -> str:
-    """Return a text: UTF-8, UTF-16 with its mark, or else Windows' Western one."""
-    for encoding in ("utf-16",) if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252"):
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if not _CONTROL.search(text.replace("\x0c", "\n")):
-            return text
-    raise Unreadable(
-        "is neither an image (PNG, JPEG, WebP, GIF) nor a document that can be read (PDF, Word's .docx, .odt, HTML, "
-        "plain text)"
-    )
+    """Return a text, which comes in UTF-8; what has other control characters than a text's is none."""
+    text = content.decode("utf-8-sig", "replace")
+    if _CONTROL.search(text.replace("\x0c", "\n")):
+        raise Unreadable(
+            "is neither an image (PNG, JPEG, WebP, GIF) nor a document that can be read "
+            "(PDF, Word's .docx, .odt, HTML, plain text)"
+        )
+    return text
 
 
 def _pdf(content: bytes) -> tuple[Iterator[str], str]:

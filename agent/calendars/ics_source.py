@@ -8,6 +8,7 @@ from typing import Final
 
 from agent.calendars.fetching import MOST_BYTES, UNCHANGED, Fetcher
 from agent.calendars.source import Collection, Stretch
+from agent.charset import as_utf_8
 from agent.errors import CalendarLost
 from memory.egress import SendsTo, host_of
 
@@ -33,9 +34,9 @@ class IcsFile:
         return [Collection(str(self._path), self._name, f"{told.st_mtime_ns} {told.st_size}")]
 
     async def body(self, collection: Collection, stretch: Stretch) -> bytes:
-        """Return its content."""
+        """Return its content, in UTF-8."""
         del collection, stretch
-        return await asyncio.to_thread(self._read)
+        return await asyncio.to_thread(lambda: as_utf_8(self._read()))
 
     async def add(self, collection: Collection, uid: str, ics: bytes) -> None:
         """Refuse it."""
@@ -88,10 +89,10 @@ class IcsAddress:
         return [Collection(self._fetcher.url, self._name, next(tags, own))]
 
     async def body(self, collection: Collection, stretch: Stretch) -> bytes:
-        """Return what `look` fetched."""
+        """Return what `look` fetched, in UTF-8."""
         del collection, stretch
         body, self._body = self._body, b""
-        return body
+        return await asyncio.to_thread(as_utf_8, body)
 
     async def add(self, collection: Collection, uid: str, ics: bytes) -> None:
         """Refuse it."""

@@ -10,6 +10,7 @@ from typing import Final
 import structlog
 from msgspec import Struct
 
+from agent.charset import decoded
 from agent.child import PYTHON, reading_child
 from agent.errors import ToolFailed
 from agent.web.fetch import PAGE, Fetched, Fetcher
@@ -126,7 +127,7 @@ def _decoded(fetched: Fetched) -> str:
             return fetched.body.decode(fetched.charset, "replace")
         except (LookupError, ValueError):  # no charset, or one that makes no text of bytes
             pass
-    return fetched.body.decode("utf-8", "replace")
+    return decoded(fetched.body)
 
 
 def _page_of(fetched: Fetched, told: dict[str, Json]) -> Page:

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.shows("G17")
         (b"<!DOCTYPE html><p>The plums<script>evil()</script> are<p>in the bowl.", "text/html", ""),
         (b"The plums\r\nare in the bowl.", "text/plain", ""),
         ("The plums are in the bowl.".encode("utf-16"), "text/plain", ""),
+        ("The plums are in the bowl.".encode("utf-16-le"), "text/plain", ""),
     ],
 )
 async def test_a_document_becomes_its_words(content: bytes, kind: str, extent: str) -> None:

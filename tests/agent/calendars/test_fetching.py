@@ -42,6 +42,17 @@ async def test_a_file_is_fetched_once_for_as_long_as_its_server_says_that_it_is_
         await source.aclose()
 
 
+@pytest.mark.parametrize("code", ["gbk", "utf-16"])
+async def test_a_calendar_of_another_encoding_keeps_its_letters(code: str) -> None:
+    text = calendar(entry("DTSTART:20261124T140000Z", "LOCATION:牙医诊所"))
+    async with ics_server(TEXT) as server:
+        server.body = text.encode(code)
+        source = IcsAddress("home", Fetcher(server.url))
+        (one,) = await source.look({})
+        assert await source.body(one, STRETCH) == text.encode()
+        await source.aclose()
+
+
 async def test_a_server_that_tells_no_version_is_known_by_what_it_sends() -> None:
     async with ics_server(TEXT) as server:
         source = IcsAddress("home", Fetcher(server.url))

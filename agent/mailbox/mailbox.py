@@ -2,10 +2,12 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
+
+import structlog
 
 from agent.event import Event, require_event, utc_now, utc_text
 from agent.mailbox import children as offspring
@@ -14,6 +16,8 @@ from agent.mailbox.children import Child
 from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
 from agent.mailbox.economy import Allowance
 from agent.mailbox.mail import Lease, MailboxRecord, State, Wake
+from agent.mailbox.sleep import Wait, waiting_by
+from agent.time.clock_steps import ClockSteps
 from agent.time.series import is_successor, successor
 from memory.json_value import Json
 from memory.state import images
@@ -21,11 +25,10 @@ from memory.state.database import Database, Writer
 
 T = TypeVar("T")
 
+log = structlog.get_logger()
+
 SCHEMA: Final = table.SCHEMA + offspring.SCHEMA + economy.SCHEMA + images.SCHEMA
 """For `Database.open`."""
-
-Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
-"""Waits until the event is set or the moment (aware; None: never) has come; it may also return sooner."""
 
 Figures: TypeAlias = Mapping[str, Json] | Callable[[sqlite3.Connection], Mapping[str, Json]]
 """What an event took, or what finds it in the transaction that archives it."""
@@ -38,9 +41,6 @@ ChangeObserver: TypeAlias = Callable[[], None]
 
 MOST_LISTED: Final = 20
 """Waiting events that are listed at a time, where nothing else is asked."""
-
-RECHECK_SECONDS: Final = 1.0
-"""The longest sleep towards a moment: a clock that was set, or a machine that was asleep, is noticed by then."""
 
 
 class Mailbox:
@@ -64,8 +64,12 @@ class Mailbox:
         now: Callable[[], datetime] = utc_now,
         wait: Wait | None = None,
         allowance: Allowance | None = None,
+        clock_steps: ClockSteps | None = None,
     ) -> None:
-        """Open the mailbox of a database; `allowance` is what the agent's own work may take, None is the usual one."""
+        """Open the mailbox of a database; `allowance` is what the agent's own work may take, None is the usual one.
+
+        `clock_steps` notices that the clock was set; None is a clock that nobody sets.
+        """
         self._allowance = allowance or Allowance()
         self._database = database
         self._now = now
@@ -75,6 +79,8 @@ class Mailbox:
         self._changed = asyncio.Event()
         self._idle = asyncio.Event()
         self._changes = 0
+        self._clock_steps = clock_steps
+        self._following = asyncio.Lock()
 
     def observe_arrivals(self, observer: ArrivalObserver) -> None:
         """Call an observer with each new event from now on, once it is filed."""
@@ -107,6 +113,7 @@ class Mailbox:
         """
         while True:
             self._changed.clear()
+            await self.follow_clock()
             taken, due = await self._database.write(lambda c: (self._claim(c), table.next_due(c)), durable=False)
             if taken is not None:
                 return taken
@@ -114,6 +121,17 @@ class Mailbox:
                 self._idle.set()
             await self._wait(self._changed, due)
             self._idle.clear()
+
+    async def follow_clock(self) -> None:
+        """Move timers where the clock was set since the last look; before anybody looks which of them are due."""
+        async with self._following:
+            if self._clock_steps is None or (step := self._clock_steps.noticed()) is None:
+                return
+            now = self._now()
+            with self._changing():
+                await self._database.write(lambda c: table.follow_clock(c, step, now))
+            self._clock_steps.followed()
+        log.warning("clock_set", seconds=round((now - step.until).total_seconds()))
 
     async def until_idle(self) -> None:
         """Return when the consumer waits in `take`, nothing is due, and nothing is just being filed."""
@@ -370,27 +388,3 @@ class Mailbox:
             self._changed.set()
             for changed in self._change_observers:
                 changed()
-
-
-def waiting_by(now: Callable[[], datetime], recheck: float = RECHECK_SECONDS) -> Wait:
-    """Return the ordinary wait: asyncio's timer, set anew by this clock each second; nothing is looked up meanwhile.
-
-    `recheck` is another longest sleep, seconds, for what need not be on the second.
-    """
-
-    async def wait(changed: asyncio.Event, until: datetime | None) -> None:
-        left = None
-        while not changed.is_set() and (left is None or left >= recheck):
-            left = seconds_to_sleep(now(), until, recheck)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(left):
-                    await changed.wait()
-
-    return wait
-
-
-def seconds_to_sleep(now: datetime, until: datetime | None, most: float = RECHECK_SECONDS) -> float | None:
-    """Return how long to sleep towards a moment before looking at the clock again; None is for ever."""
-    if until is None:
-        return None
-    return min(most, max(0.0, (until - now).total_seconds()))

@@ -139,6 +139,18 @@ def successor(event: Event, now: datetime, after: datetime | None = None) -> Eve
     return replace(event, id=f"{series['id']}.{number}", not_before=due, metadata=metadata, created_at=now)
 
 
+def recounted(event: Event, now: datetime) -> Event:
+    """Return an event of a series as it is due once the clock was set back: not later than the next after now."""
+    series = event.metadata.get(SERIES)
+    if not isinstance(series, dict) or event.not_before is None:
+        return event
+    try:
+        due = first(*_rule(series, event.not_before), now)
+    except (ValueError, KeyError, OverflowError):  # the series ends when this one comes, and is told of then
+        return event
+    return event if due is None or due >= event.not_before else replace(event, not_before=due)
+
+
 def series_id(event: Event) -> str:
     """Return the id of the series an event is of, "" when it is alone."""
     series = event.metadata.get(SERIES)

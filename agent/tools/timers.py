@@ -13,6 +13,7 @@ from agent.errors import ToolFailed
 from agent.event import BOX, ROOM, TIMER, Event, in_room_of, new_id, room_of
 from agent.mailbox import EventBox
 from agent.mailbox.economy import UNASKED
+from agent.time.clock_steps import COUNTS
 from agent.time.quiet import QuietHours
 from agent.time.series import SERIES, BadRule, described, end_of_day, first, is_recurring, successor
 from agent.tools.registry.context import ToolContext
@@ -86,7 +87,8 @@ class Timers(Struct, frozen=True):
         """Set a timer that comes back to you as an event after so many seconds."""
         due = self.now() + timedelta(seconds=seconds)
         content = f"Timer{_quoted(label)} ({duration(seconds)}) is due."
-        return await self._set(event, _Wish(content, label, due, f"FREQ=SECONDLY;INTERVAL={seconds:.0f}" * repeat))
+        rule = f"FREQ=SECONDLY;INTERVAL={seconds:.0f}" * repeat
+        return await self._set(event, _Wish(content, label, due, rule, counts=True))
 
     async def set_alarm(
         self,
@@ -153,6 +155,8 @@ class Timers(Struct, frozen=True):
     async def _set(self, event: Event, wish: "_Wish") -> Json:
         due, series_id = self._kept_quiet(event, wish.due), new_id()
         metadata = in_room_of(event) | ({} if event.is_from_person else {UNASKED: True})
+        if wish.counts:
+            metadata |= {COUNTS: True}
         if wish.rule:
             due, series = self._begun(wish.rule, due, series_id)
             metadata |= series
@@ -209,6 +213,8 @@ class _Wish(Struct, frozen=True):
     due: datetime
     rule: str = ""
     """RRULE; "" for once."""
+    counts: bool = False
+    """Whether it counts seconds, rather than waits for a time of the clock."""
 
 
 def _elsewhere(timer: Event, event: Event) -> dict[str, Json]:

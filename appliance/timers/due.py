@@ -13,6 +13,7 @@ from agent.event import HOUSEHOLD, TIMER, Event, new_id, utc_now, utc_text
 from agent.mailbox import Wait, waiting_by
 from agent.mailbox.economy import UNASKED
 from agent.record import step
+from agent.time.clock_steps import COUNTS
 from agent.time.series import SERIES, missed, series_id, successor, without_today
 from agent.tools.timers import label_of, late_seconds
 from appliance.wiring.memory.state import State
@@ -74,6 +75,7 @@ class DueTimers:
             self._changed.clear()
             again = None
             try:
+                await self._state.mailbox.follow_clock()
                 await self._learn()
             except MemoryFailure as error:
                 log.warning("timers_unreadable", reason=str(error))
@@ -100,7 +102,9 @@ class DueTimers:
         """Set the timers anew, so many minutes from now; each is its old one's child."""
         due = self._now() + timedelta(minutes=minutes)
         for timer in timers:
-            once = {key: value for key, value in timer.metadata.items() if key not in {SERIES, UNASKED}}
+            once = {key: value for key, value in timer.metadata.items() if key not in {SERIES, UNASKED}} | {
+                COUNTS: True
+            }
             again = replace(
                 timer, id=new_id(), parent_id=timer.id, not_before=due, metadata=once, created_at=self._now()
             )

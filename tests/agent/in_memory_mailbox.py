@@ -26,7 +26,8 @@ from agent.mailbox.mail import (
     back_at,
     speaker_in,
 )
-from agent.mailbox.mailbox import ArrivalObserver, ChangeObserver, Wait, waiting_by
+from agent.mailbox.mailbox import ArrivalObserver, ChangeObserver
+from agent.mailbox.sleep import Wait, waiting_by
 from agent.mailbox.table import superseded
 from agent.time.series import successor
 from memory.json_value import Json

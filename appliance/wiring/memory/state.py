@@ -17,6 +17,7 @@ from agent.event import utc_now
 from agent.growth import cursor as growth_module
 from agent.mailbox import Allowance, Mailbox
 from agent.record import Recorder
+from agent.time.clock_steps import ClockSteps
 from appliance.admin import exchange, upgrade
 from appliance.config.agent.own_work import EconomySettings
 from appliance.logs.steps import logged
@@ -99,7 +100,8 @@ def state_in(
 ) -> State:
     """Return the state that is kept in an open database; the others as for `open_state`."""
     journal = Journal(database)
-    mailbox, images = Mailbox(database, now, allowance=allowance), Images(database.path.parent / FOLDER, database)
+    mailbox = Mailbox(database, now, allowance=allowance, clock_steps=ClockSteps(now) if now is utc_now else None)
+    images = Images(database.path.parent / FOLDER, database)
     return State(journal, mailbox, Bus(logged(Recorder(journal)), transport), images)
 
 

@@ -53,7 +53,12 @@ async def test_a_timer_is_an_event_at_its_time(rig: Rig) -> None:
         source="timer",
         priority=20,
         not_before=rig.clock(),
-        metadata={"label": "pasta", "set_at": "2026-11-21 10:00:00 UTC", "due": "2026-11-21 10:05:00 UTC"},
+        metadata={
+            "label": "pasta",
+            "set_at": "2026-11-21 10:00:00 UTC",
+            "due": "2026-11-21 10:05:00 UTC",
+            "counts": True,
+        },
         created_at=MORNING,
     )
 

@@ -1,0 +1,37 @@
+"""The sleep towards a moment by the clock on the wall, which somebody may set meanwhile."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import Final, TypeAlias
+
+Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
+"""Waits until the event is set or the moment (aware; None: never) has come; it may also return sooner."""
+
+RECHECK_SECONDS: Final = 1.0
+"""The longest sleep towards a moment: a clock that was set, or a machine that was asleep, is noticed by then."""
+
+
+def waiting_by(now: Callable[[], datetime], recheck: float = RECHECK_SECONDS) -> Wait:
+    """Return the ordinary wait: asyncio's timer, set anew by this clock each second; nothing is looked up meanwhile.
+
+    `recheck` is another longest sleep, seconds, for what need not be on the second.
+    """
+
+    async def wait(changed: asyncio.Event, until: datetime | None) -> None:
+        left = None
+        while not changed.is_set() and (left is None or left >= recheck):
+            left = seconds_to_sleep(now(), until, recheck)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await changed.wait()
+
+    return wait
+
+
+def seconds_to_sleep(now: datetime, until: datetime | None, most: float = RECHECK_SECONDS) -> float | None:
+    """Return how long to sleep towards a moment before looking at the clock again; None is for ever."""
+    if until is None:
+        return None
+    return min(most, max(0.0, (until - now).total_seconds()))

@@ -23,6 +23,9 @@ SOURCES: Final = "speech.sources"
 
 MOST_SOURCES: Final = 5
 
+AWAY: Final = "is away just now"
+"""What a sink says of a room whose device cannot be reached."""
+
 
 class Source(Struct, frozen=True):
     """A page or a service that an answer rests on."""

@@ -37,6 +37,10 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "There is no such room. I can speak here: {rooms}.",
         "没有这个房间。我能在这里说话：{rooms}。",
     ),
+    "room_away": (
+        "That room cannot be reached just now. I can speak here: {rooms}.",
+        "那个房间现在连不上。我能在这里说话：{rooms}。",
+    ),
     # timers and alarms
     "timer_set": ("Your timer is set for {length}.", "{length}的计时器已经开始了。"),
     "timer_set_for": ("I will tell you in {length}: {label}.", "{length}后我会提醒你：{label}。"),

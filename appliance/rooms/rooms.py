@@ -128,6 +128,10 @@ class Rooms:
         """Whether something is said anywhere, or about to be."""
         return any(room.speech.current is not None for room in self._rooms)
 
+    def is_away(self, name: str) -> bool:
+        """Whether there is a room of this name whose device cannot be reached now."""
+        return self.named(name) is None and any(_is_called(room, name) for room in self._rooms)
+
     def named(self, name: str) -> Room | None:
         """Return the room of this name that is there, "" being the box's own; None where none is."""
         return next((room for room in self.there if _is_called(room, name)), None)

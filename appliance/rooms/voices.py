@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from agent.errors import ToolFailed
 from agent.event import TIMER, Event, room_of
-from agent.replies import Delivered, ForwardedReply, Reply, ReplyStream
+from agent.replies import AWAY, Delivered, ForwardedReply, Reply, ReplyStream
 from appliance.output.unasked import File, KeptBack
 from appliance.rooms.rooms import Room, Rooms, same_name
 
@@ -64,7 +64,8 @@ class RoomVoices:
 
     def _named(self, name: str) -> Room:
         if (room := self._rooms.named(name)) is None:
-            raise ToolFailed(f"there is no room {name!r}; there are: {', '.join(self._rooms.names)}")
+            reason = f"room {name!r} {AWAY}" if self._rooms.is_away(name) else f"there is no room {name!r}"
+            raise ToolFailed(f"{reason}; there are: {', '.join(self._rooms.names)}")
         return room
 
 

@@ -7,6 +7,7 @@ from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
 from agent.intents.wording import bare
+from agent.replies import AWAY
 
 Answer: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
 """Returns the tools to call first, or the words to say."""
@@ -43,7 +44,8 @@ def say_in(state: DialogState, intent: Intent) -> list[Action] | str:
     if result is None:
         return [state.action("reply", room=intent.text("room"), text=intent.text("message"))]
     if result.has_failed:
-        return phrase("no_such_room", state.language, rooms=result.reason.rpartition(": ")[2])
+        name = "room_away" if AWAY in result.reason else "no_such_room"
+        return phrase(name, state.language, rooms=result.reason.rpartition(": ")[2])
     return phrase("said_there", state.language)
 
 

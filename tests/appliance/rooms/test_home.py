@@ -236,6 +236,17 @@ def test_it_can_be_asked_to_say_something_in_another_room_without_a_model(tmp_pa
     ]
 
 
+def test_a_room_that_is_away_is_told_from_one_that_never_was(tmp_path: Path) -> None:
+    async def story(home: Home) -> list[str]:
+        home.study.go_away()
+        await home.kitchen.hears("say dinner is ready in the study")
+        await home.over()
+        return home.kitchen.heard
+
+    kitchen = live(tmp_path, story, [OfflineModel()])
+    assert kitchen == ["That room cannot be reached just now.", "I can speak here: box, kitchen."]
+
+
 def test_and_in_chinese(tmp_path: Path) -> None:
     async def story(home: Home) -> tuple[list[str], list[str]]:
         await home.kitchen.hears("在study说饭好了")

@@ -7,6 +7,9 @@ Problem                     one sentence for a person, with the fix, and its exi
 """
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from appliance.exits import Exit
 
@@ -14,6 +17,7 @@ _NOT_READABLE = frozenset({errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAM
 _NOT_WRITABLE = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EEXIST, errno.EFBIG, errno.EIO}
 )
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Problem(Exception):
@@ -44,6 +48,20 @@ class ServiceNotRunning(Problem):
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence, Exit.UNAVAILABLE)
+
+
+@contextmanager
+def in_room_of(folder: Path, what: str) -> Iterator[None]:
+    """Name the disk that has no room for what the block writes: of an open file the system names none.
+
+    `what` ends the sentence: what found no room, and the fix. Raises `Problem`, and every other OSError as it is.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise Problem(f"the disk of {folder} has no room for {what}", Exit.CANNOT_CREATE) from error
+        raise
 
 
 def problem_of(error: BaseException) -> Problem | None:

@@ -9,9 +9,11 @@ import sqlite3
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -21,13 +23,14 @@ from agent.event import new_id
 from appliance.admin.exchange import DATABASE, MANIFEST
 from appliance.admin.progress import Progress
 from appliance.config.load import Config
-from appliance.errors import Problem
+from appliance.errors import Problem, in_room_of
 from appliance.exits import Exit
 from appliance.version import version
 from memory.durable import rename_durably
 from memory.graph.dump.fingerprint import fingerprint
 from memory.history.writer import Writer
-from memory.json_value import Json
+from memory.json_value import Json, read_as
+from memory.state.database import explained
 from memory.state.images import FOLDER
 
 FORMAT: Final = 1
@@ -48,6 +51,11 @@ LEFT_SECONDS: Final = 3600.0
 
 Others may be under way at the same time: what is younger is theirs.
 """
+
+
+_UNREADABLE: Final = (tarfile.TarError, zlib.error, OSError, EOFError)
+_MISREAD: Final = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError)
+"""What reading a damaged archive raises, and what understanding one that somebody changed."""
 
 
 class Manifest(Struct, frozen=True):
@@ -114,41 +122,67 @@ async def write_archive(
     """Write everything into a new file, durable on return; graphs and database are of one moment.
 
     The household's graph is a snapshot of now; while `still` is entered, the folders of all others hold theirs. Nothing
-    waits for it but who wants to write into a graph. Raises `Problem` when the file is there, `MemoryFailure`, OSError.
+    waits for it but who wants to write into a graph. Raises `Problem` when the file is there or a disk has no room,
+    `MemoryFailure`, OSError.
     """
     if await asyncio.to_thread(path.exists):
         raise Problem(f"{path} is there already; name a new file", Exit.CANNOT_CREATE)
-    with tempfile.TemporaryDirectory(prefix="backup-", dir=everything.state_folder) as folder:
+    state = everything.state_folder
+    whole = in_room_of(state, "a backup, which takes once more what the state takes; free some disk space")
+    with whole, tempfile.TemporaryDirectory(prefix="backup-", dir=state) as folder:
         place = Path(folder)
         async with still(), writer.exclusively() as alone:
             snapshot = await alone.snapshot("for a backup")
-            await asyncio.to_thread(_gather, everything, place)
+            left_out = await asyncio.to_thread(_gather, everything, place)
         print_of = await asyncio.to_thread(fingerprint, snapshot.path)
-        return await asyncio.to_thread(_pack, place, path, (snapshot.path.name, print_of), told)
+        written = await asyncio.to_thread(_pack, place, path, (snapshot.path.name, print_of), told)
+    return {**written, "left_out": [*left_out]} if left_out else written
 
 
-def _gather(everything: Everything, place: Path) -> None:
-    """Copy what lasts, the database as one of its transactions left it."""
+def _gather(everything: Everything, place: Path) -> list[str]:
+    """Copy what lasts, the database as one of its transactions left it; return what `_copy_folder` does."""
     state = everything.state_folder
-    left_out = [*NOT_KEPT, *NOT_KEPT_EITHER, FOLDER, *([] if everything.keeps_phrases else ["phrases"])]
-    ignored = shutil.ignore_patterns(*left_out)
-    shutil.copytree(state, place, ignore=ignored, copy_function=_copy, dirs_exist_ok=True)
+    not_kept = [*NOT_KEPT, *NOT_KEPT_EITHER, FOLDER, *([] if everything.keeps_phrases else ["phrases"])]
+    left_out = _copy_folder(state, place, not_kept)
     if (state / DATABASE).exists():
-        with closing(sqlite3.connect(state / DATABASE)) as source:
-            source.execute("VACUUM INTO ?", (str(place / DATABASE),))
+        try:
+            with closing(sqlite3.connect(state / DATABASE)) as source:
+                source.execute("VACUUM INTO ?", (str(place / DATABASE),))
+        except sqlite3.Error as error:
+            raise explained(state / DATABASE, error) from error
     if (state / FOLDER).is_dir():  # after what refers to them: an image is kept before its event is
-        shutil.copytree(state / FOLDER, place / FOLDER, ignore=ignored, copy_function=_copy)
+        left_out += _copy_folder(state / FOLDER, place / FOLDER, not_kept)
     if everything.configuration is not None:
         shutil.copy(everything.configuration, place / CONFIGURATION)
+    return left_out
 
 
-def _copy(source: str, target: str) -> None:
-    """Copy a file, if it is still there: it lives meanwhile, and lets go of a phrase or a thinned snapshot."""
-    with suppress(FileNotFoundError):
-        shutil.copy2(source, target)
+def _copy_folder(source: Path, target: Path, not_kept: Sequence[str]) -> list[str]:
+    """Copy a folder but for names of these patterns; return what in it is no file, and no folder that ends.
+
+    It lives meanwhile, and lets go of a phrase or a thinned snapshot: what is gone by then is no part of it.
+    """
+    target.mkdir(exist_ok=True)
+    left_out: list[str] = []
+    for item in source.iterdir():
+        if any(fnmatchcase(item.name, pattern) for pattern in not_kept):
+            continue
+        with suppress(FileNotFoundError):
+            if item.is_dir() and not _leads_back(item):
+                left_out += _copy_folder(item, target / item.name, not_kept)
+            elif item.is_file():
+                shutil.copy2(item, target / item.name)
+            elif os.path.lexists(item):
+                left_out.append(str(item))
+    return left_out
 
 
-def _pack(place: Path, path: Path, graph: tuple[str, str], told: Progress) -> Json:
+def _leads_back(folder: Path) -> bool:
+    """Whether it is a link to a folder that it lies in: following it would never end."""
+    return folder.is_symlink() and any(folder.samefile(above) for above in folder.parents)
+
+
+def _pack(place: Path, path: Path, graph: tuple[str, str], told: Progress) -> dict[str, Json]:
     files = sorted(file for file in place.rglob("*") if file.is_file())
     digests = {str(file.relative_to(place)): _digest(file) for file in files}
     manifest: dict[str, Json] = {"nakari": "backup", "format": FORMAT, "at": datetime.now(UTC).isoformat()}
@@ -156,7 +190,7 @@ def _pack(place: Path, path: Path, graph: tuple[str, str], told: Progress) -> Js
     (place / MANIFEST).write_text(json.dumps(manifest, indent=1))
     new = path.with_name(f"{path.name}.new")
     try:
-        with new.open("xb") as raw:
+        with in_room_of(path.parent, f"{path.name}; free some disk space"), new.open("xb") as raw:
             new.chmod(0o600)
             with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=3) as archive:
                 for number, file in enumerate([place / MANIFEST, *files]):
@@ -173,15 +207,17 @@ def _pack(place: Path, path: Path, graph: tuple[str, str], told: Progress) -> Js
 def unpack(path: Path, place: Path) -> Manifest:
     """Unpack an archive into an empty folder and check every file of it. Blocking.
 
-    Raises `Problem` for what is no backup, torn or changed; nothing but `place` is touched.
+    Raises `Problem` for what is no backup, torn or changed, and where there is no room for it; nothing but `place` is
+    touched.
     """
+    here = in_room_of(place.parent, f"what is in {path}; nothing was changed. Free some disk space")
     try:
-        with tarfile.open(path, "r:gz") as archive:
+        with here, tarfile.open(path, "r:gz") as archive:
             _extract(archive, place)
         manifest = _manifest(place)
     except FileNotFoundError as error:
         raise Problem(f"{path} is not there, or is no backup of a nakari", Exit.NO_INPUT) from error
-    except (tarfile.TarError, EOFError, ValueError, KeyError, TypeError, OSError) as error:
+    except (*_UNREADABLE, *_MISREAD) as error:
         why = (isinstance(error, OSError) and error.strerror) or error
         raise Problem(f"{path} is no whole backup of a nakari ({why}); nothing was changed", Exit.NO_INPUT) from error
     found = {str(file.relative_to(place)): _digest(file) for file in place.rglob("*") if file.is_file()}
@@ -212,7 +248,10 @@ def _manifest(place: Path) -> Manifest:
     read = json.loads((place / MANIFEST).read_text())
     if read["nakari"] != "backup" or read["format"] != FORMAT:
         raise ValueError("of another program, or a newer version")
-    return Manifest(read["at"], read["version"], read["snapshot"], read["graph"], dict(read["files"]))
+    manifest = read_as(read, Manifest)
+    if manifest.snapshot and f"snapshots/{manifest.snapshot}" not in manifest.files:
+        raise ValueError("its graph is missing")
+    return manifest
 
 
 def _digest(file: Path) -> str:

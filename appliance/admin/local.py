@@ -15,7 +15,7 @@ from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.client import find_service, follow, tell
 from appliance.api.requests.memory import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
 from appliance.config.load import Config
-from appliance.errors import Problem, ServiceNotRunning
+from appliance.errors import Problem, ServiceNotRunning, in_room_of
 from appliance.exits import Exit
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
@@ -166,8 +166,9 @@ def _refuse_what_is_there(file: Path) -> None:
 def _in_the_making(file: Path) -> Iterator[BinaryIO]:
     """Give what becomes this file at the end of the block, whole and on the disk; nothing is left when it fails."""
     new = file.with_name(f"{file.name}.new")
+    room = in_room_of(file.parent, f"{file.name}; free some disk space")
     try:
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as target:
+        with room, os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as target:
             yield target
             target.flush()
             os.fsync(target.fileno())

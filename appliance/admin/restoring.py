@@ -90,18 +90,32 @@ def _checked(path: Path, place: Path) -> Manifest:
     manifest = unpack(path, place)
     try:
         upgrade.check(place)
-    except StateUnusable as error:
+    except upgrade.LaterLayout as error:
         what = f"{path} was made by a newer nakari ({manifest.version}); nothing was changed. Upgrade this one first"
         raise Problem(what, Exit.NO_INPUT) from error
-    database = place / exchange.DATABASE
-    if database.exists():
-        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
-            (told,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if told != "ok":
-            raise Problem(f"the database in {path} is damaged ({told}); nothing was changed", Exit.NO_INPUT)
+    except StateUnusable as error:
+        what = f"{path} is no whole backup of a nakari (its {upgrade.FILE} is damaged); nothing was changed"
+        raise Problem(what, Exit.NO_INPUT) from error
+    if told := _damage(place / exchange.DATABASE):
+        what = f"{path} is no whole backup of a nakari (its database is damaged: {told}); nothing was changed"
+        raise Problem(what, Exit.NO_INPUT)
     if manifest.snapshot and fingerprint(place / "snapshots" / manifest.snapshot) != manifest.graph:
         raise Problem(f"the graph in {path} is not what was written; nothing was changed", Exit.NO_INPUT)
     return manifest
+
+
+def _damage(database: Path) -> str:
+    """Return what is wrong with a state database that nobody has open; "" where nothing is, and where there is none."""
+    if not database.exists():
+        return ""
+    if not database.stat().st_size:
+        return "it is empty"
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            (told,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        return str(error)
+    return "" if told == "ok" else str(told)
 
 
 async def _announce(server: Neo4jServer, place: Path, snapshot: str) -> None:

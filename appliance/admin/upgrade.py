@@ -56,6 +56,10 @@ SPARE: Final = 50_000_000
 MEND: Final = "install that one again, or go back to a state of before"
 
 
+class LaterLayout(StateUnusable):
+    """A later nakari wrote the state. Fix: install that one again, or go back to a state of before."""
+
+
 def unheard(done: int, of: int) -> None:
     """Hear of progress and do nothing."""
 
@@ -81,7 +85,7 @@ def bring_to_date(state: Path, told: Progress = unheard, steps: Sequence[Step] =
 
 
 def check(state: Path) -> None:
-    """Raise `StateUnusable` for the state of a nakari later than this one."""
+    """Raise `LaterLayout` for the state of a nakari later than this one, `StateUnusable` where nothing says whose."""
     _checked(state, STEPS)
 
 
@@ -124,13 +128,14 @@ def _checked(state: Path, steps: Sequence[Step]) -> int | None:
     except OSError as error:
         raise StateUnusable(f"{file} cannot be read ({error.strerror}); make it readable for this user") from error
     except (ArithmeticError, ValueError, LookupError, TypeError, RecursionError) as error:
-        what = f'{file} does not say which layout the state has ({{"layout": 1, "nakari": "0.1.0"}})'
-        raise StateUnusable(f"{what}; restore it from a backup") from error
+        what = f"{file} is damaged: it does not say which layout the state has"
+        mine = f'write {{"layout": {_present(steps)}, "nakari": "{version()}"}} into it if this version made the state'
+        raise StateUnusable(f"{what}; restore it from a backup, or {mine}") from error
     if layout > _present(steps):
         asides = put_aside(state)
         mend = f"{MEND}: nakari restore {asides[-1] if asides else 'BACKUP'}"
         what = f"was written by a newer nakari ({maker}, with layout {layout} where this one knows {_present(steps)})"
-        raise StateUnusable(f"the state folder {state} {what}; {mend}")
+        raise LaterLayout(f"the state folder {state} {what}; {mend}")
     return layout
 
 

@@ -296,15 +296,11 @@ class Database(Kept[Change, object, object]):
         return len(self._migrations) + 1
 
     def _explained(self, error: Exception) -> Exception:
-        """Return a failure of the file as one sentence with its fix, anything else as it is."""
+        """Return what `explained` does, also of words that the disk changed."""
         if str(error).startswith("Could not decode to UTF-8"):  # without a code, and with the words themselves
             error = sqlite3.DatabaseError("a text in it was changed by the disk")
             error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code not in _FIXES:
-            return error
-        failure = DiskFull if code == sqlite3.SQLITE_FULL else StateUnusable
-        return failure(f"the state database {self.path} cannot be used ({error}); {_FIXES[code]}")
+        return explained(self.path, error)
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -326,6 +322,15 @@ class DatabaseView(Database):
             self._connection = held.enter_context(read_only(self.path))
             self._connection.execute("SELECT 1 FROM sqlite_master")
             self._held = held.pop_all()
+
+
+def explained(path: Path, error: Exception) -> Exception:
+    """Return a failure of a state database's file as one sentence with its fix, anything else as it is."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code not in _FIXES:
+        return error
+    failure = DiskFull if code == sqlite3.SQLITE_FULL else StateUnusable
+    return failure(f"the state database {path} cannot be used ({error}); {_FIXES[code]}")
 
 
 def folder_unusable(folder: Path, error: OSError) -> StateUnusable:

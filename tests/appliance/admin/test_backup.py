@@ -1,6 +1,9 @@
 """Everything it is, written while it runs and restored on another box: the drill, and every bad archive."""
 
 import asyncio
+import hashlib
+import io
+import json
 import os
 import re
 import sqlite3
@@ -19,12 +22,15 @@ from appliance.admin.restoring import restore_archive
 from appliance.api.requests.memory import Backup
 from appliance.doctor.keeping import audit
 from appliance.errors import Problem
+from appliance.exits import Exit
 from appliance.wiring.memory.state import open_state
 from memory.errors import StateUnusable
 from memory.graph.dump.fingerprint import fingerprint
+from memory.json_value import listed
 from memory.state.journal import Entry
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.admin.test_graph_admin import write
+from tests.service.test_full_disk import small_disk
 
 
 async def lived(box: KeptBox) -> None:
@@ -111,13 +117,17 @@ def _empty(archive: bytes) -> bytes:
     return b""
 
 
+def _no_deflate(archive: bytes) -> bytes:
+    return archive[:20] + b"\xff" * 100 + archive[120:]
+
+
 @pytest.mark.shows("H7")
 async def test_a_torn_or_foreign_archive_changes_nothing(tmp_path: Path) -> None:
     one, file = KeptBox(tmp_path / "one"), tmp_path / "all.nakari"
     await saved(one, file)
     whole = file.read_bytes()
     before = looks(one.state)
-    damages: list[Callable[[bytes], bytes]] = [_cut, _flipped, _foreign, _empty]
+    damages: list[Callable[[bytes], bytes]] = [_cut, _flipped, _foreign, _empty, _no_deflate]
     for damage in damages:
         file.write_bytes(damage(whole))
         with pytest.raises(Problem, match=r"nothing was changed|is no backup"):
@@ -135,6 +145,103 @@ async def test_a_torn_or_foreign_archive_changes_nothing(tmp_path: Path) -> None
     with pytest.raises(Problem, match="not there"):
         await restore_archive(one.config(), tmp_path / "nowhere", silent)
     assert looks(one.state) == before
+
+
+@pytest.mark.shows("H7")
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("nakari.db", b"no database at all" * 100, "its database is damaged: file is not a database"),
+        ("nakari.db", b"", "its database is damaged: it is empty"),
+        ("layout.json", b"", "its layout.json is damaged"),
+        ("manifest.json", b'{"nakari": "backup", "format": 1, "at": [], "version": 5}', "no Manifest: "),
+    ],
+)
+async def test_an_archive_that_somebody_put_together_is_refused(
+    tmp_path: Path, name: str, content: bytes, why: str
+) -> None:
+    one, file, forged = KeptBox(tmp_path / "one"), tmp_path / "all.nakari", tmp_path / "forged.nakari"
+    async with local_admin(one.config()) as admin:
+        await admin.act(Backup(file=str(file)), silent)
+    put_together(file, forged, {name: content})
+    before = looks(one.state)
+    with pytest.raises(Problem, match=rf"is no whole backup of a nakari \({why}.*\); nothing was changed") as refused:
+        await restore_archive(one.config(), forged, silent)
+    assert refused.value.code is Exit.NO_INPUT
+    assert looks(one.state) == before
+
+
+def put_together(archive: Path, forged: Path, changes: dict[str, bytes]) -> None:
+    """Write an archive anew with other content in some files, which its manifest knows."""
+    with tarfile.open(archive) as whole:
+        files = {member.name: (whole.extractfile(member) or io.BytesIO()).read() for member in whole}
+    files |= changes
+    manifest = json.loads(files.pop("manifest.json"))
+    if "manifest.json" not in changes:
+        manifest["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    with tarfile.open(forged, "w:gz") as made:
+        for name, content in {"manifest.json": json.dumps(manifest).encode(), **files}.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            made.addfile(member, io.BytesIO(content))
+
+
+@pytest.mark.shows("H7")
+async def test_what_is_no_file_is_left_out_and_named(tmp_path: Path) -> None:
+    box, file = KeptBox(tmp_path / "one"), tmp_path / "all.nakari"
+    (box.state / "one").mkdir(parents=True)
+    (box.state / "two").mkdir()
+    os.mkfifo(box.state / "pipe")
+    (box.state / "itself").symlink_to("itself")
+    (box.state / "up").symlink_to("..")
+    (box.state / "one" / "other").symlink_to("../two")
+    (box.state / "two" / "other").symlink_to("../one")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "kept").write_text("on a larger disk")
+    (box.state / "linked").symlink_to(tmp_path / "elsewhere")
+    async with local_admin(box.config()) as admin:
+        found = await admin.act(Backup(file=str(file)), silent)
+    assert isinstance(found, dict)
+    left_out = [box.state / name for name in ("itself", "one/other/other", "pipe", "two/other/other", "up")]
+    assert sorted(map(str, listed(found["left_out"]))) == [str(each) for each in left_out]
+    with tarfile.open(file) as archive:
+        assert "linked/kept" in archive.getnames()
+
+
+@pytest.mark.shows("H7", "H5")
+async def test_a_full_disk_is_named_whatever_it_was_to_take(tmp_path: Path) -> None:
+    one, file = KeptBox(tmp_path / "one"), tmp_path / "all.nakari"
+    other = KeptBox(tmp_path / "disk" / "other")
+    (one.state / "phrases").mkdir(parents=True)
+    (one.state / "phrases" / "long.pcm").write_bytes(os.urandom(4_000_000))
+    async with local_admin(one.config()) as admin:
+        await admin.act(Backup(file=str(file)), silent)
+        with small_disk(tmp_path / "disk", "size=2m"):
+            with pytest.raises(
+                Problem, match=f"the disk of {tmp_path}/disk has no room for it.nakari; free"
+            ) as refused:
+                await admin.act(Backup(file=f"{tmp_path}/disk/it.nakari"), silent)
+            assert refused.value.code is Exit.CANNOT_CREATE
+            assert [*(tmp_path / "disk").iterdir()] == []
+            what = f"the disk of {other.state} has no room for what is in {file}; nothing was changed. Free some disk"
+            with pytest.raises(Problem, match=what) as refused:
+                await restore_archive(other.config(), file, silent)
+            assert refused.value.code is Exit.CANNOT_CREATE
+            assert [each.name for each in other.state.iterdir()] == ["nakari.db.lock"]
+
+
+@pytest.mark.shows("H7", "H5")
+async def test_a_state_s_disk_without_room_for_a_backup_is_named(tmp_path: Path) -> None:
+    box = KeptBox(tmp_path / "disk" / "one")
+    with small_disk(tmp_path / "disk", "size=40m"):
+        (box.state / "phrases").mkdir(parents=True)
+        with (box.state / "phrases" / "long.pcm").open("wb") as sparse:
+            sparse.truncate(100_000_000)
+        async with local_admin(box.config()) as admin:
+            with pytest.raises(Problem, match=f"the disk of {box.state} has no room for a backup") as refused:
+                await admin.act(Backup(file=str(tmp_path / "all.nakari")), silent)
+        assert refused.value.code is Exit.CANNOT_CREATE
+        assert [*box.state.glob("backup-*")] == []
 
 
 @pytest.mark.shows("H7")

@@ -29,6 +29,7 @@ from appliance.exits import Exit
 from memory.json_value import Json
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.door_fakes import ScriptedHandler, doors_of
+from tests.service.test_full_disk import full, small_disk
 
 
 def query(cypher: str, **params: Json) -> UseTool:
@@ -181,6 +182,22 @@ async def test_what_the_service_makes_again_is_taken_to_where_it_cannot_write(tm
         assert [one.name for one in config.state_folder.glob("backup-*")] == []
         running.cancel()
     door.close()
+
+
+@pytest.mark.shows("C11", "H5")
+async def test_a_disk_without_room_for_what_the_service_made_is_named(tmp_path: Path) -> None:
+    config = KeptBox(tmp_path).config()
+    async with local_admin(config) as admin, asyncio.TaskGroup() as group:
+        door = doors_of(config.socket, ScriptedHandler(), memory=admin)
+        door.open()
+        running = group.create_task(door.run())
+        with small_disk(tmp_path / "disk"), full(tmp_path / "disk"):
+            with pytest.raises(Problem, match=f"the disk of {tmp_path}/disk has no room for it; free") as refused:
+                await RemoteAdmin(config.socket).back_up(tmp_path / "disk" / "it", silent)
+            assert [each.name for each in (tmp_path / "disk").iterdir()] == ["ballast"]
+        running.cancel()
+    door.close()
+    assert refused.value.code is Exit.CANNOT_CREATE
 
 
 @pytest.mark.shows("C11")

@@ -131,7 +131,7 @@ def test_a_state_that_somebody_has_open_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("said", ["", "1", "[" * 100_000, '{"layout": "two"}', '{"layout": null, "nakari": "0.1.0"}'])
 def test_a_note_that_says_nothing_is_told(tmp_path: Path, said: str) -> None:
     write(tmp_path, OLD | {upgrade.FILE: said})
-    with pytest.raises(StateUnusable, match=r"does not say which layout the state has .*; restore it from a backup"):
+    with pytest.raises(StateUnusable, match=r"is damaged: it does not say .*; restore it from a backup, or write \{"):
         upgrade.bring_to_date(tmp_path)
 
 

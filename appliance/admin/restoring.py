@@ -88,6 +88,9 @@ def _refuse_running(sockets: Sequence[Path]) -> None:
 def _checked(path: Path, place: Path) -> Manifest:
     """Unpack and look at what matters most. Raises `Problem`."""
     manifest = unpack(path, place)
+    if told := _damage(place / exchange.DATABASE):
+        what = f"{path} is no whole backup of a nakari (its database is damaged: {told}); nothing was changed"
+        raise Problem(what, Exit.NO_INPUT)
     try:
         upgrade.check(place)
     except upgrade.LaterLayout as error:
@@ -96,9 +99,6 @@ def _checked(path: Path, place: Path) -> Manifest:
     except StateUnusable as error:
         what = f"{path} is no whole backup of a nakari (its {upgrade.FILE} is damaged); nothing was changed"
         raise Problem(what, Exit.NO_INPUT) from error
-    if told := _damage(place / exchange.DATABASE):
-        what = f"{path} is no whole backup of a nakari (its database is damaged: {told}); nothing was changed"
-        raise Problem(what, Exit.NO_INPUT)
     if manifest.snapshot and fingerprint(place / "snapshots" / manifest.snapshot) != manifest.graph:
         raise Problem(f"the graph in {path} is not what was written; nothing was changed", Exit.NO_INPUT)
     return manifest

@@ -21,6 +21,7 @@ from memory.durable import replace_durably
 from memory.errors import StateUnusable
 from memory.json_value import Json
 from memory.state.database import folder_unusable
+from memory.state.images import FOLDER
 
 log = structlog.get_logger()
 
@@ -52,6 +53,12 @@ LOOK_SECONDS: Final = 6 * 3600.0
 
 SPARE: Final = 50_000_000
 """Bytes that are to be free beside the copy, so that what runs afterwards finds some."""
+
+LIVED: Final = ("audit", "snapshots", "graph", FOLDER)
+"""Folders that are made once the state database is: what is in one shows that there was such a database.
+
+The layout's own file does not: it comes first, so that a first start may be killed before the database is written.
+"""
 
 MEND: Final = "install that one again, or go back to a state of before"
 
@@ -85,7 +92,7 @@ def bring_to_date(state: Path, told: Progress = unheard, steps: Sequence[Step] =
 
 
 def check(state: Path) -> None:
-    """Raise `LaterLayout` for the state of a nakari later than this one, `StateUnusable` where nothing says whose."""
+    """Raise `LaterLayout` for the state of a nakari later than this one, else `StateUnusable` where it is damaged."""
     _checked(state, STEPS)
 
 
@@ -118,7 +125,11 @@ def _present(steps: Sequence[Step]) -> int:
 
 
 def _checked(state: Path, steps: Sequence[Step]) -> int | None:
-    """Return the folder's layout, None where nothing says it. Raises `StateUnusable` for a later one."""
+    """Return the folder's layout, None where nothing says it.
+
+    Raises `StateUnusable` for a later one, and for a database that was emptied: it would be taken for a new box's.
+    """
+    _refuse_emptied(state)
     file = state / FILE
     try:
         said = json.loads(file.read_bytes())
@@ -126,7 +137,8 @@ def _checked(state: Path, steps: Sequence[Step]) -> int | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise StateUnusable(f"{file} cannot be read ({error.strerror}); make it readable for this user") from error
+        mend = "make it readable for this user, or restore it from a backup"
+        raise StateUnusable(f"{file} cannot be read ({error.strerror}); {mend}") from error
     except (ArithmeticError, ValueError, LookupError, TypeError, RecursionError) as error:
         what = f"{file} is damaged: it does not say which layout the state has"
         mine = f'write {{"layout": {_present(steps)}, "nakari": "{version()}"}} into it if this version made the state'
@@ -137,6 +149,16 @@ def _checked(state: Path, steps: Sequence[Step]) -> int | None:
         what = f"was written by a newer nakari ({maker}, with layout {layout} where this one knows {_present(steps)})"
         raise LaterLayout(f"the state folder {state} {what}; {mend}")
     return layout
+
+
+def _refuse_emptied(state: Path) -> None:
+    database = state / exchange.DATABASE
+    if not database.is_file() or database.stat().st_size:
+        return
+    lived = [name for name in LIVED if (state / name).is_dir() and any((state / name).iterdir())]
+    if lived:
+        what = f"the state database {database} is empty, and there was something in it: {', '.join(lived)} shows it"
+        raise StateUnusable(f"{what}; restore a backup, or move {state} away to begin anew")
 
 
 def _note(folder: Path, steps: Sequence[Step]) -> None:

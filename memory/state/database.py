@@ -51,6 +51,10 @@ _FIXES: Final = {
 """The failures of the file, by SQLite's primary result code. Every other code is a bug of the caller and stays one."""
 
 
+_IN_THE_WAY: Final = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP)
+"""Refusals of the system where something else stands in a file's or a folder's place."""
+
+
 class StateInUse(StateUnusable):
     """Another process works on this state folder. Fix: stop that one, or use another folder."""
 
@@ -329,12 +333,17 @@ def explained(path: Path, error: Exception) -> Exception:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code not in _FIXES:
         return error
+    if os.path.lexists(path) and not path.is_file():
+        return StateUnusable(f"the state database {path} cannot be used (it is no file); {_ANEW}")
     failure = DiskFull if code == sqlite3.SQLITE_FULL else StateUnusable
     return failure(f"the state database {path} cannot be used ({error}); {_FIXES[code]}")
 
 
 def folder_unusable(folder: Path, error: OSError) -> StateUnusable:
     """Return what says that a state folder cannot be used, and the fix."""
+    if error.errno in _IN_THE_WAY:
+        what = f"the state folder {folder} cannot be used ({error.filename}: {error.strerror})"
+        return StateUnusable(f"{what}; move that away, or set another [state] folder")
     fix = _FIXES[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
     return StateUnusable(f"the state folder {folder} cannot be used ({error.strerror}); {fix}")
 

@@ -18,6 +18,8 @@ from appliance.admin import exchange, upgrade
 from appliance.admin.local import local_admin
 from appliance.admin.restoring import restore_archive
 from appliance.api.requests.memory import Backup
+from appliance.doctor.examine import Verdict
+from appliance.doctor.memory import database
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.wiring.memory.state import open_state
@@ -133,6 +135,23 @@ def test_a_note_that_says_nothing_is_told(tmp_path: Path, said: str) -> None:
     write(tmp_path, OLD | {upgrade.FILE: said})
     with pytest.raises(StateUnusable, match=r"is damaged: it does not say .*; restore it from a backup, or write \{"):
         upgrade.bring_to_date(tmp_path)
+
+
+async def test_a_database_that_was_emptied_is_no_new_one(tmp_path: Path) -> None:
+    box = KeptBox(tmp_path)
+    async with open_state(box.state) as state:
+        await state.journal.append(Entry("speech.heard", {"words": "hello"}, owner_key="household"))
+    write(box.state, {"audit/1": "a line"})
+    os.truncate(box.state / exchange.DATABASE, 0)
+    with pytest.raises(StateUnusable, match=r"nakari\.db is empty, .*: audit shows it; restore a backup, or move"):
+        async with open_state(box.state):
+            pass
+    assert (box.state / exchange.DATABASE).stat().st_size == 0
+    line = await asyncio.to_thread(database, box.config())
+    assert (line.verdict, line.fix) == (Verdict.FAULT, f"restore a backup, or move {box.state} away to begin anew")
+    shutil.rmtree(box.state / "audit")
+    async with open_state(box.state):  # as a first start leaves it that was killed before it wrote
+        pass
 
 
 def written(state: Path) -> dict[str, int]:

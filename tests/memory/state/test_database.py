@@ -261,6 +261,20 @@ async def test_a_folder_that_cannot_be_made_says_so_with_the_mend(tmp_path: Path
         await Database(tmp_path / "file" / "state" / "nakari.db").open(NOTES)
 
 
+@pytest.mark.parametrize("of", [Path.mkdir, lambda path: path.symlink_to(path.name)], ids=["folder", "loop"])
+async def test_what_is_no_file_is_not_to_be_made_writable(tmp_path: Path, of: Callable[[Path], None]) -> None:
+    path = tmp_path / "nakari.db"
+    of(path)
+    with pytest.raises(StateUnusable, match=r"nakari.db cannot be used \(it is no file\); restore it from a backup"):
+        await Database(path).open(NOTES)
+    path.rename(tmp_path / "aside")
+    lock = path.with_name("nakari.db.lock")
+    lock.unlink()
+    of(lock)
+    with pytest.raises(StateUnusable, match=rf"cannot be used \({lock}: .*\); move that away, or set another"):
+        await Database(path).open(NOTES)
+
+
 @pytest.fixture
 def folder_of_somebody_else(tmp_path: Path) -> Iterator[Path]:
     tmp_path.chmod(0o500)

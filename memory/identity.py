@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from memory.clock import Moment
 from memory.durable import replace_durably, sync_folder
-from memory.errors import NotProven, RegistrationNeeded
+from memory.errors import NotProven, RegistrationNeeded, StateUnusable
 from memory.json_value import read_json
 
 PURPOSE: Final = b"nakari identity v1\n"
@@ -88,8 +88,15 @@ class Identities:
             return Identity(owner_key)
 
     def members(self) -> list[Identity]:
-        """Return everybody who is registered, by name."""
-        found = [self.find(file.stem) for file in self._folder.glob("*.json")] if self._folder.is_dir() else []
+        """Return everybody who is registered, by name. Raises `StateUnusable` where the folder is none."""
+        try:
+            names = [file.stem for file in self._folder.iterdir() if file.suffix == ".json"]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            what = f"the members in {self._folder} cannot be read ({error.strerror})"
+            raise StateUnusable(f"{what}; restore them from a backup, or move that away") from error
+        found = [self.find(name) for name in names]
         return sorted((each for each in found if each.is_member), key=lambda each: (each.name, each.owner_key))
 
     def remove(self, owner_key: str) -> bool:

@@ -69,10 +69,20 @@ def list_satellites(invocation: Invocation, paired: bool, as_json: bool) -> Exit
 
     Asks the network for three seconds. What is announced there is a hint: anybody can announce anything.
     """
-    answer = _told(configured(invocation), {"do": "satellites", "search": not paired}, SEARCH_SECONDS)
+    config = configured(invocation, log="ERROR")  # a damaged list is told at the end
+    answer = _told(config, {"do": "satellites", "search": not paired}, SEARCH_SECONDS)
     if as_json:
         tell_json(answer)
-        return Exit.OK
+    else:
+        _show_listed(answer)
+    if problem := answer.get("problem"):
+        from appliance.errors import Problem
+
+        raise Problem(problem, Exit.UNAVAILABLE)
+    return Exit.OK
+
+
+def _show_listed(answer: "dict[str, Any]") -> None:
     rows = [
         (each["room"], each["state"], each["name"], each["address"], str(each.get("firmware", "")), _lock(each))
         for each in answer["paired"]
@@ -84,9 +94,8 @@ def list_satellites(invocation: Invocation, paired: bool, as_json: bool) -> Exit
     for each in answer["paired"]:
         if reason := each.get("reason"):
             show(f"{each['room']}: {reason}", err=True)
-    if not rows:
+    if not rows and "problem" not in answer:
         show("no satellites; `nakari satellite add ADDRESS` pairs one by its address", err=True)
-    return Exit.OK
 
 
 @satellite.command()

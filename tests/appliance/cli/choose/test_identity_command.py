@@ -61,6 +61,11 @@ def test_a_folder_that_takes_no_member_leaves_no_key(tmp_path: Path) -> None:
     done = nakari(tmp_path, "identity", "create", "Ada")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (Exit.CANNOT_CREATE, "", 1), done.stderr
     assert not (tmp_path / "Ada.key").exists()
+    listed = nakari(tmp_path, "identity", "list")
+    assert (listed.returncode, listed.stdout, listed.stderr.count("\n")) == (Exit.CANNOT_CREATE, "", 1), listed.stderr
+    assert (
+        "/identities cannot be read (Not a directory); restore them from a backup, or move that away" in listed.stderr
+    )
 
 
 def test_a_public_key_from_elsewhere_is_registered_and_removed(tmp_path: Path) -> None:

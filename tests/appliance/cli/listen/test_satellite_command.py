@@ -54,6 +54,18 @@ async def test_a_satellite_is_paired_tried_listed_and_forgotten(tmp_path: Path) 
     assert (state_folder(tmp_path) / "satellites.json").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_damaged_list_is_no_empty_one(tmp_path: Path) -> None:
+    file = state_folder(tmp_path) / "satellites.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("[1")
+    what = f"nakari: {file} cannot be read: it is damaged; restore it from a backup, or remove it and pair"
+    listed = nakari(tmp_path, "satellite", "list", "--paired")
+    assert (listed.returncode, listed.stdout) == (Exit.UNAVAILABLE, "")
+    assert listed.stderr.startswith(what)
+    assert listed.stderr.count("\n") == 1
+    assert nakari(tmp_path, "satellite", "list", "--paired", "--json").returncode == Exit.UNAVAILABLE
+
+
 def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     missing = nakari(tmp_path, "satellite", "remove", "attic")
     assert (missing.returncode, missing.stderr) == (

@@ -6,7 +6,6 @@ import errno
 import os
 import platform
 import re
-import shutil
 import sqlite3
 import tempfile
 from collections import defaultdict
@@ -24,6 +23,7 @@ from appliance.egress import Egress, egress
 from appliance.errors import ConfigError
 from appliance.model.catalog import catalog_of
 from appliance.model.check import models_in_use
+from appliance.wiring.memory.state import takes_no_file
 
 LITTLE_SPACE = 1_000_000_000
 """Bytes: a Whisper model and a month of journal still fit."""
@@ -97,7 +97,8 @@ def state(config: Config) -> Line:
 
 def disk(config: Config) -> Line:
     """Look for free space where the state is kept."""
-    return judge_space(shutil.disk_usage(_nearest(config.state_folder)).free)
+    disk = os.statvfs(_nearest(config.state_folder))
+    return judge_space(disk.f_bavail * disk.f_frsize, takes_no_file=takes_no_file(disk))
 
 
 def clock(config: Config) -> Line:
@@ -165,9 +166,12 @@ def extras_of(requirements: Iterable[str]) -> dict[str, bool]:
     return {name: not missing_of(lines) for name, lines in brought.items()}
 
 
-def judge_space(free: int) -> Line:
-    """Say whether so many free bytes are enough."""
+def judge_space(free: int, *, takes_no_file: bool = False) -> Line:
+    """Say whether so many free bytes are enough, on a disk that may have no room for one more file."""
     what = f"{free / 1e9:.1f} GB free"
+    if takes_no_file:
+        fix = "remove files, or move [state] folder"
+        return Line("disk", Verdict.FAULT, f"{what}, but no file more can be made (its inodes are used up)", fix)
     if free < NO_SPACE:
         return Line("disk", Verdict.FAULT, what, "make room, or move [state] folder")
     if free < LITTLE_SPACE:

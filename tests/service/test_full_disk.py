@@ -12,12 +12,13 @@ from msgspec import Struct
 from structlog.testing import capture_logs
 
 from agent.run.system_replies import phrase
-from appliance.api.client import status_of
+from appliance.api.client import status_of, tell
 from appliance.config.load import load
 from appliance.doctor.machine import state
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.wiring.memory.state import open_state
+from appliance.wiring.memory.state import disk_of, open_state
+from memory.json_value import Json
 from tests.appliance.input.test_hearing import heard
 from tests.service.living import DEAF, Living, living
 from tests.service.process import Household
@@ -104,6 +105,30 @@ async def test_a_start_ends_with_one_sentence(tmp_path: Path, is_begun: bool) ->
     assert (done.returncode, done.stderr.count("\n")) == (Exit.CANNOT_CREATE, 1), done.stderr
     assert done.stderr.startswith(f"nakari: the state {'database' if is_begun else 'folder'} {home.state}")
     assert "; free some disk space" in done.stderr
+
+
+def test_a_disk_without_room_for_one_more_file_is_full(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "size=8m,nr_inodes=4"):
+        assert disk_of(tmp_path / "disk")["disk"] == "has room"
+        for name in "abc":
+            (tmp_path / "disk" / name).touch()
+        assert disk_of(tmp_path / "disk")["disk"] == "full"
+
+
+async def test_what_a_full_disk_cannot_forget_is_no_success(tmp_path: Path) -> None:
+    home = Household(tmp_path / "home")
+    home.folder.mkdir()
+    with small_disk(home.state):
+        async with living(home, DEAF) as living_box:
+            assert await living_box.asked("How are you?") == ANSWER
+            socket = living_box.config.socket
+            request: dict[str, Json] = {"do": "forget", "last": 1}
+            with full(home.state):
+                what = rf"I could not forget all of it\. The disk of {home.state} is full; make room and type it again"
+                with pytest.raises(Problem, match=what) as refused:
+                    await tell(socket, request)
+                assert refused.value.code is Exit.CANNOT_CREATE
+            assert "Forgotten" in str(await tell(socket, request))
 
 
 def test_a_log_file_without_room_is_no_wrong_configuration(tmp_path: Path) -> None:

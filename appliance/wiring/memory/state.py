@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, tzinfo
@@ -120,9 +119,15 @@ def allowance_of(economy: EconomySettings, zone: tzinfo) -> Allowance:
 def disk_of(folder: Path) -> dict[str, Json]:
     """Return how the disk of the state folder is, for the status: whether it takes words, and its free bytes."""
     try:
-        free = shutil.disk_usage(folder).free
+        disk = os.statvfs(folder)
     except OSError as error:
         return {"disk": f"gone ({error.strerror})"}
+    free = disk.f_bavail * disk.f_frsize
     if not os.access(folder, os.W_OK):
         return {"disk": "read-only", "disk_free_bytes": free}
-    return {"disk": "full" if free < FULL else "has room", "disk_free_bytes": free}
+    return {"disk": "full" if free < FULL or takes_no_file(disk) else "has room", "disk_free_bytes": free}
+
+
+def takes_no_file(disk: os.statvfs_result) -> bool:
+    """Whether a file system that counts its files (inodes) has none left, whatever its free bytes."""
+    return disk.f_files > 0 and disk.f_favail == 0

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -10,6 +11,8 @@ from msgspec import Struct
 from agent.event import Event, utc_now
 from appliance.api.handler import Part
 from appliance.config.values import listed
+from appliance.errors import Problem
+from appliance.exits import Exit
 from appliance.input.devices.devices import supervised
 from appliance.input.devices.echo import calibrated
 from appliance.input.ears import Ears, Followers
@@ -30,6 +33,7 @@ from appliance.reflexes.voice import ListeningSign
 from appliance.reflexes.words import forgotten
 from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World
+from appliance.wiring.memory.state import disk_of
 from appliance.wiring.sound.output import Output
 from appliance.wiring.sound.reflexes import Acting
 from appliance.wiring.sound.speakers import SpeakerSide
@@ -99,7 +103,10 @@ class Input(Struct, frozen=True):
         return await calibrated(self.acting.echo, is_muted=self.acting.verbs.mute.is_on, is_deaf=is_deaf)
 
     async def forget(self, last: int = 1, minutes: float | None = None, these: Collection[str] = ()) -> str:
-        """Forget so many turns, or all of so many minutes, or these events; return the sentence that tells of it."""
+        """Forget so many turns, or all of so many minutes, or these events; return the sentence that tells of it.
+
+        Raises `Problem` where it could not forget all of it.
+        """
         forgetting = self.acting.forgetting
         if these:
             forgot = await forgetting.these(these, minutes)
@@ -107,7 +114,10 @@ class Input(Struct, frozen=True):
             forgot = await forgetting.last(last, typed=True)
         else:
             forgot = await forgetting.since(minutes, typed=True)
-        return forgotten(forgot, self.acting.voice.language)
+        told = forgotten(forgot, self.acting.voice.language)
+        if forgot.did == "not forgotten":
+            raise _not_forgotten(told, forgetting.state.journal.database.path.parent)
+        return told
 
     async def would_forget(self, last: int = 1, minutes: float | None = None, about: str = "") -> list[Event]:
         """Return what `forget` would erase, or what was said with all of some words; the oldest first."""
@@ -313,3 +323,12 @@ def _spotter(world: World, acting: Acting, source: AudioSource, verifier: WordVe
     is_sounding: Callable[[], bool] = lambda: acting.verbs.is_sounding  # noqa: E731
     search = KeywordSearch(listed(settings.words), verifier=verifier)
     return Spotter(search, acting.reflexes.spotted, is_sounding, acting.echo)
+
+
+def _not_forgotten(told: str, state_folder: Path) -> Problem:
+    """Return what to tell a person of whose words some are still there."""
+    disk = disk_of(state_folder)["disk"]
+    if disk == "has room":
+        return Problem(f"{told} `nakari logs --level warning` says why; mend that and type it again", Exit.UNAVAILABLE)
+    fix = "make room" if disk == "full" else "mend it"
+    return Problem(f"{told} The disk of {state_folder} is {disk}; {fix} and type it again", Exit.CANNOT_CREATE)

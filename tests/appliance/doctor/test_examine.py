@@ -150,6 +150,11 @@ def test_space(free: int, verdict: Verdict, what: str) -> None:
     assert bool(line.fix) == (verdict is not Verdict.OK)
 
 
+def test_space_for_no_file() -> None:
+    line = judge_space(80 * 10**9, takes_no_file=True)
+    assert (line.verdict, line.fix) == (Verdict.FAULT, "remove files, or move [state] folder")
+
+
 @pytest.mark.parametrize(
     ("number", "what", "fix"),
     [

@@ -207,7 +207,8 @@ class Household(Struct, frozen=True):
     async def say(self, request: Say) -> str:
         """Say a text in the room; return the sentence that says how that went. Raises `Problem` where it was not."""
         if not await self.replies.sayings.say(request.text, request.id or new_id()):
-            raise Problem("it was not said, or not to its end; somebody stopped it, or there is no voice", Exit.FAULT)
+            why = "somebody stopped it, or voice or loudspeaker is missing: `nakari doctor` tells"
+            raise Problem(f"it was not said, or not to its end; {why}", Exit.FAULT)
         return "It is said."
 
     async def hush(self, request: Hush) -> str:

@@ -31,6 +31,9 @@ CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer, "calenda
 SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Settings).items() if name not in CATALOGS}
 """Section name to its class, in the file's order; the catalogs are none of them."""
 
+LONGEST = 1_000_000
+"""Characters that are read of a file: a device such as /dev/zero has no end."""
+
 _HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 _RULES = {"models": "model", "mcp": "mcp", "calendar": "calendar"}
@@ -224,11 +227,14 @@ def read_settings(path: Path, wrong: list[ConfigError] | None = None) -> Setting
     With `wrong`, each wrong key is told there, and its default is taken.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(LONGEST)
     except OSError as error:
         raise ConfigError(f"the configuration {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: it is not UTF-8 text (byte {error.start})") from error
+    if len(text) == LONGEST:
+        raise ConfigError(f"{path} is no configuration: it does not end within {LONGEST} characters; name another file")
     document = SettingsText(str(path), text)
     return document.parse() if wrong is None else document.parse_anyway(wrong)
 

@@ -190,4 +190,6 @@ class WavPlayer:
             yield
         except OSError as error:
             reason = error.strerror or str(error)
+            if isinstance(error, FileNotFoundError):
+                reason = f"there is no folder {Path(self.name).parent}"
             raise OutputUnwritable(f"{self.name} cannot be written ({reason}): choose another output file") from error

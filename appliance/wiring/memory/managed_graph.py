@@ -112,17 +112,18 @@ class ManagedGraph:
                 await self.server.see_whole()
 
     async def _serve(self, store: EmbeddedStore) -> None:
-        await self._take_up()
+        await self._take_up(store)
         await repair_missing(store, self.writer.audit, self.writer.snapshots)
         await store.run()
 
-    async def _take_up(self) -> None:
+    async def _take_up(self, store: EmbeddedStore) -> None:
         """Have the audit log hold what other machines wrote, before a store is opened that may lack it."""
         while True:
             try:
                 await self.writer.audit.open()
             except MemoryFailure as error:
                 log.warning("audit_not_taken_up", reason=str(error))
+                store.waits_for(str(error))
                 await asyncio.sleep(AGAIN_SECONDS)
                 continue
             return

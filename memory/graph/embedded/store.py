@@ -220,6 +220,10 @@ class EmbeddedStore(Store):
         self._become(State.READY, "")
         log.info("graph_store_started", pid=self.pid, seconds=round(time.monotonic() - began, 3))
 
+    def waits_for(self, reason: str) -> None:
+        """Have it say, while it is not started, what keeps it from that."""
+        self._become(State.STOPPED, reason)
+
     def take_as_it_is(self) -> None:
         """Have the next start open the files without a look at whether they are what they were."""
         self._as_it_is = True

@@ -97,6 +97,7 @@ async def test_what_could_not_be_said_to_its_end_is_told(tmp_path: Path) -> None
         answer = await program.ask({"do": "say", "text": ALOUD})
         assert answer["code"] == int(Exit.FAULT)
         assert "not said" in str(answer["error"])
+        assert "voice or loudspeaker is missing: `nakari doctor` tells" in str(answer["error"])
         refused = await program.ask({"do": "say", "text": " "})
         assert refused["code"] == int(Exit.USAGE)
 

@@ -245,6 +245,8 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes("[ears]\nmodel = 'ä'".encode("latin-1"))
     with pytest.raises(ConfigError, match=r"latin is not valid TOML: it is not UTF-8 text \(byte 16\)"):
         read_settings(tmp_path / "latin")
+    with pytest.raises(ConfigError, match=r"/dev/zero is no configuration: it does not end within 1000000 characters"):
+        read_settings(Path("/dev/zero"))
 
 
 def test_an_editors_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:

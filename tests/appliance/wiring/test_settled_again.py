@@ -9,7 +9,7 @@ import pytest
 
 from appliance.wiring.memory.managed_graph import ManagedGraph
 from audio.loops import running
-from memory.errors import CommitUncertain
+from memory.errors import CommitUncertain, GraphUnavailable
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.vectors.embedding import NoEmbedder
@@ -41,6 +41,17 @@ async def test_a_store_killed_between_commit_and_answer_is_settled_when_it_is_ba
         await until(lambda: told(kept.writer)[1:] == SETTLED)
         assert await count(kept.writer.graph) == 1, "it had been kept"
         await replayed(kept, tmp_path)
+        await kept.close()
+
+
+async def test_a_store_that_waits_for_its_audit_log_says_so(tmp_path: Path) -> None:
+    (tmp_path / "audit").write_text("no folder")
+    store = EmbeddedStore(tmp_path / "graph")
+    kept = ManagedGraph(tmp_path, store, NoEmbedder())
+    async with running(kept.loops()):
+        await until(lambda: "audit" in store.reason)
+        with pytest.raises(GraphUnavailable, match=f"not available now: .*{tmp_path}/audit"):
+            await kept.writer.graph.read("MATCH (n) RETURN n")
         await kept.close()
 
 

@@ -146,7 +146,7 @@ async def test_an_old_recording_is_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "reason"),
-    [("missing/said.wav", "No such file"), (".", "Is a directory"), ("/dev/full", "No space left")],
+    [("missing/said.wav", r"there is no folder .*/missing\)"), (".", "Is a directory"), ("/dev/full", "No space left")],
 )
 async def test_a_file_that_cannot_be_written_is_told_with_the_mend(tmp_path: Path, path: str, reason: str) -> None:
     with pytest.raises(OutputUnwritable, match=f"cannot be written .{reason}.*choose another output file"):

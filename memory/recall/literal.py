@@ -5,6 +5,8 @@ import sqlite3
 from collections.abc import Callable
 
 from memory.chinese import has_chinese
+from memory.recall.question import AGENT
+from memory.recall.terms import is_common
 
 
 def holding(words: str) -> Callable[[str], bool]:
@@ -22,7 +24,10 @@ def _standing(word: str) -> str:
 
 
 def ids_with(connection: sqlite3.Connection, words: str, owner_key: str) -> set[str]:
-    """Return the ids of the events of which one item holds all of these words, common ones too."""
-    is_held = holding(words)
-    rows = connection.execute("SELECT event_id, words FROM recall_item WHERE owner_key = ?", (owner_key,))
-    return {row["event_id"] for row in rows if is_held(row["words"])}
+    """Return the ids of the events of which one item holds all of these words, common ones too.
+
+    What the agent said itself is looked at for words that tell something only: "I will keep that" is about nobody.
+    """
+    is_held, tells = holding(words), not is_common(words)
+    rows = connection.execute("SELECT event_id, speaker, words FROM recall_item WHERE owner_key = ?", (owner_key,))
+    return {row["event_id"] for row in rows if (tells or row["speaker"] != AGENT) and is_held(row["words"])}

@@ -156,6 +156,13 @@ def question_terms(text: str, languages: tuple[str, ...] = (DEFAULT_LANGUAGE,)) 
     return list(found.values())[:MOST_TERMS]
 
 
+def is_common(text: str) -> bool:
+    """Whether no word of a text tells anything by itself."""
+    words = tokens(text)
+    language = language_of(frozenset(words), DEFAULT_LANGUAGE)
+    return all(_is_stop(part, language) for word in words for part in _parted(word))
+
+
 def _parted(word: str) -> list[str]:
     """Return what is left of a word of a question without what tells nothing; of a language with spaces, itself."""
     return CHINESE_STOPS.sub(" ", word).split() if _is_spaceless(word) else [word]

@@ -391,6 +391,8 @@ async def test_words_are_found_however_common_and_within_others(tmp_path: Path, 
             event = said(words, 10 - number)
             metadata = in_metadata((document,)) if "hello" in words else {}
             await mind.handle(replace(event, metadata=metadata))
+            answer = "I will keep that. 我记住你的了。"  # says common words of all of them
+            await mind.mind.bus.publish(step("speech.sentence_started", event, "r", words=answer))
         events = await forgetting(mind).would_go(about=about)
         assert [event.content for event in events] == [told[number] for number in found]
 

@@ -157,7 +157,7 @@ def _refuse_emptied(state: Path) -> None:
         return
     lived = [name for name in LIVED if (state / name).is_dir() and any((state / name).iterdir())]
     if lived:
-        what = f"the state database {database} is empty, and there was something in it: {', '.join(lived)} shows it"
+        what = f"the state database {database} is empty, and was not: beside it lie {', '.join(lived)}"
         raise StateUnusable(f"{what}; restore a backup, or move {state} away to begin anew")
 
 

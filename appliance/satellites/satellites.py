@@ -121,6 +121,14 @@ class Satellites:
         told: dict[str, Json] = {"paired": [link.describe() | at_rest for link in self.links]}
         return told | ({"problem": self._problem} if self._problem else {})
 
+    async def unreadable(self) -> str:
+        """Return what is wrong with the list on the disk by now; "" where it can be read."""
+        try:
+            await asyncio.to_thread(self._kept.read)
+        except SatellitesDamaged as error:
+            return str(error)
+        return ""
+
     async def run(self) -> None:
         """Keep each connected, until cancelled. Nothing is asked of the network while none is paired."""
         self._is_running = True

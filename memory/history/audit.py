@@ -393,4 +393,6 @@ def _is_record(line: bytes) -> bool:
 
 def _unusable(folder: Path, error: OSError) -> StateUnusable:
     what = f"the audit log in {folder} cannot be written ({error.strerror})"
-    return StateUnusable(f"{what}: make room, or make it writable")
+    is_in_the_way = isinstance(error, FileExistsError | NotADirectoryError)
+    mend = "move that away, it is no folder" if is_in_the_way else "make room, or make it writable"
+    return StateUnusable(f"{what}: {mend}")

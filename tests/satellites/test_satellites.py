@@ -209,6 +209,14 @@ async def test_a_trial_of_one_that_is_away_says_why(tmp_path: Path) -> None:
     assert "127.0.0.1:1 is not reached" in str(failure.value.exceptions[0])
 
 
+async def test_a_list_that_is_damaged_while_it_runs_is_told(tmp_path: Path) -> None:
+    satellites = opened(tmp_path)
+    assert await answer_of(satellites, ListSatellites()) == {"paired": [], "found": []}
+    (tmp_path / FILE).write_text("[1")
+    told = await answer_of(satellites, ListSatellites())
+    assert "it is damaged; restore it from a backup" in str(told["problem"])
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b'{"satellites": [{"id": 3}]}', b"\xff\xfe"])
 async def test_a_damaged_list_is_one_sentence_and_is_not_overwritten(tmp_path: Path, content: bytes) -> None:
     (tmp_path / FILE).write_bytes(content)

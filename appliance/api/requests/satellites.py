@@ -84,7 +84,9 @@ async def answer_of(satellites: Satellites, request: SatelliteRequest) -> dict[s
             found = await satellites.search() if request.search else ()
             known = {link.name for link in satellites.links}
             others: list[Json] = [_announced(each) for each in found if each.name not in known]
-            return {**satellites.describe(), "found": others}
+            told: dict[str, Json] = {**satellites.describe(), "found": others}
+            problem = await satellites.unreadable()
+            return told | ({"problem": problem} if problem else {})
         case AddSatellite():
             wanted = Wanted(request.satellite, request.room, request.key, request.without_key)
             paired, about, features = await satellites.pair(wanted)
@@ -96,8 +98,7 @@ async def answer_of(satellites: Satellites, request: SatelliteRequest) -> dict[s
             forgotten = await satellites.forget(request.satellite)
             return {"done": f"{forgotten.name} ({forgotten.id}) is forgotten, its key too."}
         case TrySatellite():
-            told = await satellites.try_out(request.satellite, request.wake_seconds)
-            return {"done": "", "satellite": told}
+            return {"done": "", "satellite": await satellites.try_out(request.satellite, request.wake_seconds)}
 
 
 def _paired(about: About, features: Features) -> dict[str, Json]:

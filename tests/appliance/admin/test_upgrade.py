@@ -143,7 +143,7 @@ async def test_a_database_that_was_emptied_is_no_new_one(tmp_path: Path) -> None
         await state.journal.append(Entry("speech.heard", {"words": "hello"}, owner_key="household"))
     write(box.state, {"audit/1": "a line"})
     os.truncate(box.state / exchange.DATABASE, 0)
-    with pytest.raises(StateUnusable, match=r"nakari\.db is empty, .*: audit shows it; restore a backup, or move"):
+    with pytest.raises(StateUnusable, match=r"nakari\.db is empty, .*: beside it lie audit; restore a backup, or move"):
         async with open_state(box.state):
             pass
     assert (box.state / exchange.DATABASE).stat().st_size == 0

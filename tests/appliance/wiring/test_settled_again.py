@@ -50,7 +50,7 @@ async def test_a_store_that_waits_for_its_audit_log_says_so(tmp_path: Path) -> N
     kept = ManagedGraph(tmp_path, store, NoEmbedder())
     async with running(kept.loops()):
         await until(lambda: "audit" in store.reason)
-        with pytest.raises(GraphUnavailable, match=f"not available now: .*{tmp_path}/audit"):
+        with pytest.raises(GraphUnavailable, match=f"not available now: .*{tmp_path}/audit .*: move that away"):
             await kept.writer.graph.read("MATCH (n) RETURN n")
         await kept.close()
 

@@ -21,7 +21,16 @@ halves of characters, as a command line has them that is no UTF-8: no voice can 
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
-_LINE_MARKS = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?)?")
+_LINE_MARKS = re.compile(
+    r"^\s*(?:>(?!\s*=|\d|\s*\d[\d.,]*\s?[^\s\d]{0,4}$)\s*)*(?:#{1,6}\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?)?"
+)
+"""What begins a quotation, a heading or an item; a sign before a number alone compares: `>5`."""
+
+_APART = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s|[-*+•]\s|\d{1,3}[.)]\s|\|)")
+"""What begins a line that is read by itself: a heading, an item, the row of a table."""
+
+_STOP = {"zh": "。"}
+_COMMA = {"zh": "，"}
 _RULE = re.compile(r"^[\s|:=*_-]+$")
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _FOOTNOTE = re.compile(r"\[\^[^\]]*\]")
@@ -52,7 +61,7 @@ def speakable(sentence: str, language: str) -> str:
     (ISO 639-1) decides how figures and signs are read, and what is said where something is left out.
     """
     sentence = _FENCED.sub(CODE_SAID.get(language, ""), sentence)
-    said = " ".join(" ".join(_line(line) for line in sentence.splitlines()).split())
+    said = " ".join(_with_pauses(sentence.splitlines(), language).split())
     if not any(character.isalnum() for character in said):
         return ""
     return _reader(language)(said) if language in READ else said
@@ -96,12 +105,26 @@ def written_part(sentence: str, said: str, heard: str) -> str:
     return sentence[: written[done - 1].end()] if done else ""
 
 
-def _line(line: str) -> str:
+def _with_pauses(lines: list[str], language: str) -> str:
+    """Return the lines as one; where no mark ends a line, one stands between it and an item or a row."""
+    said, apart = "", False
+    for line in lines:
+        if not (shown := _line(line, language).strip()):
+            continue
+        apart, was_apart = _APART.match(line) is not None, apart
+        if (apart or was_apart) and said[-1:].isalnum():
+            said += _STOP.get(language, ".")
+        said += f" {shown}"
+    return said
+
+
+def _line(line: str, language: str) -> str:
     if _RULE.match(line):
         return ""
     line = _LINE_MARKS.sub("", line, count=1)
     if line.startswith("|"):
-        line = ", ".join(cell.strip() for cell in line.strip().strip("|").split("|") if cell.strip())
+        cells = (cell.strip() for cell in line.strip().strip("|").split("|"))
+        line = f"{_COMMA.get(language, ',')} ".join(filter(None, cells))
     return _inline(line)
 
 

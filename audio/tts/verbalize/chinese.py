@@ -260,7 +260,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"负两(?=[摄华]|度)", "负二"),
     rule(r"%", "百分号"),
     rule(r"°", "度"),
-    rule(r"(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])", ""),
+    rule(r"(?<=[\u4e00-\u9fff。，])\s+(?=[\u4e00-\u9fff])", ""),
     rule(r"\s+-{1,3}\s+", "，"),
     rule(r"([!?！？])\1+", r"\1"),
 )

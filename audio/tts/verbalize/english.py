@@ -35,6 +35,9 @@ def _telephone(found: re.Match[str]) -> str:
 _LENGTHS = "mm|cm|m|km|ft|in|inch|inches|feet"
 
 _RULES: Final[tuple[Rule, ...]] = (
+    rule(r"<=(?![=>])", "≤"),
+    rule(r">=(?!=)", "≥"),
+    rule(r"!=(?=\s?[\w-])", "≠"),
     rule(r"\s*(?:-+|=+)>\s*", ", "),
     rule(r"^(\d{1,3})[.)]\s+(?!\d)", lambda found: f"{cardinal(int(found[1]))}. "),
     *NAMES,

@@ -14,6 +14,9 @@ NUMBER: Final = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 RANGE: Final = rf"{NUMBER}(?:\s?[–—~〜～-]\s?{NUMBER})?"
 """A number, or two with a dash between."""
 
+DECIMAL_COMMA: Final = r"(?<![A-Za-z0-9_.,])(\d{1,3}(?:\.\d{3})+|\d+),(\d\d?)(?![\d,]|\.\d)"
+"""`12,50` and `1.000,50`, as most of Europe writes; `1,2` may be two numbers where nothing is counted."""
+
 MINUS_BEFORE_EQUALS: Final = r"(?<=\d)-(?=\d+(?:\.\d+)?(?:\s?[-+*/×÷x]\s?\d+)*\s?=)"
 """The dash of `7-3=4`, which anywhere else is a range."""
 
@@ -58,6 +61,11 @@ def bounds(found: str) -> list[str]:
 def either(signs: Iterable[str]) -> str:
     """Return a pattern for any of the signs, the longest first."""
     return "|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True))
+
+
+def with_point(found: re.Match[str]) -> str:
+    """Return what `DECIMAL_COMMA` found with a point."""
+    return f"{found[1].replace('.', '')}.{found[2]}"
 
 
 def is_one(figures: str) -> bool:

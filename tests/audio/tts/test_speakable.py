@@ -35,7 +35,7 @@ from audio.tts.speakable import speakable, written_part
         ("It holds that 3 < 5 and 7 > 2.", "It holds that three is less than five and seven is greater than two."),
         ("Good morning! ☀️😀👨‍👩‍👧 Tea?", "Good morning! Tea?"),
         ("Press 5️⃣ → go.", "Press five go."),
-        ("| Name | Price |\n|---|:---:|\n| Tea | 2 |", "Name, Price Tea, two"),
+        ("| Name | Price |\n|---|:---:|\n| Tea | 2 |", "Name, Price. Tea, two"),
         ("---\nAnd then?", "And then?"),
         ("He said **unfinished", "He said unfinished"),
         ("*Hello there.", "Hello there."),
@@ -63,6 +63,38 @@ def test_markup_is_never_said_and_words_always_are(written: str, said: str) -> N
 )
 def test_figures_are_read_in_the_language_of_the_sentence(written: str, language: str, said: str) -> None:
     assert speakable(written, language) == said
+
+
+@pytest.mark.parametrize(
+    ("written", "language", "said"),
+    [
+        ("- milk\n- two eggs\n- bread", "en", "milk. two eggs. bread"),
+        ("Buy this:\n1. milk\n2. eggs!\nThen come.", "en", "Buy this: one. milk. two. eggs! Then come."),
+        ("# Plan\nWe go on\nfoot.", "en", "Plan. We go on foot."),
+        ("| Day | Rain |\n|---|---|\n| Friday | no |\n| Sunday | yes |", "de", "Day, Rain. Friday, no. Sunday, yes"),
+        ("|名称|价格|\n|---|---|\n|茶|2元|\n|咖啡|3元|", "zh", "名称，价格。茶，两元。咖啡，三元"),
+        ("- 牛奶\n- 鸡蛋", "zh", "牛奶。鸡蛋"),
+        ("We go\non foot - or\nnot at all", "en", "We go on foot — or not at all"),
+    ],
+)
+def test_between_rows_and_items_is_a_pause_and_none_within_a_sentence(written: str, language: str, said: str) -> None:
+    assert speakable(written, language) == said
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (">5", "more than five"),
+        (">100 people came.", "more than one hundred people came."),
+        ("> 30 °C", "more than thirty degrees Celsius"),
+        (">= 5 items", "at least five items"),
+        ("> 5 people came, he wrote.", "five people came, he wrote."),
+        (">She said so.", "She said so."),
+        ("> > - He said so.", "He said so."),
+    ],
+)
+def test_a_sign_before_a_number_compares_and_before_words_it_quotes(written: str, said: str) -> None:
+    assert speakable(written, "en") == said
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -24,6 +24,7 @@ NEVER_LAST = re.compile(
 
 SELDOM_LAST = re.compile(
     r"etc|a\.m|p\.m|inc|ltd|co|corp|jr|sr|bros|no|nr|fig|pp|vol|ch|art|sec|dept|est|min|max|hrs|tel|"
+    r"ave|blvd|rd|temp|avg|oz|lbs?|tsp|tbsp|ft|hr|mon|tues?|thu(?:rs)?|fri|"
     r"jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|ph\.d|b\.c|a\.d"
 )
 """Abbreviations that end a sentence only when what follows does not begin with a small letter or a digit."""

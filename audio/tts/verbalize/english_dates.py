@@ -12,6 +12,8 @@ _MONTH = rf"(?:{_MONTH_NAMES}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _YEAR = r"(?:1[1-9]|20)\d\d"
 _BEFORE_YEARS = "in|since|until|till|by|before|after|during|from|of|year|spring|summer|autumn|fall|winter"
+_BEFORE_DAYS = "on|since|until|till|due|due by|before|after"
+_PARTED = "cups?|tsp|tbsp|teaspoons?|tablespoons?|inch|inches|miles?|hours?|pounds?|stars|points|power"
 _BEFORE_DECADES = "the|his|her|their|my|our|your|early|late|mid"
 _WEEKDAY = "|".join(WEEKDAYS)
 _OCLOCK: Final = "o'clock"
@@ -42,7 +44,15 @@ def _slashed_date(found: re.Match[str]) -> str:
     month, day = (first, second) if first <= 12 else (second, first)
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return found[0]
-    return f"{MONTHS[month - 1]} {ordinal(day)}{_of_year(found[3])}"
+    of = found[3] if len(found[3]) == 4 else f"20{found[3]}"
+    return f"{MONTHS[month - 1]} {ordinal(day)}{_of_year(of)}"
+
+
+def _short_date(found: re.Match[str]) -> str:
+    month, day = int(found[2]), int(found[3])
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return found[0]
+    return f"{found[1]}{MONTHS[month - 1]} {ordinal(day)}"
 
 
 def _dotted_date(found: re.Match[str]) -> str:
@@ -88,6 +98,25 @@ DATES: Final[tuple[Rule, ...]] = (
     rule(r"(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?:(T|\s(?=\d?\d:))|(?![\w-]))", _iso_date),
     rule(r"(?<![\w/])(\d{4})/(\d\d?)/(\d\d?)()(?![\w/])", _iso_date),
     rule(r"(?<![\w/-])(\d{1,2})[/-](\d{1,2})[/-]((?:1[1-9]|20)\d\d)(?![\w/-])", _slashed_date),
+    rule(r"(?<![\w/-])(\d{1,2})/(\d{1,2})/(\d\d)(?![\w/-]|\.\d)", _slashed_date),
+    rule(r"(?<![\w./,-])9/11(?![\w/]|\.\d|\s(?:of|points|stars)\b)", "nine eleven"),
+    rule(
+        rf"\b((?i:{_BEFORE_DAYS})\s|(?:{_WEEKDAY}|[A-Z][a-z]{{2,5}}day),?\s)(\d{{1,2}})/(\d{{1,2}})(?![\w/]|\.\d|\s(?:of|{_PARTED})\b)",
+        _short_date,
+    ),
+    rule(
+        rf"\b({_WEEKDAY})\b\.?(?=(?:,|\s?[/&]|,?\s(?:and|or|to|through|until))\s?(?:{_WEEKDAY})\b)",
+        lambda found: WEEKDAYS[found[1]],
+    ),
+    rule(
+        rf"(?<=day)(,\s|\s?[/&]\s?|,?\s(?:and|or|to|through|until)\s)({_WEEKDAY})\b(?:\.(?!\s*$|\s+[A-Z]))?(?![-–])",
+        lambda found: f"{found[1].replace('/', ' or ')}{WEEKDAYS[found[2]]}",
+    ),
+    rule(
+        rf"\b((?i:on|every|each|next|this|last|until|till|by|since|from)\s)({_WEEKDAY})\b(?:\.(?!\s*$))?(?!-|\s[A-Z])",
+        lambda found: found[1] + WEEKDAYS[found[2]],
+    ),
+    rule(rf"^({_WEEKDAY})(?=:|(?<!Sun),)", lambda found: WEEKDAYS[found[1]]),
     rule(
         rf"\b({_WEEKDAY})\b\.?\s?[–-]\s?({_WEEKDAY})\b\.?",
         lambda found: f"{WEEKDAYS[found[1]]} to {WEEKDAYS[found[2]]}",

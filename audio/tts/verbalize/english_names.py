@@ -3,10 +3,16 @@
 import re
 from typing import Final
 
-from audio.tts.verbalize.numerals import cardinal, decimal, digits, two_digits, year
+from audio.tts.verbalize.english_titles import TITLES
+from audio.tts.verbalize.numerals import decimal, digits, two_digits, year
 from audio.tts.verbalize.rules import Rule, rule
 
 _DIALLED = "(?:call|dial|ring|phone)"
+_THEN = "for|if|in|or|and|now|to|when|at|on|from|with|immediately|right|first|straight|instead|again"
+_PLATE = "plate|license|licence|registration"
+_VERSES = (
+    "Genesis|Exodus|Leviticus|Deuteronomy|Psalms?|Proverbs|Isaiah|Matthew|Acts|Romans|Corinthians|Ephesians|Hebrews"
+)
 _SPELT_AFTER = "pin|code|zip|password|postcode|passcode"
 _NUMBERED = r"room|flight|apartment|apt\.?|suite|gate|highway|route|bus|line|boeing"
 
@@ -33,23 +39,46 @@ def _spelt(found: re.Match[str]) -> str:
     return f"{found[1]}{digits(found[2])}"
 
 
-def _roman(found: re.Match[str]) -> str:
-    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in found[2]]
-    pairs = zip(values, [*values[1:], 0], strict=True)
-    number = sum(-value if value < after else value for value, after in pairs)
-    return f"{found[1]} {cardinal(number)}"
+def _dialled(found: re.Match[str]) -> str:
+    return found[1] + re.sub(r"\d+", lambda number: digits(number[0]), found[2])
+
+
+def _path(found: re.Match[str]) -> str:
+    """Return where a file is: `/etc/hosts`."""
+    words = {"/": " slash ", "\\": " backslash ", ":": " colon", ".": " dot ", "~": "tilde", "_": " "}
+    return re.sub(r"[/\\:.~_]", lambda sign: words[sign[0]], found[0]).strip()
+
+
+def _letters(found: re.Match[str]) -> str:
+    """Return letters and figures one by one: `00:1A:2B:3C:4D:5E`; each group by itself."""
+    groups = re.findall(r"\w+", found[2])
+    return found[1] + ", ".join(" ".join(digits(one) if one.isdigit() else one for one in group) for group in groups)
 
 
 NAMES: Final[tuple[Rule, ...]] = (
+    rule(r"(?<![^\s(\"'“‘])(?<!\d\s)(?:~|\.\.?)?/\.?[A-Za-z_][\w-]*(?:\.[\w-]+)*(?:/\.?[\w-]+(?:\.[\w-]+)*)*/?", _path),
+    rule(r"\b[A-Z]:(?:\\[\w-]*(?:\.[\w-]+)*)+", _path),
+    rule(r"(?i)(?<![\w:-])()([\da-f]{2}([:-])[\da-f]{2}(?:\3[\da-f]{2}){4})(?![\w:-])", _letters),
+    rule(r"\b(ISBN(?:-1[03])?:? )(\d[\d -]{8,15}[\dX])\b", _letters),
+    rule(r"(?<![\w-])()(97[89](?:-\d{1,7}){3}-\d)(?![\w-])", _letters),
+    rule(r"(?<![\w-])()([A-Z]{2,3}-\d{3,4})(?![\w-]|\.\d)", _letters),
+    rule(rf"(?i)\b((?:{_PLATE})(?: number)?(?: is|:)? )((?-i:[A-Z]{{1,3}})[ -]?\d{{1,4}})\b", _letters),
+    rule(rf"\b((?:{_VERSES}) \d{{1,3}}):(\d{{1,3}})\b", r"\1 verse \2"),
+    rule(r"(?<=Boeing )()(\d\d\d)-(?=\d)", lambda found: f"{_called(found)} dash "),
+    rule(r"(?<!\w)#([A-Z]+)-?(\d+)\b", lambda found: f"number {found[1]} {digits(found[2])}"),
     rule(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", _dotted),
     rule(r"(?<![\w.])(?:[A-Za-z0-9][\w-]+\.)+[a-z]{2,6}(?![\w.]*\w)", _dotted),
     rule(r"(?<![\w.])\.(?=\d)", "0."),
-    rule(rf"(?i)\b({_DIALLED}\s+)(\d{{3}})(?![\w,. -]?\d|\s\w+s\b)", _spelt),
+    rule(
+        rf"(?i)\b({_DIALLED}\s+)((?:\d{{3,6}}(?:, or |, | or | and ))*\d{{3,6}})"
+        rf"(?=\s*[.,;:!?)](?!\d)|\s*$|\s(?:{_THEN})\b)",
+        _dialled,
+    ),
     rule(r"(?<![\w.,$€£+/-])()(911|112|999)(?=\s*(?:$|[.,!?)](?!\d)))", _spelt),
     rule(rf"(?i)\b((?:{_SPELT_AFTER})(?:\s(?:is|code))?:?\s)(\d{{3,}})\b", _spelt),
     rule(rf"(?i)\b((?:{_NUMBERED})\s)(\d{{3,4}})(?![\w:]|[.,-]\d)", _called),
     rule(r"(?<![A-Za-z])([A-Z]{2}\s?)(\d{3,4})(?![\w:]|[.,]\d|\s?%)", _called),
-    rule(r"\b(Chapter|Act|Part|Volume|Book|Section|Phase|World War|Type)\s([IVX]+)\b(?!')", _roman),
+    *TITLES,
     rule(r"(?<!\w)#(\d+)", r"number \1"),
     rule(r"(?:\b(?:No|Nr)\.|№)\s?(?=\d)", "number "),
     rule(r"(?<!\w)#(\w+)", _hashtag),

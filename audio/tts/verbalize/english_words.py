@@ -173,6 +173,10 @@ ABBREVIATIONS: Final = {
     "Mrs.": "Missus",
     "Ms.": "Miz",
     "Mt.": "Mount",
+    "temp.": "temperature",
+    "avg.": "average",
+    "tel.": "telephone",
+    "Tel.": "Telephone",
     "Jr.": "Junior",
     "Sr.": "Senior",
 }

@@ -4,8 +4,10 @@ import re
 from decimal import Decimal
 from typing import Final
 
+from audio.tts.verbalize.chinese_names import NAMES, telephone
 from audio.tts.verbalize.numerals import chinese_cardinal, chinese_decimal, chinese_digits
 from audio.tts.verbalize.rules import (
+    DECIMAL_COMMA,
     MINUS_BEFORE_EQUALS,
     MINUS_IN_A_SUM,
     NUMBER,
@@ -15,10 +17,21 @@ from audio.tts.verbalize.rules import (
     bounds,
     either,
     rule,
+    with_point,
 )
 
 MONEY: Final = {
-    **{"$": "美元", "US$": "美元", "€": "欧元", "£": "英镑", "¥": "元", "￥": "元", "₩": "韩元", "₹": "卢比"},
+    **{
+        "¢": "美分",
+        "$": "美元",
+        "US$": "美元",
+        "€": "欧元",
+        "£": "英镑",
+        "¥": "元",
+        "￥": "元",
+        "₩": "韩元",
+        "₹": "卢比",
+    },
     **{"USD": "美元", "EUR": "欧元", "GBP": "英镑", "CNY": "元", "RMB": "元", "JPY": "日元", "HK$": "港元"},
 }
 
@@ -26,6 +39,8 @@ UNITS: Final = {
     **{"°C": "摄氏度", "°F": "华氏度", "°": "度"},
     **{"km": "公里", "cm": "厘米", "mm": "毫米", "m": "米", "km²": "平方公里", "m²": "平方米", "㎡": "平方米"},
     **{"m³": "立方米", "kg": "公斤", "mg": "毫克", "g": "克", "ml": "毫升", "mL": "毫升", "l": "升", "L": "升"},
+    **{"μg": "微克", "µg": "微克", "μm": "微米", "µm": "微米", "lb": "磅", "lbs": "磅", "oz": "盎司"},
+    **{"ft": "英尺", "inch": "英寸", "mi": "英里", "tsp": "茶匙", "tbsp": "汤匙", "dl": "分升", "cl": "厘升"},
     **{"KB": "KB", "kB": "KB", "MB": "MB", "GB": "GB", "TB": "TB", "Mbps": "兆比特每秒"},
     **{"GHz": "吉赫兹", "MHz": "兆赫兹", "kHz": "千赫兹", "Hz": "赫兹", "kWh": "千瓦时", "kW": "千瓦", "W": "瓦"},
     **{"mAh": "毫安时", "V": "伏", "dB": "分贝", "hPa": "百帕", "kcal": "千卡", "bpm": "次每分钟", "rpm": "转每分钟"},
@@ -46,18 +61,25 @@ MAGNITUDES: Final = {
 
 PER: Final = {
     **{"km/h": ("每小时", "公里"), "kph": ("每小时", "公里"), "m/s": ("每秒", "米"), "MB/s": ("每秒", "MB")},
+    **{"μg/m³": ("每立方米", "微克"), "µg/m³": ("每立方米", "微克"), "mg/m³": ("每立方米", "毫克")},
+    **{
+        "mmol/L": ("每升", "毫摩尔"),
+        "mg/L": ("每升", "毫克"),
+        "mg/dL": ("每分升", "毫克"),
+        "mg/dl": ("每分升", "毫克"),
+        "g/L": ("每升", "克"),
+    },
     **{"mph": ("每小时", "英里"), "Mbit/s": ("每秒", "兆比特"), "kbit/s": ("每秒", "千比特")},
 }
 """Sign -> what is said before the number, and after it."""
 
 MEASURES: Final = (
     *"个位名只条张本杯瓶碗盘块片件双对次遍场台辆架把支颗粒棵朵家间座层套份顿步句段种类岁年天周点倍米斤升元百千万亿",
+    *"勺匙包袋罐盒听根首滴桶壶锅串束枚幅副笔封项款批磅",
+    *("茶匙", "汤匙", "平米", "盎司", "英寸", "英尺", "英里", "毫升", "部手机", "部电影", "头牛", "头猪", "节课"),
     *("小时", "分钟", "秒钟", "公里", "公斤", "千克", "厘米", "毫米", "平方", "美元", "欧元", "英镑"),
 )
 """Before these two is 两 and not 二."""
-
-CALLED: Final = "密码|验证码|邮编|学号|工号|编号|房号|房间号|门牌号|卡号|尾号|航班号|代码|口令|车牌号?"
-"""Before these figures are read one by one."""
 
 SIGNS: Final = {
     **{"=": "等于", "≠": "不等于", "<": "小于", ">": "大于", "≤": "小于等于", "≥": "大于等于", "≈": "约等于"},
@@ -79,16 +101,12 @@ def _counts(figures: str) -> str:
     return "到".join(_count(figure) for figure in bounds(figures))
 
 
-def _dotted(found: re.Match[str]) -> str:
-    return found[0].replace("@", " at ").replace(".", " 点 ").replace("_", " ")
+def _month_and_day(found: re.Match[str]) -> str:
+    return f"{chinese_cardinal(int(found[1]))}月{chinese_cardinal(int(found[2]))}号"
 
 
 def _version(found: re.Match[str]) -> str:
     return "点".join(chinese_cardinal(int(part)) for part in found[1].split("."))
-
-
-def _spelt(found: re.Match[str]) -> str:
-    return f"{found[1]}{chinese_digits(found[2], one='幺')}"
 
 
 def _lasting(found: re.Match[str]) -> str:
@@ -101,11 +119,6 @@ def _magnitude(figures: str, sign: str) -> str:
     """Return `3.5` and `M` as 三百五十万."""
     many = Decimal(figures.replace(",", "")) * MAGNITUDES[sign]
     return _counts(f"{many.normalize():f}")
-
-
-def _telephone(found: re.Match[str]) -> str:
-    groups = [chinese_digits(group, one="幺") for group in re.findall(r"\d+", found[0])]
-    return ("加" if found[0].startswith("+") else "") + "，".join(groups)
 
 
 def _date(found: re.Match[str]) -> str:
@@ -139,6 +152,10 @@ def _amount(found: re.Match[str]) -> str:
     return f"{_counts(found[1])}{UNITS[found[2]]}"
 
 
+def _inches(found: re.Match[str]) -> str:
+    return f"{_count(found[1])}寸" if found[1] else found[0]
+
+
 def _per(found: re.Match[str]) -> str:
     before, after = PER[found[2]]
     return f"{before}{_counts(found[1])}{after}"
@@ -160,30 +177,18 @@ def _fraction(found: re.Match[str]) -> str:
 
 
 _SIZE = rf"(?:\s?(?P<size>[千百]?[万亿]|[千百]|(?:{either(MAGNITUDES)})(?![A-Za-z])))?"
+_DATED = "[（(]?周|[（(]?星期|放假|上午|下午|早上|晚上|开始|开学|截止|到期|出发|过生日"
+_WON = "获胜|取胜|战胜|击败|险胜|大胜|领先|落后|战平"
+_PER_COUNTED = "平方?米|小时|分钟?|秒|天|日|周|月|年|个|人|斤|公斤|千克|瓶|份|件|次|度"
 _YEAR = r"(?:19|20)\d\d"
 _MEASURES = "|".join(MEASURES)
 _CURRENCY_SIGN = either(sign for sign in MONEY if not sign.isalpha())
 
 _RULES: Final[tuple[Rule, ...]] = (
     rule(r"\s*(?:-+|=+)>\s*", "，"),
+    rule(r"!=(?=\s?[\w-])", "≠"),
     rule(r"^(\d{1,2})[.)、]\s+(?!\d)", lambda found: f"第{chinese_cardinal(int(found[1]))}，"),
-    # Addresses and names
-    rule(r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", _dotted),
-    rule(r"(?<![A-Za-z0-9_.])(?:[A-Za-z0-9][A-Za-z0-9_-]+\.)+[a-z]{2,6}(?![A-Za-z0-9_])", _dotted),
-    rule(r"((?:拨打?|打|呼叫|致电|热线[是为：:]?)\s?)(\d{3,5})(?![\d.,-]|\s?[个次元块折分])", _spelt),
-    rule(r"(?<![\d.,])()(12306|12315|10086)(?![\d.,])", _spelt),
-    rule(rf"((?:{CALLED})(?:是|为|[：:])?\s?)(\d{{2,}})(?![\d.])", _spelt),
-    rule(r"(?<![A-Za-z])([A-Z]{2}\s?)(\d{3,4})(?=航班|次|号|\W|$)(?![.,]\d|\s?[%:：])", _spelt),
-    rule(r"(?<![\d.,])()(\d{3,4})(?=室|房间|号房|次列车|航班|路公交|路车)", _spelt),
-    rule(r"(?<=[A-Z])()(\d{2,4})(?=次(?:列车)?(?![数元]))", _spelt),
-    rule(r"(?<=[\u4e00-\u9fff][A-Z])()(\d{5})(?!\d)", _spelt),
-    rule(r"(?<!\d)([5-9][05]|[01][05])(?=后(?![来悔面天续退备果]))", lambda found: chinese_digits(found[1])),
-    rule(r"(?<![\d.])(985|211|996|007)(?=$|[^\d.,\w%]|[院高工大])", lambda found: chinese_digits(found[1])),
-    rule(r"(\d)·(\d+)", lambda found: chinese_digits(found[1] + found[2])),
-    rule(r"(?<![A-Za-z])[Nn][Oo]\.\s?(?=\d)", "第"),
-    rule(r"(?<!\w)#(\d+)", r"\1号"),
-    rule(r"(?<!\w)#([^\W\d]\w*)#?", r"话题\1"),
-    rule(r"(?<![A-Za-z0-9_.])[vV](?=\d+\.\d)", "版本"),
+    *NAMES,
     rule(
         rf"(?<![A-Za-z0-9.])(3[01]|[12]\d|0?[1-9])\.(1[0-2]|0?[1-9])\.({_YEAR})(?!\d|\.\d)",
         lambda found: _day_of(found[3], found[2], found[1]),
@@ -195,6 +200,15 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<![A-Za-z0-9_.])(\d+(?:\.\d+){2,})(?!\d|\.\d)", _version),
     rule(r"(?<=版本)(\d+(?:\.\d+)+)", _version),
     # Dates and times
+    rule(
+        r"(?<![\d./-])(1[0-2]|0?[1-9])/(3[01]|[12]\d|0?[1-9])/((?:19|20)\d\d)(?![\d/])",
+        lambda found: _day_of(found[3], found[1], found[2]),
+    ),
+    rule(rf"(?<![\d./,-])(1[0-2]|0?[1-9])/(3[01]|[12]\d|0?[1-9])(?=\s?(?:{_DATED}))", _month_and_day),
+    rule(r"(?<![\d./,-])(1[0-2]|0?[1-9])/(3[01]|2\d|1[3-9])(?=[是的])", _month_and_day),
+    rule(r"(?<=第)(\d+)[:：](\d+)(?=局)", r"\1比\2"),
+    rule(r"((?:比分|总分)(?:是|为|[:：])?\s?)(\d+)[:：](?=\d)", r"\1\2比"),
+    rule(rf"(?<![\d:：.])(\d+)[:：](\d+)(?=\s?(?:{_WON}))", r"\1比\2"),
     rule(r"(?<![\d-])(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:T(?=\d))?(?![\d-]{2})", _date),
     rule(
         r"(?<!\d)(\d{4})\s?[–—~～-]\s?(\d{4})(?=\s?年)",
@@ -215,6 +229,11 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<=\d)\s?(?:[~～–—]|到|至)\s?[-−](?=\d)", "到负"),
     rule(r"(?<=比分)(?:是|为)?\s?(\d+)\s?[-–]\s?(?=\d)", r"\1比"),
     # Amounts
+    rule(rf"{DECIMAL_COMMA}(?=\s?(?:{either({*UNITS, *MONEY})}|欧元|%)(?![A-Za-z]))", with_point),
+    rule(rf"(?<=[€$£]){DECIMAL_COMMA}", with_point),
+    rule(rf"(?<=\d)(\s?(?:{either(UNITS)}))\s?/\s?(?=\d)", r"\1或"),
+    rule(r"(?<![\w.,])(\d+)'\s?(\d+)\"", r"\1英尺\2英寸"),
+    rule(rf"(?<!\d)\"[^\"]*\"|(?<![A-Za-z0-9.])({NUMBER})\s?[\"″](?![A-Za-z0-9])", _inches),
     rule(r"约?(?<![\d%°CF])\s?[~～]\s?(?=[$€£¥]?\d)", "约"),
     rule(r"(?<![A-Za-z0-9.,])(\d+)\s?h\s?(\d+)\s?(?:m(?:in)?)(?:\s?(\d+)\s?s)?(?![A-Za-z])", _lasting),
     rule(rf"(?<![\d./,-])(?:(\d+) )?(\d{{1,2}})/(\d{{1,2}})\s?({either(UNITS)})(?![A-Za-z/²³])", _part),
@@ -231,16 +250,20 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(rf"(?<![\w.,)-])[-−](?={NUMBER})|(?<=[\u4e00-\u9fff])[-−](?={NUMBER}\s?(?:°|%|度|到))", "负"),
     rule(rf"(?<!\d)({RANGE})\s?({either(PER)})(?![A-Za-z/])", _per),
     rule(rf"(?<!\d)({RANGE})\s?({either(UNITS)})(?![A-Za-z/²³])", _amount),
+    rule(rf"(?<=[元镑块角里米升克])\s?/\s?(?={_PER_COUNTED})", "每"),
+    rule(rf"(?<=元)/({either(UNITS)})(?![A-Za-z])", lambda found: f"每{UNITS[found[1]]}"),
     rule(rf"(?<!\d)({RANGE})\s?([%‰])", _percent),
     rule(r"(?<![\d./,-])24/7(?![\d/])", "全天候"),
     rule(r"(?<![\d./,-])()([1-9]\d{2})/([1-9]\d{1,2})(?![\d/])", _fraction),
     rule(r"(?<![\d/,-])(\d+\.\d+)/(\d{1,2})(?![\d/])", r"\1，满分\2"),
     rule(r"(?<![\d./,-])(?:(\d+) )?(\d{1,2})/(\d{1,2})(?![\d/])", _fraction),
     # Numbers
+    rule(r"[（(]0\d{2,3}[)）]\s?\d{3,4}[ -]?\d{4}(?!\d)", telephone),
     rule(
         r"(?<![A-Za-z0-9_.])(?:\+\d{1,3}[ -]?)?"
-        r"(?:1\d{2}[ -]?\d{4}[ -]?\d{4}|0\d{2,3}-\d{7,8}|(?:\d{3}-)?\d{3,4}-\d{4})(?!\d)",
-        _telephone,
+        r"(?:1\d{2}[ -]?\d{4}[ -]?\d{4}|[48]00[ -]\d{3,4}[ -]\d{3,4}|97[89](?:-\d{1,7}){3}-\d"
+        r"|0\d{2,3}[- ]\d{4} ?\d{3,4}|0\d{2,3}-\d{7,8}|(?:\d{3}-)?\d{3,4}-\d{4})(?!\d)",
+        telephone,
     ),
     rule(r"(?<=[\w)])\^2(?!\d)|²", "的平方"),
     rule(r"(?<=\d)x(?=\s?[-+=*/)−加减])", " x"),

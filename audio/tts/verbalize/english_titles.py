@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from audio.tts.verbalize.numerals import cardinal, ordinal
-from audio.tts.verbalize.rules import Rule, either, rule
+from audio.tts.verbalize.rules import ROMAN, Rule, either, roman_value, rule
 
 _STREETS: Final = {
     **{"Ave": "Avenue", "Blvd": "Boulevard", "Rd": "Road", "Ln": "Lane", "Hwy": "Highway", "Pkwy": "Parkway"},
@@ -21,7 +21,6 @@ _CITED: Final = {
     **{"ext": "extension", "sect": "section"},
 }
 
-_ROMAN = "(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 _PARTS = "Chapter|Act|Scene|Part|Volume|Book|Section|Phase|World War|Type|Super Bowl|Season|Episode|Appendix|Article"
 _RULERS = (
     "Albert|Alexander|Alfonso|Benedict|Boniface|Carlos|Catherine|Charles|Christian|Clement|Edward|Elizabeth|Ferdinand|"
@@ -40,18 +39,12 @@ def _cited(found: re.Match[str]) -> str:
     return f"{said if found[1].islower() else said.capitalize()} "
 
 
-def _value(roman: str) -> int:
-    values = [{"I": 1, "V": 5, "X": 10, "L": 50}[letter] for letter in roman]
-    pairs = zip(values, [*values[1:], 0], strict=True)
-    return sum(-value if value < after else value for value, after in pairs)
-
-
 def _numbered(found: re.Match[str]) -> str:
-    return f"{found[1]} {cardinal(_value(found[2]))}"
+    return f"{found[1]} {cardinal(roman_value(found[2]))}"
 
 
 def _ruler(found: re.Match[str]) -> str:
-    return f"{found[1]} the {ordinal(_value(found[2]))}"
+    return f"{found[1]} the {ordinal(roman_value(found[2]))}"
 
 
 _ENDED = r"(?:(\.)(?=\s*$|\s+[A-Z])|\.?)"
@@ -67,12 +60,12 @@ TITLES: Final[tuple[Rule, ...]] = (
     ),
     rule(r"\bSt\.?(?=\s[A-Z][a-z])", "Saint"),
     rule(rf"(?i)(?<![\w.])(?<!\d\s)({either(_CITED)})\.\s?(?=\d|[IVXL]+\b)", _cited),
-    rule(rf"\b({_PARTS})\s({_ROMAN})\b(?!')", _numbered),
+    rule(rf"\b({_PARTS})\s({ROMAN})\b(?!')", _numbered),
     rule(
-        rf"\b({_ROMAN})(?:th)?(?=\s(?:century|centuries|dynasty|Olympi))",
-        lambda found: ordinal(_value(found[1])),
+        rf"\b({ROMAN})(?:th)?(?=\s(?:century|centuries|dynasty|Olympi))",
+        lambda found: ordinal(roman_value(found[1])),
     ),
-    rule(rf"\b({_RULERS})\s((?=[IVX]{{2}}|[VX]\b(?!\.\s?[A-Z])){_ROMAN})\b", _ruler),
-    rule(rf"\b(?!(?:{_NO_NAME})\b)([A-Z][a-z]{{2,}})\s((?!XX+\b)(?=[IVX]{{2}}){_ROMAN})\b", _numbered),
+    rule(rf"\b({_RULERS})\s((?=[IVX]{{2}}|[VX]\b(?!\.\s?[A-Z])){ROMAN})\b", _ruler),
+    rule(rf"\b(?!(?:{_NO_NAME})\b)([A-Z][a-z]{{2,}})\s((?!XX+\b)(?=[IVX]{{2}}){ROMAN})\b", _numbered),
 )
 """After a name with one letter is a letter, and after a name with I stands the speaker: only rulers have a V or X."""

@@ -17,6 +17,9 @@ RANGE: Final = rf"{NUMBER}(?:\s?[–—~〜～-]\s?{NUMBER})?"
 DECIMAL_COMMA: Final = r"(?<![A-Za-z0-9_.,])(\d{1,3}(?:\.\d{3})+|\d+),(\d\d?)(?![\d,]|\.\d)"
 """`12,50` and `1.000,50`, as most of Europe writes; `1,2` may be two numbers where nothing is counted."""
 
+ROMAN: Final = "(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
+"""A Roman numeral below ninety: none of the larger ones is met, and C, D and M spell words."""
+
 MINUS_BEFORE_EQUALS: Final = r"(?<=\d)-(?=\d+(?:\.\d+)?(?:\s?[-+*/×÷x]\s?\d+)*\s?=)"
 """The dash of `7-3=4`, which anywhere else is a range."""
 
@@ -66,6 +69,13 @@ def either(signs: Iterable[str]) -> str:
 def with_point(found: re.Match[str]) -> str:
     """Return what `DECIMAL_COMMA` found with a point."""
     return f"{found[1].replace('.', '')}.{found[2]}"
+
+
+def roman_value(letters: str) -> int:
+    """Return the number that `ROMAN` found."""
+    values = [{"I": 1, "V": 5, "X": 10, "L": 50}[letter] for letter in letters]
+    pairs = zip(values, [*values[1:], 0], strict=True)
+    return sum(-value if value < after else value for value, after in pairs)
 
 
 def is_one(figures: str) -> bool:

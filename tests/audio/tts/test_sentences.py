@@ -41,7 +41,7 @@ def told(text: str) -> list[str]:
         "What?! | You cannot be serious!! | I am, believe me.",
         "1. Wake up early. | 2. Drink some water now.",
         "We climbed Mt. Everest for 20 euros incl. VAT and food. | It was cold up there.",
-        "Stir in 8 oz. milk and 2 lbs. beef on Fri. at noon. | The temp. is high. | It weighs about 8 oz. | It is light.",
+        "Stir in 8 oz. milk and 2 lb. beef on Fri. at six. | The temp. is high. | It weighs about 8 oz. | It is light.",
         "I said that I don't. | You know that it isn't. | They say that we can’t.",
         "Es gibt hier viel, z. B. Äpfel, d. h. Obst, z.B. Birnen. | Das ist die Straße. | Das ist die Größe.",
         "Hay mucho que decir, p. ej. esto y nada más. | Adiós a todos.",

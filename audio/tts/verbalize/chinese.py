@@ -76,7 +76,27 @@ PER: Final = {
 MEASURES: Final = (
     *"个位名只条张本杯瓶碗盘块片件双对次遍场台辆架把支颗粒棵朵家间座层套份顿步句段种类岁年天周点倍米斤升元百千万亿",
     *"勺匙包袋罐盒听根首滴桶壶锅串束枚幅副笔封项款批磅",
-    *("茶匙", "汤匙", "平米", "盎司", "英寸", "英尺", "英里", "毫升", "部手机", "部电影", "头牛", "头猪", "节课"),
+    *(
+        "茶匙",
+        "汤匙",
+        "平米",
+        "盎司",
+        "英寸",
+        "英尺",
+        "英里",
+        "毫升",
+        "大勺",
+        "小勺",
+        "大杯",
+        "小杯",
+        "大碗",
+        "小碗",
+        "部手机",
+        "部电影",
+        "头牛",
+        "头猪",
+        "节课",
+    ),
     *("小时", "分钟", "秒钟", "公里", "公斤", "千克", "厘米", "毫米", "平方", "美元", "欧元", "英镑"),
 )
 """Before these two is 两 and not 二."""
@@ -103,6 +123,11 @@ def _counts(figures: str) -> str:
 
 def _month_and_day(found: re.Match[str]) -> str:
     return f"{chinese_cardinal(int(found[1]))}月{chinese_cardinal(int(found[2]))}号"
+
+
+def _no_part(found: re.Match[str]) -> str:
+    """Return a date where a part of something is unlikely: `2/14是`, `10/1是`, and not `3/4是`."""
+    return found[0] if int(found[1]) < int(found[2]) <= 12 else _month_and_day(found)
 
 
 def _version(found: re.Match[str]) -> str:
@@ -179,7 +204,7 @@ def _fraction(found: re.Match[str]) -> str:
 _SIZE = rf"(?:\s?(?P<size>[千百]?[万亿]|[千百]|(?:{either(MAGNITUDES)})(?![A-Za-z])))?"
 _DATED = "[（(]?周|[（(]?星期|放假|上午|下午|早上|晚上|开始|开学|截止|到期|出发|过生日"
 _WON = "获胜|取胜|战胜|击败|险胜|大胜|领先|落后|战平"
-_PER_COUNTED = "平方?米|小时|分钟?|秒|天|日|周|月|年|个|人|斤|公斤|千克|瓶|份|件|次|度"
+_PER_COUNTED = "平方?米|小时|分钟?|秒|天|日|周|月|年|个|人|斤|公斤|千克|瓶|盒|包|袋|份|件|次|度|升|公里|晚|张|位"
 _YEAR = r"(?:19|20)\d\d"
 _MEASURES = "|".join(MEASURES)
 _CURRENCY_SIGN = either(sign for sign in MONEY if not sign.isalpha())
@@ -205,10 +230,10 @@ _RULES: Final[tuple[Rule, ...]] = (
         lambda found: _day_of(found[3], found[1], found[2]),
     ),
     rule(rf"(?<![\d./,-])(1[0-2]|0?[1-9])/(3[01]|[12]\d|0?[1-9])(?=\s?(?:{_DATED}))", _month_and_day),
-    rule(r"(?<![\d./,-])(1[0-2]|0?[1-9])/(3[01]|2\d|1[3-9])(?=[是的])", _month_and_day),
+    rule(r"(?<![\d./,-])(1[0-2]|0?[1-9])/(3[01]|[12]\d|0?[1-9])(?=[是的])", _no_part),
     rule(r"(?<=第)(\d+)[:：](\d+)(?=局)", r"\1比\2"),
     rule(r"((?:比分|总分)(?:是|为|[:：])?\s?)(\d+)[:：](?=\d)", r"\1\2比"),
-    rule(rf"(?<![\d:：.])(\d+)[:：](\d+)(?=\s?(?:{_WON}))", r"\1比\2"),
+    rule(rf"(?<![\d:：.])(\d+)[:：](\d+)(?=\s?(?:{_WON}))|(?<=局)(\d+)[:：](\d+)", r"\1\3比\2\4"),
     rule(r"(?<![\d-])(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:T(?=\d))?(?![\d-]{2})", _date),
     rule(
         r"(?<!\d)(\d{4})\s?[–—~～-]\s?(\d{4})(?=\s?年)",
@@ -249,7 +274,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(rf"(?<![\w.,)-])[-−](?={NUMBER})|(?<=[\u4e00-\u9fff])[-−](?={NUMBER}\s?(?:°|%|度|到))", "负"),
     rule(rf"(?<!\d)({RANGE})\s?({either(PER)})(?![A-Za-z/])", _per),
-    rule(rf"(?<!\d)({RANGE})\s?({either(UNITS)})(?![A-Za-z/²³])", _amount),
+    rule(rf"(?<![A-Za-z\d])({RANGE})\s?({either(UNITS)})(?![A-Za-z/²³])", _amount),
     rule(rf"(?<=[元镑块角里米升克])\s?/\s?(?={_PER_COUNTED})", "每"),
     rule(rf"(?<=元)/({either(UNITS)})(?![A-Za-z])", lambda found: f"每{UNITS[found[1]]}"),
     rule(rf"(?<!\d)({RANGE})\s?([%‰])", _percent),

@@ -51,6 +51,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<=\d)\s?[–—]\s?[-−](?=\d)|(?<=\d)--(?=\d)", " to minus "),
     rule(r"(?<=[\w)])\^2\b|²(?<![a-z]²)(?=\s?[-+=*/)]|$)", " squared"),
     rule(rf"(?<=\d)\s?x\s?(?=\d+(?:\.\d+)?\s?(?:{_LENGTHS})\b)", " by "),
+    rule(r"(?<=\d)(['\"′″])\s?x\s?(?=\d)|(?<=\d{3})x(?=\d{3})", lambda found: f"{found[1] or ''} by "),
     rule(r"(?<=\d)\s?[x*]\s?(?=\d)|(?<=[\d)])\s+\*\s+(?=[\w(])|(?<=\w)\s+\*\s+(?=\d)", " times "),
     rule(r"(?<=\d)x(?=\s?[-+=*/)−]|\s(?:plus|minus|times)\b)", " x"),
     rule(r"(?<![\w.,])(\d+(?:\.\d+)?)[eE]([+-]?\d+)\b", _power_of_ten),

@@ -118,7 +118,7 @@ _WRITTEN_SHORT = either(sign for sign in UNITS if sign.isalpha())
 
 AMOUNTS: Final[tuple[Rule, ...]] = (
     rule(r"(?<=\d)\s?(M(?:io|rd))\b\.?", lambda found: " million" if found[1] == "Mio" else " billion"),
-    rule(rf"{DECIMAL_COMMA}(?=\s?(?:(?:million|billion)\s)?(?:{_COUNTED})(?![A-Za-z]))", with_point),
+    rule(rf"{DECIMAL_COMMA}(?=\s?(?:million|billion|{_COUNTED})(?![A-Za-z]))", with_point),
     rule(rf"(?<=[$€£]){DECIMAL_COMMA}", with_point),
     rule(r"(?<![\w.,])(\d{1,3})\.(\d{3})(?=\s?(?:€|EUR\b)(?!\s?/|\s(?:a|per)\b))", r"\1,\2"),
     rule(rf"(?<=\d)(\s?(?:{_WRITTEN_SHORT}))\.(?=\s[a-z\d(]|[,;:)])", r"\1"),
@@ -148,7 +148,10 @@ AMOUNTS: Final[tuple[Rule, ...]] = (
     rule(rf"(?<!\d)({RANGE})\s?({either(UNITS)})(?![\w/²³]|\s?°)", _amount),
     rule(rf"(?<![\w.,])({NUMBER})\s?(bn|tn|mn|k(?!\s?(?:{_RACES})\b))\b(?!/)", _size),
     rule(rf"(?<=[a-z])/({either(PER)})\b", lambda found: f" per {PER[found[1]]}"),
-    rule(r"(?<=[a-z])/(day|week|month|year|hour|minute|second|night|person|piece)\b", r" per \1"),
+    rule(
+        r"(?<=[a-z])/(day|week|month|year|hour|minute|second|night|person|piece|dozen|bottle|pack|box|pair)\b",
+        r" per \1",
+    ),
     rule(r"\b24/7\b", "twenty-four seven"),
     rule(r"\b([1-9]\d{1,2})/([1-9]\d)\b(?![\w/]|\.\d)", _over),
     rule(rf"(?<![\w./,-])({NUMBER})/(\d{{1,2}})(?=\s(?:stars|points|marks)\b)", _rated),

@@ -101,22 +101,26 @@ DATES: Final[tuple[Rule, ...]] = (
     rule(r"(?<![\w/-])(\d{1,2})/(\d{1,2})/(\d\d)(?![\w/-]|\.\d)", _slashed_date),
     rule(r"(?<![\w./,-])9/11(?![\w/]|\.\d|\s(?:of|points|stars)\b)", "nine eleven"),
     rule(
-        rf"\b((?i:{_BEFORE_DAYS})\s|(?:{_WEEKDAY}|[A-Z][a-z]{{2,5}}day),?\s)(\d{{1,2}})/(\d{{1,2}})(?![\w/]|\.\d|\s(?:of|{_PARTED})\b)",
+        rf"\b((?i:{_BEFORE_DAYS})\s|(?:{_WEEKDAY}|[A-Z][a-z]{{2,5}}day),?\s)"
+        rf"(\d{{1,2}})/(\d{{1,2}})(?![\w/]|\.\d|\s(?:of|{_PARTED})\b)",
         _short_date,
     ),
+    rule(rf"\b({_WEEKDAY})\.?\s?/\s?(?=(?:{_WEEKDAY})\b)", lambda found: f"{WEEKDAYS[found[1]]} or "),
     rule(
-        rf"\b({_WEEKDAY})\b\.?(?=(?:,|\s?[/&]|,?\s(?:and|or|to|through|until))\s?(?:{_WEEKDAY})\b)",
+        rf"\b({_WEEKDAY})\b\.?(?=(?:,|\s?&|,?\s(?:and|or|to|through|until))\s?(?:{_WEEKDAY})\b)",
         lambda found: WEEKDAYS[found[1]],
     ),
     rule(
-        rf"(?<=day)(,\s|\s?[/&]\s?|,?\s(?:and|or|to|through|until)\s)({_WEEKDAY})\b(?:\.(?!\s*$|\s+[A-Z]))?(?![-–])",
-        lambda found: f"{found[1].replace('/', ' or ')}{WEEKDAYS[found[2]]}",
+        rf"(?<=day)(,\s|\s?&\s?|,?\s(?:and|or|to|through|until)\s)({_WEEKDAY})\b(?:\.(?!\s*$|\s+[A-Z]))?(?![-–])",
+        lambda found: f"{found[1]}{WEEKDAYS[found[2]]}",
     ),
     rule(
         rf"\b((?i:on|every|each|next|this|last|until|till|by|since|from)\s)({_WEEKDAY})\b(?:\.(?!\s*$))?(?!-|\s[A-Z])",
         lambda found: found[1] + WEEKDAYS[found[2]],
     ),
-    rule(rf"^({_WEEKDAY})(?=:|(?<!Sun),)", lambda found: WEEKDAYS[found[1]]),
+    rule(
+        rf"(?:^|(?<=[.,;] ))({_WEEKDAY})(?=:)|^(?!Sun)({_WEEKDAY})(?=,)", lambda found: WEEKDAYS[found[1] or found[2]]
+    ),
     rule(
         rf"\b({_WEEKDAY})\b\.?\s?[–-]\s?({_WEEKDAY})\b\.?",
         lambda found: f"{WEEKDAYS[found[1]]} to {WEEKDAYS[found[2]]}",

@@ -7,14 +7,14 @@ from audio.tts.verbalize.english_titles import TITLES
 from audio.tts.verbalize.numerals import decimal, digits, two_digits, year
 from audio.tts.verbalize.rules import Rule, rule
 
-_DIALLED = "(?:call|dial|ring|phone)"
+_DIALLED = "(?:call|dial|ring|phone|text)"
 _THEN = "for|if|in|or|and|now|to|when|at|on|from|with|immediately|right|first|straight|instead|again"
 _PLATE = "plate|license|licence|registration"
 _VERSES = (
     "Genesis|Exodus|Leviticus|Deuteronomy|Psalms?|Proverbs|Isaiah|Matthew|Acts|Romans|Corinthians|Ephesians|Hebrews"
 )
 _SPELT_AFTER = "pin|code|zip|password|postcode|passcode"
-_NUMBERED = r"room|flight|apartment|apt\.?|suite|gate|highway|route|bus|line|boeing"
+_NUMBERED = r"room|flight|apartment|apt|suite|gate|highway|route|bus|line|boeing"
 
 
 def _dotted(found: re.Match[str]) -> str:
@@ -76,9 +76,9 @@ NAMES: Final[tuple[Rule, ...]] = (
     ),
     rule(r"(?<![\w.,$€£+/-])()(911|112|999)(?=\s*(?:$|[.,!?)](?!\d)))", _spelt),
     rule(rf"(?i)\b((?:{_SPELT_AFTER})(?:\s(?:is|code))?:?\s)(\d{{3,}})\b", _spelt),
-    rule(rf"(?i)\b((?:{_NUMBERED})\s)(\d{{3,4}})(?![\w:]|[.,-]\d)", _called),
-    rule(r"(?<![A-Za-z])([A-Z]{2}\s?)(\d{3,4})(?![\w:]|[.,]\d|\s?%)", _called),
     *TITLES,
+    rule(rf"(?i)\b((?:{_NUMBERED})\s)(\d{{3,4}})(?![\w:]|[.,-]\d)", _called),
+    rule(r"(?<![A-Za-z])([A-Z]{2}\s?)(\d{3,4})(?![\w:/]|[.,]\d|\s?%)", _called),
     rule(r"(?<!\w)#(\d+)", r"number \1"),
     rule(r"(?:\b(?:No|Nr)\.|№)\s?(?=\d)", "number "),
     rule(r"(?<!\w)#(\w+)", _hashtag),

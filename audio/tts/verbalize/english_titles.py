@@ -18,7 +18,7 @@ _GREETS = "Hi|Hello|Dear|Yes|No|Thanks|Sorry|The|Our|My|And|Is|Ask|See|Call"
 
 _CITED: Final = {
     **{"ch": "chapter", "fig": "figure", "figs": "figures", "vol": "volume", "eq": "equation", "p": "page"},
-    **{"ext": "extension", "sect": "section"},
+    **{"ext": "extension", "sect": "section", "apt": "apartment"},
 }
 
 _PARTS = "Chapter|Act|Scene|Part|Volume|Book|Section|Phase|World War|Type|Super Bowl|Season|Episode|Appendix|Article"
@@ -47,7 +47,7 @@ def _ruler(found: re.Match[str]) -> str:
     return f"{found[1]} the {ordinal(roman_value(found[2]))}"
 
 
-_ENDED = r"(?:(\.)(?=\s*$|\s+[A-Z])|\.?)"
+_ENDED = r"(?:(\.)(?=\s*$|\s+(?![NSEW]{1,2}\b)[A-Z])|\.?)"
 """The full stop of an abbreviation, which stays where the sentence may end with it."""
 
 TITLES: Final[tuple[Rule, ...]] = (
@@ -59,7 +59,7 @@ TITLES: Final[tuple[Rule, ...]] = (
         _street,
     ),
     rule(r"\bSt\.?(?=\s[A-Z][a-z])", "Saint"),
-    rule(rf"(?i)(?<![\w.])(?<!\d\s)({either(_CITED)})\.\s?(?=\d|[IVXL]+\b)", _cited),
+    rule(rf"(?i)(?<![\w.])({either(_CITED)})\.\s?(?=\d|[IVXL]+\b)", _cited),
     rule(rf"\b({_PARTS})\s({ROMAN})\b(?!')", _numbered),
     rule(
         rf"\b({ROMAN})(?:th)?(?=\s(?:century|centuries|dynasty|Olympi))",

@@ -26,6 +26,8 @@ from audio.tts.verbalize.english import verbalize
         ),
         ("items 1,2 and 3", "items one,two and three"),
         ("12,500 people", "twelve thousand five hundred people"),
+        ("8,5 Mio. people, 12,500 million", "eight point five million people, twelve thousand five hundred million"),
+        ("$4.99/dozen, eggs/toast", "four dollars and ninety-nine cents per dozen, eggs or toast"),
         ("99¢ or 1¢", "ninety-nine cents or one cent"),
         ("8 oz. milk and 2 lb. beef", "eight ounces milk and two pounds beef"),
         ("Wait 5 min. Then go.", "Wait five minutes. Then go."),
@@ -49,6 +51,10 @@ def test_amounts_of_other_countries_and_of_recipes(written: str, said: str) -> N
         ('He said "I am 12" and left.', 'He said "I am twelve" and left.'),
         ("“I am 12” is a lie.", "“I am twelve” is a lie."),
         ("She said 'I have 5' again.", "She said 'I have five' again."),
+        (
+            "5' x 8', 1920x1080, 2x3",
+            "five feet by eight feet, one thousand nine hundred twenty by one thousand eighty, two times three",
+        ),
         ("The 1990s' music", "The nineteen nineties' music"),
     ],
 )

@@ -68,7 +68,7 @@ def speakable(sentence: str, language: str) -> str:
 
 
 def load() -> None:
-    """Load the tables of all languages now, and not with the first sentence: 0.1 s on a small machine. Blocking."""
+    """Load the tables of all languages now, and not with the first sentence: 0.2 s on a small machine. Blocking."""
     for language in READ:
         _reader(language)
 

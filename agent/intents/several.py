@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agent.intents.intent import Language, language_of
+from agent.intents.lengths import NUMBER
 from agent.intents.wording import beginning
 
 _ALONE: Final[Mapping[Language, Mapping[str, str]]] = {
@@ -15,7 +16,7 @@ _ALONE: Final[Mapping[Language, Mapping[str, str]]] = {
 
 _NEXT: Final[Mapping[Language, str]] = {
     "en": r",\s*(?:and\s+)?|\s+and\s+",
-    "zh": r"[，,、；;和还有再另第]+[一二三]?个?",
+    "zh": r"[，,、；;和还有再另第]+[一二三]?个?|(?<=[钟时头秒])一个(?=.)",
 }
 """Where the next of several begins."""
 
@@ -46,6 +47,13 @@ _TWICE: Final = (
 )
 """The same in English: remind me every day at eight and nine to take my pills."""
 
+_LENGTHS: Final = (
+    r"(?:.*\b(?:set|start|make|want|need|give|have|put)(?: me| on)?) "
+    rf"an? (?P<one>{NUMBER}[ -](?:minute|hour|second))(?: timer)? "
+    rf"and an? (?P<two>{NUMBER}[ -](?:minute|hour|second)) timer[.]?"
+)
+"""Two timers in one: set a ten-minute and a twenty-minute timer."""
+
 _LENGTH_LAST_ZH: Final = re.compile(
     r"^([^，]{1,8}?)((?:[一二两三四五六七八九十\d]+个?(?:分钟|小时|钟头|秒)|半个?(?:小时|钟头)))$"
 )
@@ -65,6 +73,8 @@ def each_alone(words: str) -> str:
         return f"{two['date']}{two['part']}{two['one']}{two['what']}，{day2}{two['two']}{two['what']}"
     if twice := re.fullmatch(_TWICE, words, re.IGNORECASE):
         return ", ".join(f"{twice['opening']} at {twice[time]} {twice['what']}".strip() for time in ("one", "two"))
+    if lengths := re.fullmatch(_LENGTHS, words, re.IGNORECASE):
+        return f"set a {lengths['one']} timer and set a {lengths['two']} timer"
     for name, alone in _ALONE[language].items():
         if opened := beginning(name, language).match(words):
             first, *others = re.split(_NEXT[language], words[opened.end() :])

@@ -6,7 +6,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
+from agent.intents.every_day import but_some_days
 from agent.intents.intent import Language
+from agent.intents.lengths import readable_lengths
 
 _APART: Final = r"[\s,.!?;:—–\-，。！？；：、…]"
 """What stands between words and says nothing."""
@@ -89,6 +91,7 @@ def without_fillers(words: str, language: Language) -> str:
 
 def mended(words: str, language: Language) -> str:
     """Return a sentence without hesitation and without what its speaker took back in it; times as they are read."""
+    words = but_some_days(readable_lengths(words, language), language)
     for pattern, instead in _mending(language):
         words = pattern.sub(instead, words)
     return words.strip()

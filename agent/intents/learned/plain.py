@@ -31,7 +31,9 @@ _TRAILING: Final[Mapping[str, re.Pattern[str]]] = {
 
 _NUMBER: Final = re.compile(r"[\d.]+|[a-z]+(?:[- ][a-z]+)?|[零一二两三四五六七八九十百\d]+", re.IGNORECASE)
 
-_UNIT: Final = re.compile(r"hour|min|sec|quarter|half|分|秒|钟|刻|时|半", re.IGNORECASE)
+_UNIT: Final = re.compile(
+    r"hour|min|sec|quarter|half|day|week|month|year|分|秒|钟|刻|时|半|天|周|星期|礼拜|月", re.IGNORECASE
+)
 
 _ONE_ONLY: Final = frozenset({"time", "duration", "level", "label"})
 """Slots of which a plain sentence has one, the last that was said: at seven, no, at eight."""

@@ -109,7 +109,7 @@ def _plain(name: str) -> str:
 def _days(intent: Intent, now: datetime) -> int | None:
     if not names_day(intent):
         return 0
-    if intent.number("past"):
+    if intent.number("past") and "year" not in intent.slots:
         return next((-ago for ago in range(1, 367) if _is_day(intent, now, -ago)), None)
     return next(iter(days_ahead(intent, now.date())), None)
 

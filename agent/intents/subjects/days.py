@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from typing import Final
 
+from dateutil.easter import easter
+
 from agent.intents.intent import Intent, Slot
 
 BYDAY: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -24,6 +26,7 @@ _NAMING: Final = frozenset(
         "in_months",
         "date",
         "month_day",
+        "easter",
         "weekday_of_last",
     )
 )
@@ -50,7 +53,7 @@ def names_day(intent: Intent) -> bool:
 
 def day_of(intent: Intent) -> dict[str, Slot]:
     """Return the slots of an intent that name its day."""
-    return {name: value for name, value in intent.slots.items() if name in {*_NAMING, *_IN_MONTH, "month"}}
+    return {name: value for name, value in intent.slots.items() if name in {*_NAMING, *_IN_MONTH, "month", "year"}}
 
 
 def days_ahead(intent: Intent, today: date) -> list[int]:
@@ -58,22 +61,35 @@ def days_ahead(intent: Intent, today: date) -> list[int]:
 
     Slots: day (0 today, 1 tomorrow …), ahead, weeks and in_months, weekday (0 is Monday: the coming one, today's too),
     weekday_after (a week after the coming one), weekday_of_next (that of the week that begins with the coming Monday)
-    and weekday_of_last, date of a month (1 to 12; without one the date comes in any month), month_day, which is both in
-    one number: 1225 is Christmas, date_of_this and date_of_next (of this month, of the next one).
+    and weekday_of_last, date of a month (1 to 12; without one the date comes in any month), month_day, which is both
+    in one number: 1225 is Christmas, date_of_this and date_of_next (of this month, of the next one), a year, and
+    easter: so many days from Easter Sunday.
     """
     if "weekday" in intent.slots:
         nearest = (intent.number("weekday") - today.weekday()) % 7
         return [nearest, nearest + 7]
-    if (ahead := _in_week(intent, today)) is not None:
-        return [ahead]
     if found := next((slot for slot in _IN_MONTH if slot in intent.slots), None):
         return _in_month(intent.number(found), _IN_MONTH[found], today)
+    if {"easter", "year"} & intent.slots.keys():
+        return _in_year(intent, today)
     if {"date", "month_day"} & intent.slots.keys():
         month, number = divmod(intent.number("month_day"), 100)
         return list(_to_date(number or intent.number("date"), month or intent.number("month"), today))
     if {"ahead", "weeks", "in_months"} & intent.slots.keys():
         return [_in_months(intent.number("in_months"), today) + intent.number("ahead") + 7 * intent.number("weeks")]
-    return [intent.number("day")] if "day" in intent.slots else [0, 1]
+    ahead = intent.number("day") if "day" in intent.slots else _in_week(intent, today)
+    return [0, 1] if ahead is None else [ahead]
+
+
+def _in_year(intent: Intent, today: date) -> list[int]:
+    """Return how far away a day of Easter is, or a date of a year; nothing where there is none like it."""
+    if "easter" in intent.slots:
+        coming = (easter(year) + timedelta(days=intent.number("easter")) for year in (today.year, today.year + 1))
+        return [next((day - today).days for day in coming if day >= today)]
+    try:
+        return [(date(intent.number("year"), intent.number("month"), intent.number("date")) - today).days]
+    except ValueError:
+        return []
 
 
 def _in_week(intent: Intent, today: date) -> int | None:

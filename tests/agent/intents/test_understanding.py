@@ -117,7 +117,7 @@ ENGLISH = [
     ("You're too loud.", Intent("volume_down")),
     ("算了，你声音小一点，孩子睡了。", Intent("volume_down")),
     ("Fair enough. How long till six o'clock?", Intent("time_until", {"hour": 6})),
-    ("how many weeks till new year's day", Intent("weeks_until", {"date": 1, "month": 1})),
+    ("how many weeks till new year's day", Intent("weeks_until", {"month_day": 101})),
     ("what day was the first of November", Intent("date", {"past": 1, "date": 1, "month": 11})),
     ("What's the date three weeks from today?", Intent("date", {"weeks": 3})),
     ("what time is it in Tokyo right now, my sister's over there", Intent("time_there", {"place": "Tokyo"})),

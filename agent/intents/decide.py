@@ -8,10 +8,12 @@ from msgspec.structs import replace
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
 from agent.intents import ringing
 from agent.intents.dialog_state import Action, DialogState
+from agent.intents.exceptions import all_but
 from agent.intents.follow_up.in_full import in_full, sum_on
 from agent.intents.follow_up.meaning import asked_back, follow_up, said_yes_to
 from agent.intents.guessing import guessed
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
+from agent.intents.misgivings import is_talk, not_read, told_not_to
 from agent.intents.phrases import phrase
 from agent.intents.skills import NO_SKILL, SKILLS, Skill
 from agent.intents.subjects import agenda, chance, recall, unknown, voices, weather
@@ -57,7 +59,9 @@ def _ended(state: DialogState) -> list[Action]:
 def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer to one wish."""
     state = in_full(state, understand)
-    alone = _meant(state, understand)
+    if kept := Intent("declined") if told_not_to(state) else all_but(state, understand):
+        return _answer(state, kept, understand, "")
+    said, alone = state, _meant(state, understand)
     if alone.name in ringing.VAGUE and (told := answer_sum(sum_on(state))):
         return _say(state, told, "sum")
     intent = ringing.of_ringing(state, alone, understand)
@@ -69,6 +73,7 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
         intent = clause.named(_meant(state, understand))
         rest = "" if intent.name in chance.INTENTS else rest  # whose turn is it, toss a coin
     guess = guessed(state, intent, understand) if intent.name in ringing.VAGUE else None
+    guess = None if guess and is_talk(said, understand(guess.words)) else guess
     known = _known(state, understand) if guess else ""
     if isinstance(known, list):
         return known
@@ -77,6 +82,8 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
             return _say(state, phrase("did_you_mean", state.language, words=guess.words), "asked back")
         state = state.in_words(guess.words)
         intent = ringing.of_ringing(state, _meant(state, understand), understand)
+    if isinstance(intent, Intent) and is_talk(said, intent):
+        state, intent = said, UNKNOWN
     return [intent] if isinstance(intent, Action) else _answer(state, intent, understand, rest)
 
 
@@ -96,6 +103,8 @@ def _answer(state: DialogState, intent: Intent, understand: Understand, rest: st
         intent = Intent("outside")
     if intent.name in voices.INTENTS and not voices.may_act(state, intent):
         intent = UNKNOWN
+    if unread := not_read(state, intent):
+        return _say(state, unread, "not done")
     outcome = _outcome(state, intent, understand)
     if isinstance(outcome, str):
         left = f" {phrase('rest_unclear', state.language, rest=rest)}" if rest else ""

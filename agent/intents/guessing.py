@@ -1,12 +1,13 @@
 """What words that no sentence fits probably want: done where the network is sure, asked back where it is likely."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
 
 from agent.intents.dialog_state import DialogState
-from agent.intents.intent import Intent, Language, Understand
+from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.learned.network import network
 from agent.intents.learned.plain import plainly
 from agent.intents.questions import is_question, is_statement
@@ -30,6 +31,45 @@ LIKELY: Final[Mapping[Language, float]] = {"en": 0.3, "zh": 0.3}
 
 SURE_ASKED: Final = 0.8
 """Certainty from which a question is taken for one about what rings, or lists: most ask for what nobody told."""
+
+
+_ELSEWHERE: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
+    "time": (
+        re.compile(r"\b(?:in|on) (?!the (?:clock|moment)|your|it\b|there\b)\w+", re.IGNORECASE),
+        re.compile(
+            "(?:现在|当前|这会儿|几点|什么|时候|时间|多少|请问|告诉|知道|看看|一下|帮忙|已经|[钟了啊呀吗呢是到报说你我帮的都看吧，。？！])+"
+        ),
+    ),
+    "date": (
+        re.compile(
+            r"\b(?:last|next|ago|from|before|after|\w+day(?<!today)|january|february|march|april|june|july|august|"
+            r"september|october|november|december|\d{4}|lunar|average)\b",
+            re.IGNORECASE,
+        ),
+        re.compile("[^农阴大下上前后昨明那一二三四五六日天\\d]+"),
+    ),
+}
+"""What names another place or day in words that are read as asking for this one; in Chinese all that names none."""
+
+_OF_VOLUME: Final = re.compile(
+    r"\b(?:loud\w*|quiet\w*|volume|sound|hear\w*|soft\w*|turn|noise|noisy|up|down|voice|deaf|shout\w*|whisper\w*)\b|[声音响吵听]",
+    re.IGNORECASE,
+)
+"""Of which one stands in what wants it louder or quieter."""
+
+
+def _is_of_other(name: str, plain: str, words: str) -> bool:
+    """Say whether words that are read as a question for the time or the date here name another place or day."""
+    if name.startswith("volume"):
+        return _OF_VOLUME.search(words) is None
+    if name not in _ELSEWHERE or plain not in _HERE:
+        return False
+    english, chinese = _ELSEWHERE[name]
+    return bool(chinese.sub("", words).strip("今天") if language_of(words) == "zh" else english.search(words))
+
+
+_HERE: Final = frozenset({"what time is it", "现在几点", "what date is it today", "今天几号"})
+"""Plain sentences that ask for the time and the date here."""
 
 
 class Guess(Struct, frozen=True):
@@ -65,6 +105,6 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     if state.has(HOME_SAY) and not is_sure:
         return None
     plain = plainly(reading, language, understand)
-    if plain is None or answer_sum(bare_words):
+    if plain is None or answer_sum(bare_words) or _is_of_other(reading.name, plain.words, bare_words):
         return None
     return Guess(plain.words, (is_sure and plain.is_whole) or reading.name in _ONLY_TOLD)

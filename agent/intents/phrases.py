@@ -47,7 +47,12 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "timer_cancelled": ("All right, it is cancelled.", "好的，已经取消了。"),
     "timer_cancelled_length": ("All right, I cancelled your {label}.", "好的，已经取消{label}。"),
     "timer_cancelled_named": ("All right, I cancelled this: {label}.", "好的，已经取消：{label}。"),
-    "timers_cancelled": ("I cancelled {count} timers.", "已取消{count}个计时器。"),
+    "rings_cancelled": ("I cancelled {what}.", "已取消{what}。"),
+    "rings_left": (
+        "Not yet cancelled: {count}. Say it again, and I go on.",
+        "还有{count}个没取消，再说一遍就接着取消。",
+    ),
+    "timer_several": ("There are several. {told} Which of them?", "有好几个：{told}是哪一个？"),
     "timer_changed": ("All right. {told}", "好的，{told}"),
     "timer_none": ("No timer is set.", "现在没有计时器。"),
     "timer_not_that": ("I find no such timer.", "我没有找到这个计时器。"),
@@ -190,6 +195,10 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "recalled": ("You told me: {fact}.", "你告诉过我：{fact}。"),
     "recalled_yes": ("Yes: you told me that {fact}.", "是的，你告诉过我：{fact}。"),
     "recalled_no": ("No: you told me that {fact}.", "不是，你告诉过我：{fact}。"),
+    "recalled_both": (
+        "You told me last: {fact}. Before that: {before}.",
+        "你最后说的是：{fact}。之前说的是：{before}。",
+    ),
     "recalled_other": ("I don't know that; you told me only this: {fact}.", "这个我不知道，你只告诉过我：{fact}。"),
     "not_told": (
         "I don't know; nothing that you asked me to remember says so.",
@@ -208,6 +217,10 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "rest_unclear": ("I did not understand the rest: {rest}.", "另外这句我没听懂：{rest}。"),
     "nothing_about": ("Nothing that was said here has that in it: {fact}.", "这里说过的话里没有这个：{fact}。"),
+    "not_done": (
+        "I did not understand that well enough, so I did nothing. Please say it in other words.",
+        "这句我没听明白，所以什么也没做。请换个说法。",
+    ),
     # voices
     "voice_learnt": ("I know {who} by voice now.", "现在我听得出{who}的声音了。"),
     "voice_is": ("By your voice you are {who}.", "听声音你是{who}。"),

@@ -23,7 +23,7 @@ from agent.intents.subjects import (
     voices,
     weather,
 )
-from agent.intents.subjects.rings import day_before, interval, pausing, timers
+from agent.intents.subjects.rings import all_at_once, day_before, interval, pausing, timers
 from agent.intents.wording import bare
 
 
@@ -66,7 +66,7 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "draw": Skill(chance.number),
     "timer_start": _acting(timers.start, "set_timer"),
     "timer_cancel": _acting(timers.cancel, "cancel_timer", is_final=True),
-    "timer_cancel_all": _acting(timers.cancel_all, "cancel_timer", is_final=True),
+    "timer_cancel_all": _acting(all_at_once.cancel_all, "cancel_timer", is_final=True),
     "timer_change": _acting(timers.change, "set_timer", is_final=True),
     "timer_pause": _acting(pausing.pause, "cancel_timer"),
     "timer_resume": _acting(pausing.go_on, "set_timer"),

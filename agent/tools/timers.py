@@ -197,6 +197,7 @@ class Timers(Struct, frozen=True):
         due = timer.not_before or self.now()
         left = max(0.0, (due - self.now()).total_seconds())
         shown: dict[str, Json] = {"id": timer.id, "label": label_of(timer), "due": self._local(due)}
+        shown["kind"] = "timer" if timer.content.startswith("Timer") else "alarm"
         series = timer.metadata.get(SERIES)
         repeats: dict[str, Json] = {"repeats": series["rule"]} if isinstance(series, dict) else {}
         return shown | {"left": duration(left)} | repeats

@@ -8,7 +8,7 @@ from agent.intents.dialog_state import Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.phrases import gaps
 from agent.intents.questions import is_question, tokens
-from agent.intents.subjects.lists import core_of, instead_of, items_told, replies_in, with_amount
+from agent.intents.subjects.lists import core_of, instead_of, items_told, replies_in, things, with_amount
 from agent.intents.wording import anywhere, beginning, ending, without_fillers
 
 _RINGS: Final = ("wake", "timer", "remind")
@@ -183,14 +183,22 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     for found in filter(None, (each.match(words) for each in _INSTEAD[language])):
         if item := _called(found["item"], items, language):
             yield Intent("list_change", {"item": item, "instead": found["instead"]})
-    if anywhere(language, "not_wanted").search(words) and (item := _called(words, items, language)):
-        yield Intent("list_remove", {"item": item})
+    if anywhere(language, "not_wanted").search(words) and (gone := _all_called(words, items, language)):
+        yield Intent("list_remove", {"item": ", ".join(gone)})
 
 
 def _with_more(item: str, more: str, language: Language) -> str:
     """Return a thing with how much of it is wanted, or of what size."""
     more = more.strip("，, ")
     return f"{item} {more}".strip() if language == "en" else f"{more}{item}"
+
+
+def _all_called(words: str, items: Sequence[str], language: Language) -> list[str]:
+    """Return the things that are named in a row: eggs and salt of "remove eggs and salt, we have bread"."""
+    row = [_called(each, items, language) for each in things(words)]
+    first = next((place for place, item in enumerate(row) if item), len(row))
+    ends = next((place for place, item in enumerate(row) if place > first and not item), len(row))
+    return list(dict.fromkeys(row[first:ends])) or list(filter(None, [_called(words, items, language)]))
 
 
 def _called(words: str, items: Sequence[str], language: Language) -> str:

@@ -43,6 +43,9 @@ _WHOM: Final = re.compile(r"^for [\w' ]+:\s*", re.IGNORECASE)
 _LISTED: Final = re.compile(r"^(?:the|my|our|a|an|new|whole|entire|full)(?: |$)|^(?:现在|那个?|这个?|我的?|我们的?)+")
 """What the name of a list is said with."""
 
+_TO_DO: Final = re.compile(r"^to[ -]?dos?$")
+"""One list by the ways in which it is written."""
+
 _CHANGES: Final = ("list_added", "list_removed", "list_cleared", "list_changed")
 _TOLD: Final = (*_CHANGES, "list_started", "list_told", "list_empty", "list_has", "list_has_not")
 
@@ -84,6 +87,12 @@ _REASON: Final = re.compile(
 )
 """What only tells why, behind a thing."""
 
+_UNWANTED: Final = re.compile(
+    r"^(?:not|no|but (?:not|no)|without|don't|do not|never)\b|^(?:但是?)?(?:不要|不用|别|不买|不加|不需要)",
+    re.IGNORECASE,
+)
+"""What says of a thing that it is not to stand there."""
+
 _TAKEN_BACK: Final = re.compile(r"[, ]+(?:no,? )?(?:hang on|hold on|wait|sorry|i mean|actually|no)\b[, ]+(?:no[, ]+)?")
 """What stands between a thing and what is wanted instead: a box of fifty mil screws, no, hang on, sixty mil."""
 
@@ -95,16 +104,25 @@ def add(state: DialogState, intent: Intent) -> list[Action] | str:
 
 
 def remove(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Take things off, by the words that they were put on with."""
+    """Take things off, by the words that they were put on with; all `but` some where that is said."""
     name = list_of(state, intent)
     found = _looked_up(state, name)
     if not isinstance(found, ToolResult):
         return found
-    there = standing(found, name, state.language)
+    there, but = standing(found, name, state.language), things(intent.text("but"))
+    if missing := [one for one in but if not any(_is_same(each, one) for each in there)]:
+        return phrase("list_has_not", state.language, item=_joined(missing, state.language), list=name)
+    if but:
+        gone = [each for each in there if not any(_is_same(each, one) for one in but)]
+        return _taken_off(state, name, gone) if gone else tell(state, Intent("list_tell", {"list": name}))
     gone = [each for each in there for wanted in things(intent.text("item")) if _is_same(each, wanted)]
     gone = gone or [each for each in there if (own := _stems(each)) and own <= _stems(intent.text("item"))]
     if not gone:
         return phrase("list_has_not", state.language, item=intent.text("item"), list=name)
+    return _taken_off(state, name, gone)
+
+
+def _taken_off(state: DialogState, name: str, gone: Sequence[str]) -> list[Action] | str:
     return _noted(state, phrase("list_removed", state.language, list=name, items=_joined(gone, state.language)))
 
 
@@ -142,6 +160,7 @@ def tell(state: DialogState, intent: Intent) -> list[Action] | str:
 def list_of(state: DialogState, intent: Intent) -> str:
     """Return the name of the list that is meant: the one that is named, the one just spoken of, or the usual one."""
     named = _LISTED.sub("", intent.text("list").strip().lower())
+    named = _TO_DO.sub("to-do", named)
     return named or spoken_of(replies_in(state.last_said(LOOKED_BACK)), state.language) or _USUAL[state.language]
 
 
@@ -197,7 +216,8 @@ def instead_of(item: str, said: str) -> str:
 def things(said: str) -> list[str]:
     """Return the things of an enumeration, each without its article, and with what was said of it behind a comma."""
     before, *after = _TAKEN_BACK.split(said)
-    parts = (_ARTICLE.sub("", part.strip(" .!?。！？")) for part in _BETWEEN.split(_WHOM.sub("", before)))
+    parts = [_ARTICLE.sub("", part.strip(" .!?。！？")) for part in _BETWEEN.split(_WHOM.sub("", before))]
+    parts = [each for each in parts if not _UNWANTED.match(each)] or parts  # "no salt crackers" alone is a name
     found: list[str] = []
     for part in (_AS_WELL.sub("", _NOTHING.sub("", each)) for each in parts):
         if found and _REASON.match(part):

@@ -25,7 +25,16 @@ from agent.intents.spoken import (
 )
 from agent.intents.subjects.days import but_for, last_day, names_day, next_moment
 from agent.intents.subjects.rings.hours import of_its_part, usual_hour, without_part
-from agent.intents.subjects.rings.which_timer import BY_LIST, RINGING, Timer, due_of, label_of, meant
+from agent.intents.subjects.rings.which_timer import (
+    BY_LIST,
+    RINGING,
+    Timer,
+    due_of,
+    label_of,
+    meant,
+    newest_set,
+    on_that_day,
+)
 from agent.intents.wording import is_story, without_fillers
 from memory.json_value import Json, fields, objects
 
@@ -37,9 +46,6 @@ DAY_BEGINS: Final = 9
 """Hours: below the first one nobody means the early morning who has just set something for the second or later."""
 
 MONTHLY: Final = "FREQ=MONTHLY;BYMONTHDAY="
-
-MOST_CANCELLED: Final = 8
-"""Timers cancelled at one word; the budget of an event is ten calls."""
 
 LONGEST_LABEL: Final = 200
 """Characters of a label that the timer tools take."""
@@ -124,9 +130,21 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     if listed is None and not any("no timer is set" in each.result for each in tried):
         return [state.action("list_timers")]
     timers = timers_in(listed) if listed is not None else []
+    if not intent.slots.keys() - {"weekday", "on_day"} and (several := _several(state, timers, intent)):
+        return several
     timer = meant(state, timers, intent) if len(tried) < 2 else None
     none = phrase("timer_not_that" if timers else "timer_none", language)
     return none if timer is None else [state.action("cancel_timer", which=timer["id"])]
+
+
+def _several(state: DialogState, timers: Sequence[Timer], intent: Intent) -> str:
+    """Ask which is meant of several on the day that names one; "" where no day does, or it is the only one."""
+    of_day = on_that_day(state, timers, intent) if {"weekday", "on_day"} & intent.slots.keys() else []
+    newest = newest_set(state, of_day)
+    if newest and newest == meant(state, of_day, intent) and not newest_set(state, [x for x in of_day if x != newest]):
+        return ""  # the only one that this conversation set
+    told = " ".join(_left(state, each) for each in of_day)
+    return phrase("timer_several", state.language, told=told) if len(of_day) > 1 else ""
 
 
 def _cancelled(result: ToolResult, language: Language) -> str:
@@ -167,6 +185,8 @@ def _as_changed(state: DialogState, timer: Timer, rule: str) -> str:
 def _to_change(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | str:
     """Return the timer that is to be changed, or the word that there is none; of those that repeat, for their rule."""
     fitting = [each for each in timers if "without" not in intent.slots or "repeats" in each]
+    if several := _several(state, fitting, intent):
+        return several
     timer = _running(state, fitting, intent) or meant(state, fitting, intent)
     return timer or phrase("timer_not_that" if timers else "timer_none", state.language)
 
@@ -201,9 +221,11 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
         ]
     if seconds or "called" in intent.slots:
         total = seconds + (left if "adds" in intent.slots or not seconds else 0)
+        if total <= 0:
+            return phrase("time_past", state.language)
         whole = seconds + seconds_told(label) if "adds" in intent.slots and is_length(label) else total
         named = length(whole, state.language) if is_length(label) and "called" not in intent.slots else label
-        return [state.action("set_timer", seconds=max(1, total), label=named[:LONGEST_LABEL])]
+        return [state.action("set_timer", seconds=total, label=named[:LONGEST_LABEL])]
     if now is None or due is None:
         return phrase("no_clock", state.language)
     if "hour" not in intent.slots and "exact_hour" not in intent.slots:
@@ -235,20 +257,6 @@ def same_half(slots: dict[str, Slot], due: datetime) -> dict[str, Slot]:
     halves = [hour % 12 + 12] if hour < NIGHT_ENDS and due.hour >= DAY_BEGINS else [hour % 12, hour % 12 + 12]
     nearest = min(halves, key=lambda each: abs(each - due.hour - due.minute / 60))
     return {**slots, "exact_hour": nearest} if nearest else slots
-
-
-def cancel_all(state: DialogState, _: Intent) -> list[Action] | str:
-    """List the timers, then cancel each."""
-    language, listed = state.language, _listed(state)
-    if listed is None:
-        return [state.action("list_timers")]
-    timers = timers_in(listed)[:MOST_CANCELLED]
-    if not timers:
-        return phrase("timer_none", language)
-    if not (results := state.results("cancel_timer")):
-        return [state.action("cancel_timer", which=timer["id"]) for timer in timers]
-    count = sum(not result.has_failed for result in results)
-    return phrase("timer_cancelled" if count == 1 else "timers_cancelled", language, count=count)
 
 
 def status(state: DialogState, intent: Intent) -> list[Action] | str:

@@ -77,6 +77,15 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
     return newest_set(state, timers) or (timers[0] if timers else None)
 
 
+def on_that_day(state: DialogState, timers: Sequence[Timer], intent: Intent) -> list[Timer]:
+    """Return the timers of the day that names them, or all where none does."""
+    named = {name: intent.slots[name] for name in ("weekday", "on_day") if name in intent.slots}
+    if not named:
+        return [*timers]
+    of_day = Intent(intent.name, named)
+    return [each for each in timers if (due := due_of(each)) and _rings_then(due, of_day, state)]
+
+
 def newest_set(state: DialogState, timers: Sequence[Timer]) -> Timer | None:
     """Return the one of the timers that the conversation set last."""
     newest = _set_in_conversation(state)

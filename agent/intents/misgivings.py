@@ -1,0 +1,119 @@
+"""What is not done though a sentence fits: one was told not to, it was only talked of, or not all of it was read."""
+
+import re
+from difflib import get_close_matches
+from typing import Final
+
+from agent.intents.dialog_state import DialogState
+from agent.intents.intent import TIMED, Intent, Language
+from agent.intents.lengths import NUMBER, NUMBER_ZH
+from agent.intents.phrases import phrase
+from agent.intents.subjects.days import names_day
+from agent.intents.wording import anywhere, beginning, mended, without_fillers
+
+_CHANGING: Final = TIMED | {
+    *("ask_when", "ring_each", "alarm_before", "timer_cancel", "timer_cancel_all", "timer_change"),
+    *("list_add", "list_remove", "list_clear", "list_change", "task_cancel"),
+}
+"""Intents by which something is set, changed or gone afterwards."""
+
+_UNITS: Final = ("minute", "minutes", "hour", "hours", "second", "seconds")
+
+_NO_UNITS: Final = frozenset({"house", "houses", "our", "ours", "four", "minus", "mince", "tour", "tours"})
+"""Words that are like a unit and are none."""
+
+_NOT_READ: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        rf"^(?:an? )?(?:(?:{NUMBER}|zero|minus|point|hundred|thousand|million|and|half|quarter|to|[\d.,-]+)\b\s*)*"
+        r"(?:$|(?:hours?|minutes?|seconds?|weeks?|days?|months?|million|hundred|thousand|zero|minus|point)\b)"
+        rf"|^(?!one to one){NUMBER} (?:to|or)\b|\b(?:an?|the|or|set)$|^(?:next|this) year\b"
+        r"|^(?:no|nope|sorry|i mean|i meant|wait|not(?! to\b)|except|but|why|should|did)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        rf"^(?:{NUMBER_ZH}|半|点|[个又零])*(?:$|小时|钟头|分钟?(?![享给])|秒|刻钟|点半?$|半?钟$)"
+        "|^负|^[明后今]年|^[哦噢啊]?(?:不是|不对|不(?=[，,]|$)|错了|我是说)|^除[了去]|^(?:周末|周[一二三四五六日天]|星期[一二三四五六日天])"
+        "(?:就|都)?(?:不|别)"
+    ),
+}
+"""What the name of something that rings is none of: a number or a unit that was left over, or a word taken back."""
+
+_EXCEPTION: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"\b(?:except(?:ing)?|excluding|apart from|aside from|other than|(?:all|every\w*|any\w*) but|"
+        r"but (?:not|keep|leave|for)|(?:weekends?|days?) off)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        "除了|除去|除开|以外|之外|除外|(?:但是?|不过|，|,)(?:周末|周.|星期.|礼拜.|节假日)(?:就|都)?(?:不|别)"
+    ),
+}
+"""Something that is left out of what is wanted."""
+
+_FEAST: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"\b(?:(?:chinese|lunar) new year|thanksgiving|passover|ramadan|eid|diwali|hanukkah|(?:mother|father)'?s'? day|"
+        r"(?:ash wednesday|palm sunday|maundy thursday|whit \w+|shrove tuesday|pancake day|labou?r day|memorial day|"
+        r"independence day|bank holiday)|(?<=on )(?:my|our|his|her|[\w]+'s) (?:birthday|anniversary))\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        "除夕|春节|中秋|端午|元宵|清明节|重阳|七夕|冬至|腊八|小年|大年|农历|阴历|(?:母亲|父亲|感恩|复活)节|[腊正]月|(?<![最当月])初[一二三四五六七八九十]"
+    ),
+}
+"""Days of which nobody here knows when they are."""
+
+
+def told_not_to(state: DialogState) -> bool:
+    """Say whether the words keep from doing something: don't clear the list; 不要取消计时器."""
+    plain = without_fillers(mended(state.words, state.language), state.language)
+    return beginning("keeping_from", state.language).match(plain) is not None
+
+
+def is_talk(state: DialogState, intent: Intent) -> bool:
+    """Say whether something that would ring was only asked about, or told of: should I set an alarm for seven."""
+    words, language = mended(state.words, state.language), state.language
+    plain = without_fillers(words, language)
+    if intent.name in TIMED and beginning("not_rung_for", language).match(plain):
+        return True
+    if intent.name not in TIMED or anywhere(language, "asked_all_the_same").search(words):
+        return False
+    return bool(beginning("only_asked", language).match(plain) or anywhere(language, "only_told").search(words))
+
+
+def not_read(state: DialogState, intent: Intent) -> str:
+    """Return what is said where something in the words was not read, by which they mean something else; else ""."""
+    if intent.name not in _CHANGING or intent.text("but"):
+        return ""
+    words, language = mended(state.words, state.language), state.language
+    is_left_out = _EXCEPTION[language].search(words) is not None and not _has_exception(intent, language)
+    is_unread = is_left_out or (intent.name in {*TIMED, "ask_when"} and _has_left_over(words, intent, language))
+    return phrase("not_done", language) if is_unread else ""
+
+
+def _has_exception(intent: Intent, language: Language) -> bool:
+    """Say whether what is left out was read: in a rule, in the middle of what somebody is reminded of."""
+    if "without" in intent.slots or (intent.text("repeat").count(",") == 5 and not names_day(intent)):
+        return True
+    found = (_EXCEPTION[language].search(intent.text(slot)) for slot in ("label",))
+    return intent.name not in {"timer_cancel", "timer_change"} and any(each and each.start() for each in found)
+
+
+def _has_left_over(words: str, intent: Intent, language: Language) -> bool:
+    """Say whether a part of the time was taken for what it is for, or behind a number stands what is like a unit."""
+    label = intent.text("label")
+    feast = _FEAST[language].search(words)
+    named = re.escape(feast.group()) if feast else ""
+    is_time = re.match(rf"(?:at|on|for|by) {named}", label) or re.search(rf"{named}[^，。]{{0,6}}点", words)
+    if feast and (is_time or feast.group() not in label):
+        return True
+    if label and _NOT_READ[language].search(label):
+        return True
+    if language == "zh":
+        return False
+    behind = re.findall(rf"\b{NUMBER}[ -]([a-z]+)", words, re.IGNORECASE)
+    return any(_is_like_unit(word.lower()) for word in behind) or re.search(r"\b(?:minus|zero) ", words) is not None
+
+
+def _is_like_unit(word: str) -> bool:
+    return word not in {*_UNITS, *_NO_UNITS} and bool(get_close_matches(word, _UNITS, 1, 0.83))

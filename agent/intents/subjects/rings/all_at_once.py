@@ -1,0 +1,82 @@
+"""All that rings cancelled at one word: of the kind that was named, of a day, and but for what was to stay."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from agent.intents.dialog_state import Action, DialogState
+from agent.intents.intent import Intent, Language
+from agent.intents.phrases import phrase
+from agent.intents.spoken import is_length
+from agent.intents.subjects.lists import things
+from agent.intents.subjects.rings.timers import timers_in
+from agent.intents.subjects.rings.which_timer import Timer, label_of, meant, on_that_day
+
+MOST_CANCELLED: Final = 8
+"""Timers cancelled at one word; the budget of an event is ten calls."""
+
+_NAMED: Final = {
+    "timer": re.compile(r"\b(?:timers?|countdowns?)\b|计时器|定时器|倒计时|计时", re.IGNORECASE),
+    "alarm": re.compile(r"\balarms?\b|闹钟|闹铃", re.IGNORECASE),
+    "reminder": re.compile(r"\breminders?\b|提醒", re.IGNORECASE),
+}
+"""How each kind is named."""
+
+_TOLD: Final[dict[Language, dict[str, str]]] = {
+    "en": {"timer": "{} timer", "alarm": "{} alarm", "reminder": "{} reminder"},
+    "zh": {"timer": "{}个计时器", "alarm": "{}个闹钟", "reminder": "{}个提醒"},
+}
+
+
+def cancel_all(state: DialogState, intent: Intent) -> list[Action] | str:
+    """List the timers, then cancel each that is meant; what is left over is told.
+
+    Slots: those of a day, `but` for what stays, and `of` for the words without that.
+    """
+    listed = state.result("list_timers")
+    if listed is None or listed.is_uncertain:
+        return [state.action("list_timers")]
+    there, kinds = timers_in(listed), _kinds_in(intent.text("of") or state.words)
+    wanted = [each for each in on_that_day(state, there, intent) if not kinds or _kind(each) in {*kinds, ""}]
+    spared = _spared(state, wanted, intent.text("but"))
+    if spared is None or not wanted:
+        return phrase("timer_not_that" if there else "timer_none", state.language)
+    wanted = [each for each in wanted if each not in spared]
+    if not (results := state.results("cancel_timer")):
+        calls = [state.action("cancel_timer", which=each["id"]) for each in wanted[:MOST_CANCELLED]]
+        return calls or phrase("left_alone", state.language)
+    gone = [each for each, result in zip(wanted, results, strict=False) if not result.has_failed]
+    return _told(gone, len(wanted) - len(results), state.language)
+
+
+def _told(gone: Sequence[Timer], left: int, language: Language) -> str:
+    """Say how many of each kind were cancelled, and how many are left."""
+    counts = Counter(_kind(each) or "timer" for each in gone)
+    if len(gone) == 1 and not left:
+        return phrase("timer_cancelled", language)
+    each = [
+        _TOLD[language][kind].format(count) + "s" * (language == "en" and count > 1) for kind, count in counts.items()
+    ]
+    what = "、".join(each) if language == "zh" else " and ".join(each)
+    told = phrase("rings_cancelled", language, what=what or _TOLD[language]["timer"].format(0))
+    more = phrase("rings_left", language, count=left) if left else ""
+    return f"{told} {more}".strip() if language == "en" else told + more
+
+
+def _spared(state: DialogState, timers: Sequence[Timer], but: str) -> list[Timer] | None:
+    """Return what is to stay, by its kind or its names; None where something of it is not there."""
+    if kinds := _kinds_in(but):
+        return [each for each in timers if _kind(each) in kinds] or None
+    found = [meant(state, timers, Intent("timer_cancel", {"label": name})) for name in things(but)]
+    return [each for each in found if each is not None] if all(found) else None
+
+
+def _kinds_in(words: str) -> set[str]:
+    return {kind for kind, named in _NAMED.items() if named.search(words)}
+
+
+def _kind(timer: Timer) -> str:
+    """Return what people call it: an alarm that is for something reminds of it; "" where its tool does not tell."""
+    kind, label = str(timer.get("kind", "")), label_of(timer)
+    return "reminder" if kind == "alarm" and label and not is_length(label) else kind

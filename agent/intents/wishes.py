@@ -81,7 +81,8 @@ def wishes(state: DialogState, understand: Understand, said: str = "") -> list[s
     hour and a half" is one length, and what somebody is to be reminded of may have an "and" in it.
     """
     words = mended(said or state.words, state.language)
-    if len(words) > _LONGEST[state.language] or state.is_doubtful:
+    is_of_all = anywhere(state.language, "of_all").search(words)  # the average of 3, 5 and 10
+    if len(words) > _LONGEST[state.language] or state.is_doubtful or is_of_all:
         return [state.words]
     return _parted(state, each_alone(words), understand) or [state.words]
 

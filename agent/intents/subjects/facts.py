@@ -18,7 +18,8 @@ ENOUGH: Final = 0.6
 """Share of a question's words that a statement must have to be quoted: two of three, but not one of two."""
 
 _CLAUSES: Final = re.compile(
-    r"[.;!?]\s+|,?\s+and\s+(?=(?:the |my |our |his |her |their )?[\w']+(?:'s| is| are| has| have| was)\b)",
+    r"[.;!?]\s+|,?\s+(?:and|but)\s+(?=(?-i:[A-Z])[\w']+ \w+s\b)|"
+    r",?\s+and\s+(?=(?:the |my |our |his |her |their )?[\w']+(?:'s| is| are| has| have| was)\b)",
     re.IGNORECASE,
 )
 """Between what is told of one thing and what of the next."""
@@ -28,7 +29,9 @@ _MAY: Final = re.compile(
 )
 """Asks what may be, which nobody can conclude who was only told what is."""
 
-_ONE_VALUE: Final = re.compile(r"\b(favou?rite|password|passcode|code|pin|birthday|called|named)\b", re.IGNORECASE)
+_ONE_VALUE: Final = re.compile(
+    r"\b(favou?rite|password|passcode|code|pin|birthday|called|named)\b|密码|号码|生日|地址", re.IGNORECASE
+)
 """What has one value at a time."""
 
 
@@ -146,6 +149,13 @@ class Fact(Struct, frozen=True, dict=True):
             return "yes" if self.is_negative == asks_not else "no"
         can_exclude = 0 < len(missing) < len(wanted) and not self.is_negative and not asks_not
         return "no" if can_exclude and self._excludes(question, missing) else ""
+
+    def denies(self, other: "Fact", question: Question) -> bool:
+        """Say whether it says the contrary of another one to a question, or gives what has one value anew."""
+        verdict = self.verdict(question)
+        if not verdict and _ONE_VALUE.search(self.text) and _ONE_VALUE.search(question.text):
+            return self.share_of(question) >= ENOUGH
+        return {verdict, other.verdict(question)} == {"yes", "no"}
 
     def _is_of_same_person(self, question: Question) -> bool:
         """Say whether both are about the one who speaks, or neither, where a verb has no other subject."""

@@ -202,6 +202,8 @@ def _whether(facts: Sequence[Fact], question: Question, language: Language) -> s
     kept = [fact for fact in facts if fact.was_to_be_kept and fact.share_of(question) >= LEAST] or facts
     for fact in kept:
         if verdict := fact.verdict(question):
+            if since := next((each for each in facts if each.age > fact.age and each.denies(fact, question)), None):
+                return phrase("recalled_both", language, fact=_turned(since), before=_turned(fact))
             return phrase(f"recalled_{verdict}", language, fact=_turned(fact))
     whole = [fact for fact in kept if fact.share_of(question) > 1 - 1e-9]
     if whole:

@@ -95,8 +95,8 @@ def _has_exception(intent: Intent, language: Language) -> bool:
     """Say whether what is left out was read: in a rule, in the middle of what somebody is reminded of."""
     if "without" in intent.slots or (intent.text("repeat").count(",") == 5 and not names_day(intent)):
         return True
-    found = (_EXCEPTION[language].search(intent.text(slot)) for slot in ("label",))
-    return intent.name not in {"timer_cancel", "timer_change"} and any(each and each.start() for each in found)
+    found = _EXCEPTION[language].search(intent.text("label"))
+    return intent.name not in {"timer_cancel", "timer_change"} and found is not None and found.start() > 0
 
 
 def _has_left_over(words: str, intent: Intent, language: Language) -> bool:

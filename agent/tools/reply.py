@@ -39,7 +39,8 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
     ) -> Json:
         """Say something to whoever the event in hand came from."""
         delivery = run_state.deliveries.get(call.id)
-        if not (text := words_of(text)).strip():
+        given, text = text, words_of(text)
+        if given.strip() and not text.strip():  # nothing but thinking; an empty text is one's silence
             raise ToolFailed("there are no words in the text; write what is to be said")
         if delivery is None and not room:
             if (letters := letters_of(text)) and letters in map(letters_of, run_state.said):

@@ -43,6 +43,16 @@ async def test_a_reply_of_nothing_but_thinking_is_no_reply(tmp_path: Path) -> No
     assert results[1].startswith("refused: your reply did not reach its end")
 
 
+async def test_an_empty_reply_is_silence_and_not_asked_for_again(tmp_path: Path) -> None:
+    model = ScriptedModel(calls(reply(""), COMPLETE), calls(reply(" "), COMPLETE))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(spoken("the news at nine"))
+        assert mind.outlet.said == []
+        await mind.handle(typed("hello"))
+        assert mind.outlet.said == ["I have nothing to say to that."]
+    assert len(model.requests) == 2
+
+
 @pytest.mark.parametrize(
     "script",
     [

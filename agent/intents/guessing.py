@@ -58,8 +58,15 @@ _OF_VOLUME: Final = re.compile(
 """Of which one stands in what wants it louder or quieter."""
 
 
+_SETTING: Final = frozenset({"wake", "remind"})
+_COMES_AGAIN: Final = re.compile(r"\b(?:every|each|daily|weekly|\w+days)\b|每|天天|逢", re.IGNORECASE)
+"""What shows that something is wanted again and again."""
+
+
 def _is_of_other(name: str, plain: str, words: str) -> bool:
-    """Say whether words that are read as a question for the time or the date here name another place or day."""
+    """Say whether a plain sentence says something else than the words: of another place or day, or only for once."""
+    if name in _SETTING and _COMES_AGAIN.search(words) and not _COMES_AGAIN.search(plain):
+        return True  # a yes would set it for once
     if name.startswith("volume"):
         return _OF_VOLUME.search(words) is None
     if name not in _ELSEWHERE or plain not in _HERE:

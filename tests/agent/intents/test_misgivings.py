@@ -404,3 +404,8 @@ async def test_the_alarm_of_a_day_is_moved_and_none_is_added(kitchen: Kitchen) -
     await kitchen.hear("wake me tomorrow at seven")
     await kitchen.hear("change tomorrow's alarm to 6:15")
     assert await kitchen.rings() == ["2026-11-22 06:15"]
+
+
+@pytest.mark.parametrize("words", ["每周二晚上提醒我倒垃圾", "每个月初提醒我交房租水电"])
+async def test_what_comes_again_is_not_offered_for_once(kitchen: Kitchen, words: str) -> None:
+    assert "对吗" not in await kitchen.hear(words)

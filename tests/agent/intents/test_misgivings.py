@@ -127,6 +127,13 @@ async def test_where_nothing_is_called_so_all_stay(kitchen: Kitchen) -> None:
     assert len(await kitchen.rings()) == 1
 
 
+async def heard_last(folder: Path, *said: str) -> str:
+    """Return what a home answers to the last of some sentences of one conversation."""
+    async with a_home(folder) as home:
+        answers = [await home.hear(words, follows=bool(number)) for number, words in enumerate(said)]
+    return answers[-1]
+
+
 @pytest.mark.parametrize(
     ("words", "on"),
     [
@@ -146,10 +153,9 @@ async def test_where_nothing_is_called_so_all_stay(kitchen: Kitchen) -> None:
     ],
 )
 async def test_what_a_list_holds_after_it(tmp_path: Path, words: str, on: str) -> None:
-    async with a_home(tmp_path) as home:
-        await home.hear("add milk, bread and salt to the shopping list")
-        await home.hear(words, follows=True)
-        told = await home.hear("what is on the shopping list", follows=True)
+    told = await heard_last(
+        tmp_path, "add milk, bread and salt to the shopping list", words, "what is on the shopping list"
+    )
     assert told == (f"On the shopping list there is: {on}." if on else "There is nothing on the shopping list.")
 
 
@@ -167,10 +173,8 @@ async def test_what_a_list_holds_after_it(tmp_path: Path, words: str, on: str) -
     ],
 )
 async def test_what_a_list_holds_after_it_in_chinese(tmp_path: Path, words: str, on: str) -> None:
-    async with a_home(tmp_path) as home:
-        await home.hear("购物清单加牛奶、面包、盐")
-        await home.hear(words, follows=True)
-        assert await home.hear("购物清单上有什么", follows=True) == f"购物清单上有：{on}。"
+    told = await heard_last(tmp_path, "购物清单加牛奶、面包、盐", words, "购物清单上有什么")
+    assert told == f"购物清单上有：{on}。"
 
 
 @pytest.mark.parametrize(

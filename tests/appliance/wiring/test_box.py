@@ -23,7 +23,7 @@ from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.model.catalog import ModelCatalog
 from appliance.reflexes.verbs import Order
 from appliance.rooms.rooms import Room as OneRoom
-from appliance.service import LOOPS, serve
+from appliance.service import APART, LOOPS, serve
 from appliance.wiring.box import Box, open_box
 from appliance.wiring.environment import Environment
 from audio.echo.self_echo import REASON as OWN_WORDS
@@ -414,3 +414,4 @@ def test_the_screen_names_no_loop_that_nobody_hands_over() -> None:
     code = "".join((ROOT / path).read_text(encoding="utf-8") for path in sources() if path.name != "service.py")
     connections = [f"speech: the connection to {each.name}" for each in (SovitsSynthesizer, OpenAiSpeechSynthesizer)]
     assert [name for name in LOOPS if name.partition(": ")[2] not in code and name not in connections] == []
+    assert [kind for kind in APART if not any(name.startswith(kind) for name in LOOPS)] == []

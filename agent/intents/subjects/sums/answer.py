@@ -8,6 +8,7 @@ from agent.intents.phrases import phrase
 from agent.intents.spoken import spoken_number
 from agent.intents.subjects.sums import chinese, english
 from agent.intents.subjects.sums.units import converted
+from agent.intents.wording import anywhere
 
 MOST_CLAUSES: Final = 4
 """Of a sentence, of which one may be a sum."""
@@ -39,12 +40,9 @@ def answer_sum(words: str) -> str:
     return found or _calculated(_THINGS.sub("", text), language)
 
 
-_OF_ALL: Final = re.compile(r"\b(?:average|mean of|median)\b|平均", re.IGNORECASE)
-
-
 def answer_clause(words: str) -> str:
     """Return the answer to the one clause of a sentence that is a sum or a conversion; "" where none is, or several."""
-    if _OF_ALL.search(words):
+    if anywhere(language_of(words), "of_all").search(words):
         return ""  # of what is enumerated, which is no clause of its own
     clauses = re.split(r"[，。；！？]|[,;.!?]\s+", words)
     found = [told for clause in clauses[:MOST_CLAUSES] if (told := answer_sum(clause))] if len(clauses) > 1 else []

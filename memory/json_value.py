@@ -41,6 +41,12 @@ def whole(value: Json) -> Json:
     return found
 
 
+def read_whole(text: str) -> Json:
+    """Return a stranger's JSON, half a character as "?". Raises ValueError where it is none, and RecursionError."""
+    found: Json = json.loads(text)
+    return whole(found) if "\\ud" in text.lower() else found
+
+
 def listed(value: Json) -> list[Json]:
     """Return a list as it is, and an empty one for anything else."""
     return value if isinstance(value, list) else []

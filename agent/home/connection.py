@@ -1,7 +1,6 @@
 """The one adapter to Home Assistant's WebSocket: questions with their answers, and what it tells unasked."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from itertools import count
@@ -11,7 +10,7 @@ import aiohttp
 
 from agent.errors import HomeLost, HomeRefused, TokenRefused
 from agent.tools.mcp.schema import plain
-from memory.json_value import Json, fields
+from memory.json_value import Json, fields, read_whole
 
 CONNECT_SECONDS: Final = 10.0
 """Until it has let us in."""
@@ -153,10 +152,9 @@ async def _close(socket: aiohttp.ClientWebSocketResponse) -> None:
 async def parsed(text: str) -> Json:
     """Return a message as JSON, a big one parsed in a thread. Raises `HomeLost` where it is none."""
     try:
-        value: Json = await asyncio.to_thread(json.loads, text) if len(text) > BIG else json.loads(text)
+        return await asyncio.to_thread(read_whole, text) if len(text) > BIG else read_whole(text)
     except (ValueError, RecursionError) as error:
         raise HomeLost("it breaks the protocol") from error
-    return value
 
 
 async def _let_in(http: aiohttp.ClientSession, url: str, token: str) -> aiohttp.ClientWebSocketResponse:

@@ -210,6 +210,7 @@ class RecognizerChain:
             member.failed(error, late=self._clock() - began >= COSTLY_SECONDS)
             raise
         member.worked()
+        heard = replace(heard, text=heard.text.encode(errors="replace").decode())  # half a character, as "?"
         return heard if "compression_ratio" in heard.evidence else _with_ratio(heard)
 
     def _in_order(self) -> list[_Member]:

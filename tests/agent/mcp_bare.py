@@ -10,6 +10,7 @@ its beginning and at a call, while there is FOLDER/away. KIND is
 - hung: answers no call, and ends by no request;
 - slow: answers no call, tells a change instead, and has a tool named cancelled once the call is;
 - wrong: answers a call with what is no result;
+- half: answers a call with half a character;
 - lists: has a list of tools without end.
 """
 
@@ -52,6 +53,8 @@ def result_of(method: str, params: dict[str, Any]) -> object:
         return {"tools": json.loads((folder / "tools.json").read_text()) + extra, **more}
     if kind == "wrong":
         return {"content": "no list"}
+    if kind == "half":
+        return {"content": [{"type": "text", "text": "the sea \ud83c"}]}
     return {"content": [{"type": "text", "text": f"{params['name']} {json.dumps(params['arguments'])}"}]}
 
 

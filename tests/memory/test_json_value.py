@@ -3,7 +3,7 @@
 import pytest
 from msgspec import Struct
 
-from memory.json_value import read_json
+from memory.json_value import Json, read_json, read_whole
 
 
 class Kept(Struct, frozen=True):
@@ -31,3 +31,15 @@ NONE = {
 def test_what_is_none_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         read_json(data, Kept)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (r'{"a": ["x \ud800", 1]}', {"a": ["x ?", 1]}),
+        (r'"\uD83C\uDF84 \udf84"', "🎄 ?"),
+        (r'"C:\\udders"', r"C:\udders"),
+    ],
+)
+def test_half_a_character_of_a_stranger_is_a_question_mark(text: str, read: Json) -> None:
+    assert read_whole(text) == read

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp.types import jsonrpc_message_adapter
+from mcp.types import JSONRPCMessage, jsonrpc_message_adapter
 
 from agent.errors import ServerLost
 from agent.tools.mcp.leash import leashed
 from agent.tools.mcp.schema import plain
 from agent.tools.mcp.server import LAST_WORDS, Server
+from memory.json_value import read_whole
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -54,8 +55,8 @@ class Program:
         try:
             while line := await self._process.stdout.readline():
                 try:
-                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                except ValueError:  # many a program greets its user there
+                    message = _message(line)
+                except (ValueError, RecursionError):  # many a program greets its user there
                     self._heard(line)
                     continue
                 await incoming.send(SessionMessage(message))
@@ -127,6 +128,16 @@ class Program:
         if code < 0:
             return f"its program was killed by {signal.Signals(-code).name}"
         return LAST_WORDS.join([f"its program ended with code {code}", *self._last])
+
+
+def _message(line: bytes) -> JSONRPCMessage:
+    """Return a message, half a character of it as "?", as pydantic takes none. Raises ValueError, RecursionError."""
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        if b"\\ud" not in line.lower():
+            raise
+        return jsonrpc_message_adapter.validate_python(read_whole(line.decode()), by_name=False)
 
 
 @asynccontextmanager

@@ -108,6 +108,11 @@ def test_the_first_hears_and_nobody_else_is_asked() -> None:
     assert (remote.asked, last.made) == (0, [])
 
 
+def test_half_a_character_of_a_server_is_a_question_mark() -> None:
+    with chain_of(Remote(["what time is it \ud800"])) as chain:
+        assert chain.transcribe(spoken()).text == "what time is it ?"
+
+
 @pytest.mark.shows("F28", "V14")
 @pytest.mark.parametrize("order", ["local first", "remote first"])
 def test_where_the_first_fails_the_next_hears_the_same_utterance(order: str) -> None:

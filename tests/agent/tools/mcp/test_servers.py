@@ -143,6 +143,12 @@ async def test_an_answer_that_breaks_the_protocol_is_told_and_costs_nothing_else
         assert house.servers.describe()["bare"] == {"state": "connected", "tools": 1, "losses": 0}
 
 
+async def test_an_answer_with_half_a_character_is_an_answer(tmp_path: Path) -> None:
+    async with a_house(bare(tmp_path, a_tool("look"), kind="half")) as house:
+        await house.connected("bare")
+        assert await house.said("bare_look") == "the sea ?"
+
+
 async def test_a_tool_that_breaks_the_protocol_costs_the_list_it_is_in(tmp_path: Path) -> None:
     async with a_house(bare(tmp_path, a_tool("look"), a_tool("", inputSchema="none"))) as house:
         assert (await house.lost("bare")).startswith("it breaks the protocol (Input should be a valid dictionary")

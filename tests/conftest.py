@@ -19,7 +19,7 @@ from tests.figures import FIGURES
 from tests.guard import refuse_the_network
 from tests.marks import REAL, is_never_fast, mark
 from tests.needs import hidden_in_ci, reason_to_skip
-from tests.workers import Worker, alone_at_the_server, hand_in, share, take_in, write_seconds
+from tests.workers import Worker, alone_at_the_server, compiled_once, hand_in, share, take_in, write_seconds
 
 for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
     os.environ.pop(name, None)
@@ -53,6 +53,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import for a fast run what it leaves out whole; None leaves it to others."""
     return True if config.getoption("--fast") and is_never_fast(collection_path) else None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect after whoever compiles the test files."""
+    with compiled_once():
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)

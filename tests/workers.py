@@ -35,6 +35,21 @@ def share(items: list[pytest.Item]) -> None:
 
 
 @contextmanager
+def compiled_once() -> Iterator[None]:
+    """In a fresh clone, let the first process that collects compile the test files, and the others read what it made.
+
+    That is half a minute of a processor for each of them: pytest rewrites every assert, hypothesis reads every module.
+    """
+    with Path(__file__).open() as lock:
+        if not any((ROOT / "tests" / "year" / "__pycache__").glob("*-pytest-*.pyc")):  # the last that is collected
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                fcntl.flock(lock, fcntl.LOCK_SH)
+        yield
+
+
+@contextmanager
 def alone_at_the_server(item: pytest.Item) -> Iterator[None]:
     """Let one test at a time, of all processes, use a Neo4j server that somebody named: it has one graph."""
     if not (named_server() and item.get_closest_marker("neo4j")):

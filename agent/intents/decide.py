@@ -6,22 +6,22 @@ from typing import Final
 from msgspec.structs import replace
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
-from agent.intents import ringing
 from agent.intents.dialog_state import Action, DialogState
-from agent.intents.exceptions import all_but
 from agent.intents.follow_up.in_full import in_full, sum_on
 from agent.intents.follow_up.meaning import asked_back, follow_up, said_yes_to
-from agent.intents.guessing import guessed
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
-from agent.intents.misgivings import is_talk, not_read, told_not_to
-from agent.intents.phrases import phrase
+from agent.intents.judging.exceptions import all_but
+from agent.intents.judging.guessing import guessed
+from agent.intents.judging.misgivings import is_talk, not_read, told_not_to
+from agent.intents.language.wording import bare, mended, without_fillers
+from agent.intents.reading import ringing
+from agent.intents.reading.wishes import begun, clause_of, one_by_one, wishes
+from agent.intents.saying.phrases import phrase
 from agent.intents.skills import NO_SKILL, SKILLS, Skill
 from agent.intents.subjects import agenda, chance, recall, unknown, voices, weather
 from agent.intents.subjects.home import HOME_SAY, WORDS, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.rings import pausing, timers
 from agent.intents.subjects.sums.answer import answer_clause, answer_sum
-from agent.intents.wishes import begun, clause_of, one_by_one, wishes
-from agent.intents.wording import bare, mended, without_fillers
 from agent.tools.tool import unmarked
 
 _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."

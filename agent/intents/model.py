@@ -13,7 +13,7 @@ from agent.model.interface import OFFLINE, Answer, ArgumentsDelta, StreamItem, T
 from agent.model.messages import Message, ToolCall, ToolSpec
 
 if TYPE_CHECKING:  # hassil costs 0.3 s, and no start waits for it or for the rules
-    from agent.intents.understanding import Understanding
+    from agent.intents.reading.understanding import Understanding
 
 Decide: TypeAlias = Callable[[DialogState, Understand], list[Action]]
 """What to do next."""
@@ -67,7 +67,7 @@ class OfflineModel:
 
 def _load() -> "tuple[Decide, Understanding]":
     from agent.intents.decide import decide
-    from agent.intents.understanding import load_understanding
+    from agent.intents.reading.understanding import load_understanding
 
     return decide, load_understanding()
 

@@ -8,7 +8,8 @@ from msgspec import Struct
 from agent.intents.dialog_state import DialogState
 from agent.intents.follow_up.meaning import asked_back
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
+from agent.intents.language.wording import bare
+from agent.intents.saying.phrases import phrase
 from agent.intents.subjects import (
     agenda,
     almanac,
@@ -24,7 +25,6 @@ from agent.intents.subjects import (
     weather,
 )
 from agent.intents.subjects.rings import all_at_once, day_before, interval, pausing, timers
-from agent.intents.wording import bare
 
 
 class Skill(Struct, frozen=True):

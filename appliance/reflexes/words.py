@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.intents.questions import is_question
-from agent.intents.spoken import spoken_length
+from agent.intents.language.questions import is_question
+from agent.intents.saying.spoken import spoken_length
 from audio.language import sentence_language
 
 _PHRASES: Final = {

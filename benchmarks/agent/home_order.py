@@ -12,7 +12,7 @@ from agent.home.asking import Sentences
 from agent.home.consent import Consent
 from agent.home.home import Home
 from agent.intents.model import OfflineModel
-from agent.intents.understanding import Understanding
+from agent.intents.reading.understanding import Understanding
 from agent.model.interface import Answer
 from agent.model.messages import Message
 from agent.tools.tool import tool

@@ -6,7 +6,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from agent.intents.grammar import command_grammar
+from agent.intents.language.grammar import command_grammar
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.intents.grammar import command_grammar
+from agent.intents.language.grammar import command_grammar
 from appliance.rooms.arbitration import SAME_WORDS, Hearing, is_same, is_same_time, likeness, merit_of
 from audio.interfaces import Recognizer
 from audio.pcm import SAMPLE_RATE, Samples

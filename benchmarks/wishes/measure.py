@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from agent.intents.guessing import LIKELY
 from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.judging.guessing import LIKELY
+from agent.intents.language.wording import mended
 from agent.intents.learned.network import Network, Reading
 from agent.intents.learned.network import network as shipped
 from agent.intents.learned.plain import plainly
-from agent.intents.ringing import VAGUE
-from agent.intents.understanding import load_understanding
-from agent.intents.wording import mended
+from agent.intents.reading.ringing import VAGUE
+from agent.intents.reading.understanding import load_understanding
 from benchmarks.wishes.lines import Line, read_lines
 
 CERTAINTIES: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)

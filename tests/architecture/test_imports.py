@@ -73,6 +73,27 @@ def test_packages_import_only_downwards() -> None:
     assert upward == []
 
 
+PIPELINE = ("language", "saying", "subjects", "learned", "follow_up", "reading", "judging")
+"""The rooms of agent/intents: each imports those before it, and what lies beside them decides by all."""
+
+
+def test_the_rooms_of_a_sentence_import_one_way() -> None:
+    rooms = {entry.parent.name for entry in (ROOT / "agent/intents").glob("*/__init__.py")}
+    backwards = [
+        f"{path}:{line} imports {name}"
+        for path in sources()
+        if path.is_relative_to("agent/intents") and path.parts[2] in PIPELINE
+        for name, line in imports(path)
+        if name.startswith("agent.intents.") and not may_be_read(path.parts[2], name.split(".")[2])
+    ]
+    assert (rooms, backwards) == ({*PIPELINE}, [])
+
+
+def may_be_read(room: str, name: str) -> bool:
+    """Say whether a room may import what lies in agent/intents under a name."""
+    return name in {"intent", "dialog_state", *PIPELINE[: PIPELINE.index(room) + 1]}
+
+
 def test_what_audio_and_memory_share_is_one_file() -> None:
     shared = [path for path in (ROOT / "audio").rglob("*.py") if path.is_symlink()]
     names = ("backoff", "chinese", "egress")

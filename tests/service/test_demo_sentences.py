@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.intents.grammar import command_grammar
+from agent.intents.language.grammar import command_grammar
 from appliance.cli.talk.demo import QUESTION, speak_question, words
 from audio.capture.recording import read_recording
 from audio.interfaces import Recognizer

@@ -5,9 +5,9 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import Language, Understand
-from agent.intents.phrases import gaps
+from agent.intents.language.wording import anywhere, beginning, ending, is_story, without_fillers
+from agent.intents.saying.phrases import gaps
 from agent.intents.subjects.sums.going_on import continued
-from agent.intents.wording import anywhere, beginning, ending, is_story, without_fillers
 
 _LONGEST_THING: Final = 10
 """Characters of what is asked the same of as of the thing before it."""

@@ -9,14 +9,14 @@ from agent.intents.follow_up.in_full import ASKED_THERE
 from agent.intents.follow_up.of_lists import of_listed, of_lists
 from agent.intents.follow_up.of_timers import of_timers
 from agent.intents.intent import Intent, Language, Understand, language_of
-from agent.intents.phrases import gaps, phrase
-from agent.intents.questions import is_question
+from agent.intents.language.questions import is_question
+from agent.intents.language.wording import anywhere, bare, beginning, is_story, mended, without_fillers
+from agent.intents.saying.phrases import gaps, phrase
 from agent.intents.subjects import chance, unknown
 from agent.intents.subjects.lists import LOOKED_BACK, spoken_of
 from agent.intents.subjects.recall import put_right
 from agent.intents.subjects.rings.pausing import is_of_pause
 from agent.intents.subjects.rings.which_timer import RINGING
-from agent.intents.wording import anywhere, bare, beginning, is_story, mended, without_fillers
 
 _TIMERS: Final = RINGING | {"list_timers", "cancel_timer"}
 """Tools by which a turn was about what rings."""

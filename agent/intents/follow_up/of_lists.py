@@ -6,10 +6,10 @@ from typing import Final
 
 from agent.intents.dialog_state import Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
-from agent.intents.phrases import gaps
-from agent.intents.questions import is_question, tokens
+from agent.intents.language.questions import is_question, tokens
+from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
+from agent.intents.saying.phrases import gaps
 from agent.intents.subjects.lists import core_of, instead_of, items_told, replies_in, things, with_amount
-from agent.intents.wording import anywhere, beginning, ending, without_fillers
 
 _RINGS: Final = ("wake", "timer", "remind")
 """Wordings of what is said of something that rings, and of no thing on a list that is called the same."""

@@ -7,12 +7,12 @@ from typing import Final
 
 from agent.intents.dialog_state import Turn
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand, language_of
-from agent.intents.questions import is_question, is_statement
-from agent.intents.spoken import is_length, moment_told
+from agent.intents.language.questions import is_question, is_statement
+from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
+from agent.intents.saying.spoken import is_length, moment_told
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.rings.timers import same_half
 from agent.intents.subjects.rings.which_timer import RINGING
-from agent.intents.wording import anywhere, beginning, ending, without_fillers
 from memory.json_value import Json, fields
 
 _MEANS_NOTHING: Final = frozenset({"unknown", "outside"})

@@ -7,8 +7,8 @@ from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent, Language
-from agent.intents.phrases import phrase
-from agent.intents.spoken import clock, date, spoken_length
+from agent.intents.saying.phrases import phrase
+from agent.intents.saying.spoken import clock, date, spoken_length
 from agent.tools.tool import unmarked
 from memory.json_value import Json, fields, listed, objects
 

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
-from agent.intents.spoken import clock, date, spoken_length, spoken_weeks
+from agent.intents.saying.phrases import phrase
+from agent.intents.saying.spoken import clock, date, spoken_length, spoken_weeks
 from agent.intents.subjects.days import days_ahead, names_day, next_moment
 
 _NAMED: Final = (-1, 1, 2)

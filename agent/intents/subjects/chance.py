@@ -5,7 +5,7 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
+from agent.intents.saying.phrases import phrase
 
 INTENTS: Final = frozenset({"coin", "draw"})
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
-from agent.intents.questions import content_words
+from agent.intents.language.questions import content_words
+from agent.intents.saying.phrases import phrase
 from agent.tools.device import DeviceVerb
 
 VOLUME_STEP: Final = 15

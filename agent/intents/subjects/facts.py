@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from agent.intents.intent import Language, language_of
-from agent.intents.questions import SELF, Asked, Question, Token, pieces, tokens, word_classes
+from agent.intents.language.questions import SELF, Asked, Question, Token, pieces, tokens, word_classes
 
 Verdict: TypeAlias = Literal["yes", "no", ""]
 """What a statement says to a question of yes or no; "" when it says nothing plain."""

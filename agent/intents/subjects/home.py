@@ -5,7 +5,7 @@ from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Language
-from agent.intents.phrases import phrase
+from agent.intents.saying.phrases import phrase
 from agent.tools.tool import unmarked
 
 HOME_SAY: Final = "home_say"

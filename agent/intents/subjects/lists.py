@@ -11,8 +11,8 @@ from typing import Final
 from agent.event import SELF_CREATED
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.intent import Intent, Language
-from agent.intents.phrases import gaps, phrase
-from agent.intents.questions import tokens
+from agent.intents.language.questions import tokens
+from agent.intents.saying.phrases import gaps, phrase
 from memory.chinese import has_chinese
 from memory.json_value import fields, listed
 

@@ -7,11 +7,11 @@ from typing import Final
 from agent.event import SELF_CREATED
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
-from agent.intents.phrases import gaps, phrase
-from agent.intents.questions import Question, is_question, is_statement, read_question, spellings
-from agent.intents.spoken import to_second_person
+from agent.intents.language.questions import Question, is_question, is_statement, read_question, spellings
+from agent.intents.language.wording import anywhere, beginning, is_story, without_fillers
+from agent.intents.saying.phrases import gaps, phrase
+from agent.intents.saying.spoken import to_second_person
 from agent.intents.subjects.facts import ENOUGH, Fact
-from agent.intents.wording import anywhere, beginning, is_story, without_fillers
 from memory.chinese import simplified
 from memory.json_value import Json, fields, listed
 

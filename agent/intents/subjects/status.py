@@ -2,7 +2,7 @@
 
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
+from agent.intents.saying.phrases import phrase
 
 
 def told(state: DialogState, _: Intent) -> list[Action] | str:

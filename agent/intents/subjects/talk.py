@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
-from agent.intents.wording import bare
+from agent.intents.language.wording import bare
+from agent.intents.saying.phrases import phrase
 from agent.replies import AWAY
 
 Answer: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]

@@ -6,7 +6,7 @@ from typing import Final
 from agent.event import PERSON_TYPES, TIMER
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
+from agent.intents.saying.phrases import phrase
 from memory.json_value import Json, fields, objects
 
 MOST_TOLD: Final = 3

@@ -4,10 +4,10 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
-from agent.intents.questions import is_question, is_statement
+from agent.intents.language.questions import is_question, is_statement
+from agent.intents.language.wording import without_fillers
+from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.home import home_trouble
-from agent.intents.wording import without_fillers
 
 _FOR_A_MODEL: Final = (
     "outside",

@@ -6,7 +6,7 @@ from typing import Final
 from agent.event import UNKNOWN
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
+from agent.intents.saying.phrases import phrase
 
 TOOL: Final = "voice"
 INTENTS: Final = frozenset({"voice_learn", "voice_who", "voice_correct", "voice_forget"})

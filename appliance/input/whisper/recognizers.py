@@ -53,7 +53,7 @@ INSTALL: Final = "run scripts/setup, or name a server in [ears] engines"
 
 def last_resort() -> Recognizer:
     """Return what listens where nothing better does: pocketsphinx, which knows English commands."""
-    from agent.intents.grammar import command_grammar
+    from agent.intents.language.grammar import command_grammar
 
     return PocketsphinxRecognizer(command_grammar("en"))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.growth.dreams import Dreams
-from agent.intents.understanding import load_understanding
+from agent.intents.reading.understanding import load_understanding
 from agent.tools.growth import dream_tool
 from memory.history.audit import AuditLog
 from tests.agent.intents.test_mind import a_house, hear

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.intents.intent import Intent
-from agent.intents.understanding import Understanding, load_understanding
+from agent.intents.reading.understanding import Understanding, load_understanding
 from tests.agent.offline_talk import NOTHING_SAID, OFFLINE, Talk, a_timer, at, found
 
 ORDERS = [

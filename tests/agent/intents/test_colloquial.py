@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from agent.intents.learned.network import network
+from agent.intents.reading.understanding import load_understanding
 from agent.intents.subjects.lists import things
 from agent.intents.subjects.sums.answer import answer_sum
-from agent.intents.understanding import load_understanding
 from tests.agent.intents.household import a_home
 from tests.agent.offline_talk import Talk, a_timer, at
 

@@ -34,7 +34,7 @@ def asked(words: str, event_id: str = "e1") -> Message:
 @pytest.mark.shows("H9")
 def test_importing_it_imports_nothing_heavy() -> None:
     names = "hassil home_assistant_intents yaml unicode_rbnf pint simpleeval snowballstemmer text_to_num"
-    code = f"import sys, agent.intents, agent.intents.grammar; print(set({names.split()}) & set(sys.modules))"
+    code = f"import sys, agent.intents, agent.intents.language.grammar; print(set({names.split()}) & set(sys.modules))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
     assert ran.stdout.strip() == "set()"
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.intents.intent import Intent, Language, language_of
-from agent.intents.phrases import phrase
-from agent.intents.questions import read_question
-from agent.intents.spoken import (
+from agent.intents.language.questions import read_question
+from agent.intents.saying.phrases import phrase
+from agent.intents.saying.spoken import (
     behind_for,
     clock,
     date,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import Event
-from agent.intents.understanding import load_understanding
+from agent.intents.reading.understanding import load_understanding
 from agent.tools.turns import slow_tool
 from tests.agent.intents.test_mind import a_house, hear
 from tests.agent.mind import a_mind, typed

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from agent.intents.grammar import command_grammar
+from agent.intents.language.grammar import command_grammar
 from appliance.config.sections import EarsSettings
 from appliance.recorder.recording import Recording
 from appliance.recorder.replay import NO_TURN, compared

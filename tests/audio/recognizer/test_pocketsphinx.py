@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from agent.intents.grammar import command_grammar
+from agent.intents.language.grammar import command_grammar
 from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard
 from audio.capture.recording import read_recording
 from audio.errors import RecognitionFailed

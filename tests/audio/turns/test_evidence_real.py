@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.intents.grammar import command_grammar
+from agent.intents.language.grammar import command_grammar
 from audio.interfaces import Recognizer
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer

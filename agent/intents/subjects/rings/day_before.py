@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
-from agent.intents.questions import is_question, pieces
+from agent.intents.language.questions import is_question, pieces
+from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.days import days_ahead
 from agent.intents.subjects.rings import timers
 from agent.intents.subjects.sums.chinese import number_chinese

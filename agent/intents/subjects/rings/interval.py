@@ -5,7 +5,7 @@ from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
-from agent.intents.phrases import phrase
+from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.days import next_moment
 from agent.intents.subjects.rings.timers import LONGEST_LABEL, alarm_at
 

@@ -4,8 +4,8 @@ from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, Turn
 from agent.intents.intent import Intent
-from agent.intents.phrases import gaps, phrase
-from agent.intents.spoken import is_length, seconds_told, spoken_length, to_second_person
+from agent.intents.saying.phrases import gaps, phrase
+from agent.intents.saying.spoken import is_length, seconds_told, spoken_length, to_second_person
 from agent.intents.subjects.rings import timers
 from agent.intents.subjects.rings.timers import timers_in
 from agent.intents.subjects.rings.which_timer import Timer, label_of, meant

@@ -7,9 +7,10 @@ from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent, Language, Slot
-from agent.intents.phrases import phrase
-from agent.intents.questions import read_question
-from agent.intents.spoken import (
+from agent.intents.language.questions import read_question
+from agent.intents.language.wording import is_story, without_fillers
+from agent.intents.saying.phrases import phrase
+from agent.intents.saying.spoken import (
     behind_for,
     clock,
     date,
@@ -35,7 +36,6 @@ from agent.intents.subjects.rings.which_timer import (
     newest_set,
     on_that_day,
 )
-from agent.intents.wording import is_story, without_fillers
 from memory.json_value import Json, fields, objects
 
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)

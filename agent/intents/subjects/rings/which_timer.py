@@ -7,10 +7,10 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, language_of
-from agent.intents.questions import tokens
-from agent.intents.spoken import in_digits, is_length, length, moment_told
+from agent.intents.language.questions import tokens
+from agent.intents.language.wording import beginning
+from agent.intents.saying.spoken import in_digits, is_length, length, moment_told
 from agent.intents.subjects.sums.chinese import number_chinese
-from agent.intents.wording import beginning
 from memory.chinese import has_chinese
 from memory.json_value import Json, fields
 

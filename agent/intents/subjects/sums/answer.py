@@ -4,11 +4,11 @@ import re
 from typing import Final
 
 from agent.intents.intent import Language, language_of
-from agent.intents.phrases import phrase
-from agent.intents.spoken import spoken_number
+from agent.intents.language.wording import anywhere
+from agent.intents.saying.phrases import phrase
+from agent.intents.saying.spoken import spoken_number
 from agent.intents.subjects.sums import chinese, english
 from agent.intents.subjects.sums.units import converted
-from agent.intents.wording import anywhere
 
 MOST_CLAUSES: Final = 4
 """Of a sentence, of which one may be a sum."""

@@ -5,8 +5,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from agent.intents.intent import Language
-from agent.intents.phrases import phrase
-from agent.intents.spoken import spoken_number
+from agent.intents.saying.phrases import phrase
+from agent.intents.saying.spoken import spoken_number
 from agent.intents.subjects.sums.chinese import LIANG
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import yaml
 from agent.intents.intent import Language
 from agent.intents.learned.network import Reading, network
 from agent.intents.learned.plain import Plain, plainly
-from agent.intents.understanding import load_understanding
+from agent.intents.reading.understanding import load_understanding
 
 UNDERSTAND = load_understanding()
 WISHES: dict[str, dict[str, Any]] = yaml.safe_load(

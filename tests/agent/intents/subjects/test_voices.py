@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agent.intents.understanding import load_understanding
+from agent.intents.reading.understanding import load_understanding
 from memory.json_value import Json
 from tests.agent.offline_talk import OFFLINE, Talk, without
 

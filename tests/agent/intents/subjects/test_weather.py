@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.intents.reading.understanding import load_understanding
 from agent.intents.subjects.weather import SKIES as IN_CHINESE
-from agent.intents.understanding import load_understanding
 from agent.run.run_state import RunState
 from agent.tools.weather import weather_tool
 from agent.web.weather import SKIES, OpenMeteo, Place

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from agent.intents.spoken import every
+from agent.intents.saying.spoken import every
 from agent.time.series import occurrences
 from tests.agent.offline_talk import Talk, a_timer, at
 

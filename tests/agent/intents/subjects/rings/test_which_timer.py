@@ -3,8 +3,8 @@
 import pytest
 
 from agent.intents.dialog_state import read_dialog
+from agent.intents.reading.understanding import load_understanding
 from agent.intents.subjects.rings.which_timer import meant
-from agent.intents.understanding import load_understanding
 from agent.model.messages import Message
 from tests.agent.offline_talk import TOOLS
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.intents.spoken import spoken_number
+from agent.intents.saying.spoken import spoken_number
 from agent.intents.subjects.sums.answer import answer_sum
 
 

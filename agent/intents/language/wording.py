@@ -6,9 +6,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from agent.intents.every_day import but_some_days
 from agent.intents.intent import Language
-from agent.intents.lengths import readable_lengths
+from agent.intents.language.every_day import but_some_days
+from agent.intents.language.lengths import readable_lengths
 
 _APART: Final = r"[\s,.!?;:—–\-，。！？；：、…]"
 """What stands between words and says nothing."""

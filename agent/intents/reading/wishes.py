@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.follow_up.meaning import follow_up
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
-from agent.intents.questions import is_question
-from agent.intents.several import each_alone
+from agent.intents.language.questions import is_question
+from agent.intents.language.wording import anywhere, beginning, ending, mended, without, without_fillers
+from agent.intents.reading.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import start as start_list
 from agent.intents.subjects.sums.answer import answer_sum
-from agent.intents.wording import anywhere, beginning, ending, mended, without, without_fillers
 
 MOST_JOINTS: Final = 3
 """Places in a sentence, and in what is left of it, at which it is tried whether it is two."""

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.intents.intent import Language
-from agent.intents.phrases import gaps, phrase
+from agent.intents.saying.phrases import gaps, phrase
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

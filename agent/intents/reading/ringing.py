@@ -6,11 +6,11 @@ from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
-from agent.intents.questions import is_question, tokens, word_classes
-from agent.intents.spoken import is_length, to_second_person
+from agent.intents.language.questions import is_question, tokens, word_classes
+from agent.intents.language.wording import anywhere, beginning, ending, is_story, mended, without_fillers
+from agent.intents.saying.spoken import is_length, to_second_person
 from agent.intents.subjects.rings.timers import timers_in
 from agent.intents.subjects.rings.which_timer import EMPTY, RINGING, Timer, label_of, newest_set
-from agent.intents.wording import anywhere, beginning, ending, is_story, mended, without_fillers
 
 LIST: Final = "list_timers"
 

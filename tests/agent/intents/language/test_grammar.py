@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.intents.grammar import COMMAND, command_grammar
-from agent.intents.understanding import Understanding, load_understanding
+from agent.intents.language.grammar import COMMAND, command_grammar
+from agent.intents.reading.understanding import Understanding, load_understanding
 
 TOKEN = re.compile(r"<[^>\s]+>|[()\[\]|]|[^\s()\[\]|<>]+")
 

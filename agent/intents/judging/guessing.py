@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.language.questions import is_question, is_statement
+from agent.intents.language.wording import anywhere, bare, is_story, mended, without_fillers
 from agent.intents.learned.network import network
 from agent.intents.learned.plain import plainly
-from agent.intents.questions import is_question, is_statement
 from agent.intents.subjects.home import HOME_SAY
 from agent.intents.subjects.sums.answer import answer_sum
-from agent.intents.wording import anywhere, bare, is_story, mended, without_fillers
 
 _ONLY_TOLD: Final = frozenset(
     {"ring_left", "ring_list", "time", "date", "days_until", "list_tell", "list_has", "repeat", "quiet", "convert"}

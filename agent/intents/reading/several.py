@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from agent.intents.intent import Language, language_of
-from agent.intents.lengths import NUMBER
-from agent.intents.wording import beginning
+from agent.intents.language.lengths import NUMBER
+from agent.intents.language.wording import beginning
 
 _ALONE: Final[Mapping[Language, Mapping[str, str]]] = {
     "en": {"several_timers": "set a timer for {}", "several_alarms": "set an alarm for {}"},

@@ -12,11 +12,7 @@ from hassil.intents import Intents
 from hassil.recognize import RecognizeResult
 
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, language_of
-from agent.intents.reminding import Reading, rung_for, tells, told_anew
-from agent.intents.subjects.days import BYDAY
-from agent.intents.subjects.rings.which_timer import NAMING, names_timer
-from agent.intents.subjects.voices import names_somebody
-from agent.intents.wording import (
+from agent.intents.language.wording import (
     anywhere,
     beginning,
     first_of,
@@ -27,6 +23,10 @@ from agent.intents.wording import (
     sentence_file,
     without_fillers,
 )
+from agent.intents.reading.reminding import Reading, rung_for, tells, told_anew
+from agent.intents.subjects.days import BYDAY
+from agent.intents.subjects.rings.which_timer import NAMING, names_timer
+from agent.intents.subjects.voices import names_somebody
 from memory.chinese import simplified
 
 _OF_HOME_ASSISTANT: Final[Mapping[str, str]] = {

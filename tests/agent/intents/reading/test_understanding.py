@@ -10,7 +10,7 @@ import pytest
 from agent.intents.decide import decide
 from agent.intents.dialog_state import read_dialog
 from agent.intents.intent import Intent, Slot
-from agent.intents.understanding import Understanding, load_understanding
+from agent.intents.reading.understanding import Understanding, load_understanding
 from agent.model.messages import Message
 from memory.chinese import traditional
 from tests.agent.offline_talk import TOOLS
@@ -499,7 +499,7 @@ def test_what_was_said_is_kept_nowhere(understand: Understanding) -> None:
     assert [type(each).__name__ for each in gc.get_referrers(words)] == []
 
 
-HOUSEHOLD = Path(__file__).parents[2] / "data" / "whisper-household" / "sentences.txt"
+HOUSEHOLD = Path(__file__).parents[3] / "data" / "whisper-household" / "sentences.txt"
 
 
 @pytest.mark.shows("V30")

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.intents.guessing import LIKELY, SURE
 from agent.intents.intent import language_of
+from agent.intents.judging.guessing import LIKELY, SURE
+from agent.intents.language.wording import mended
 from agent.intents.learned.network import network
-from agent.intents.ringing import VAGUE
-from agent.intents.understanding import load_understanding
-from agent.intents.wording import mended
+from agent.intents.reading.ringing import VAGUE
+from agent.intents.reading.understanding import load_understanding
 from tests.agent.offline_talk import NOTHING_SAID, OFFLINE, SPECS, Talk
 
 UNDERSTAND = load_understanding()

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.intents.language.wording import mended
+from agent.intents.reading.understanding import load_understanding
 from agent.intents.subjects.sums.answer import answer_sum
-from agent.intents.understanding import load_understanding
-from agent.intents.wording import mended
 from tests.agent.intents.household import a_home
 from tests.agent.offline_talk import Talk, a_timer, at
 

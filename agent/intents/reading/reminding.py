@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from agent.intents.intent import Intent, Language, language_of
-from agent.intents.questions import is_question
+from agent.intents.language.questions import is_question
+from agent.intents.language.wording import anywhere, beginning, ending, without, without_fillers
 from agent.intents.subjects.days import day_of, names_day
-from agent.intents.wording import anywhere, beginning, ending, without, without_fillers
 
 Reading: TypeAlias = tuple[int, Intent]
 """How many characters were taken as free text, and what was found."""

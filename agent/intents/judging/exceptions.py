@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, Language, Understand
+from agent.intents.language.wording import anywhere, bare, mended, without_fillers
 from agent.intents.subjects.lists import spoken_of
-from agent.intents.wording import anywhere, bare, mended, without_fillers
 
 
 class AllBut(Struct, frozen=True):

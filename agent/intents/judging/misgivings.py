@@ -6,10 +6,10 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import TIMED, Intent, Language
-from agent.intents.lengths import NUMBER, NUMBER_ZH
-from agent.intents.phrases import phrase
+from agent.intents.language.lengths import NUMBER, NUMBER_ZH
+from agent.intents.language.wording import anywhere, beginning, mended, without_fillers
+from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.days import names_day
-from agent.intents.wording import anywhere, beginning, mended, without_fillers
 
 _CHANGING: Final = TIMED | {
     *("ask_when", "ring_each", "alarm_before", "timer_cancel", "timer_cancel_all", "timer_change"),

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import Field
 
 from agent.context.block import format_time
@@ -25,6 +26,9 @@ PRIORITY: Final = 20
 
 AFTER_PEOPLE: Final = 9
 """Of what comes again and again, or was set unasked: it rings at its moment, and is thought about after who speaks."""
+
+REMINDS: Final = "reminds"
+"""Key of an event's metadata: what counts down reminds of something to do."""
 
 LONGEST_TIMER: Final = 366 * 86_400.0
 """Seconds; beyond a year it is an alarm."""
@@ -83,12 +87,13 @@ class Timers(Struct, frozen=True):
         seconds: Annotated[float, Field(gt=0, le=LONGEST_TIMER, description="From now.")],
         label: Label = "",
         repeat: Annotated[bool, Field(description="Whether it comes every so many seconds, until cancelled.")] = False,
+        reminder: Annotated[bool, Field(description="Whether it reminds of something to do.")] = False,
     ) -> Json:
         """Set a timer that comes back to you as an event after so many seconds."""
         due = self.now() + timedelta(seconds=seconds)
         content = f"Timer{_quoted(label)} ({duration(seconds)}) is due."
         rule = f"FREQ=SECONDLY;INTERVAL={seconds:.0f}" * repeat
-        return await self._set(event, _Wish(content, label, due, rule, counts=True))
+        return await self._set(event, _Wish(content, label, due, rule, counts=True, reminds=reminder))
 
     async def set_alarm(
         self,
@@ -127,36 +132,53 @@ class Timers(Struct, frozen=True):
         today: Annotated[
             bool, Field(description="Of what repeats, leave out only what is left of today; it goes on tomorrow.")
         ] = False,
+        tomorrow: Annotated[bool, Field(description="The same for tomorrow.")] = False,
     ) -> Json:
-        """Cancel a timer or an alarm before it rings; one that repeats for good, or for today."""
+        """Cancel a timer or an alarm before it rings; one that repeats for good, or for today or tomorrow."""
         timers = await self.mailbox.waiting(TIMER, event.owner_key)
         timer = chosen(timers, which)
         if timer is None:
             labels = ", ".join(label_of(other) or "(no label)" for other in timers)
             raise ToolFailed(f"there is no timer {which!r}; set are: {labels}" if timers else "no timer is set")
-        if today and is_recurring(timer):
-            return await self._skip(timer)
+        if (today or tomorrow) and is_recurring(timer):
+            return await (
+                self._skip_tomorrow(timer) if tomorrow else self._skip(timer, end_of_day(self.now(), self.zone))
+            )
         if not await self.mailbox.withdraw(timer.id, "cancelled by a tool"):
             raise ToolFailed("it rings already")
         return {"cancelled": self._shown(timer), "still_set": len(timers) - 1}
 
-    async def _skip(self, timer: Event) -> Json:
-        """File what comes tomorrow or later before what comes today is withdrawn: a crash between loses nothing."""
-        end = end_of_day(self.now(), self.zone)
+    async def _skip(self, timer: Event, end: datetime, kept: Event | None = None) -> Json:
+        """File what comes after `end`, and what is `kept` before, and then withdraw: a crash between loses nothing."""
         if timer.not_before is not None and timer.not_before > end:
-            raise ToolFailed(f"it does not come today; the next time is {self._local(timer.not_before)}")
+            raise ToolFailed(f"it does not come then; the next time is {self._local(timer.not_before)}")
         again = successor(timer, self.now(), after=end)
-        if again is not None:
-            await self.mailbox.enqueue(again)
-        if not await self.mailbox.withdraw(timer.id, "left out for today"):
+        for event in filter(None, (again, kept)):
+            await self.mailbox.enqueue(event)
+        if not await self.mailbox.withdraw(timer.id, "left out for a day"):
             raise ToolFailed("it rings already")
-        return {"left_out": self._shown(timer), "next": self._shown(again) if again else "none"}
+        coming = kept or again
+        return {"left_out": self._shown(timer), "next": self._shown(coming) if coming else "none"}
+
+    async def _skip_tomorrow(self, timer: Event) -> Json:
+        """Leave out what comes tomorrow; what comes once more today is kept, as an alarm of its own."""
+        today = end_of_day(self.now(), self.zone)
+        tomorrow = end_of_day(today + timedelta(seconds=1), self.zone)
+        if timer.not_before is None or timer.not_before > today:
+            return await self._skip(timer, tomorrow)
+        following = successor(timer, self.now())
+        if following is None or following.not_before is None or following.not_before > tomorrow:
+            raise ToolFailed("it does not come tomorrow")
+        if following.not_before <= today:
+            raise ToolFailed("it comes more than once today; say it again when it is tomorrow's turn")
+        metadata = {name: value for name, value in timer.metadata.items() if name != SERIES}
+        return await self._skip(timer, tomorrow, replace(timer, id=new_id(), metadata=metadata))
 
     async def _set(self, event: Event, wish: "_Wish") -> Json:
         due, series_id = self._kept_quiet(event, wish.due), new_id()
         metadata = in_room_of(event) | ({} if event.is_from_person else {UNASKED: True})
         if wish.counts:
-            metadata |= {COUNTS: True}
+            metadata |= {COUNTS: True} | ({REMINDS: True} if wish.reminds else {})
         if wish.rule:
             due, series = self._begun(wish.rule, due, series_id)
             metadata |= series
@@ -197,7 +219,8 @@ class Timers(Struct, frozen=True):
         due = timer.not_before or self.now()
         left = max(0.0, (due - self.now()).total_seconds())
         shown: dict[str, Json] = {"id": timer.id, "label": label_of(timer), "due": self._local(due)}
-        shown["kind"] = "timer" if timer.content.startswith("Timer") else "alarm"
+        counts = "reminder" if timer.metadata.get(REMINDS) else "timer"
+        shown["kind"] = counts if timer.content.startswith("Timer") else "alarm"
         series = timer.metadata.get(SERIES)
         repeats: dict[str, Json] = {"repeats": series["rule"]} if isinstance(series, dict) else {}
         return shown | {"left": duration(left)} | repeats
@@ -216,6 +239,8 @@ class _Wish(Struct, frozen=True):
     """RRULE; "" for once."""
     counts: bool = False
     """Whether it counts seconds, rather than waits for a time of the clock."""
+    reminds: bool = False
+    """Whether the list tells it as a reminder."""
 
 
 def _elsewhere(timer: Event, event: Event) -> dict[str, Json]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from agent.tools.timers import duration, label_of
+from agent.tools.timers import REMINDS, duration, label_of
 from appliance.timers.due import DueTimer
 from audio.language import sentence_language
 from audio.playback.speech_output import SpokenSentence
@@ -15,6 +15,7 @@ WORTH_SAYING: Final = 60.0
 _DUE: Final = {
     "timer": ("Timer: {label}.", "计时器：{label}。"),
     "alarm": ("Alarm: {label}.", "闹钟：{label}。"),
+    "reminder": ("Reminder: {label}.", "提醒：{label}。"),
     "": ("Time is up.", "时间到了。"),
     "late": ("It was due {length} ago.", "{length}前就该响了。"),
     "missed": ("And {count} more times since.", "之后还有{count}次。"),
@@ -86,14 +87,19 @@ def told(timers: Sequence[DueTimer], language: str) -> SpokenSentence:
 def _named(timer: DueTimer, language: str) -> str:
     label = label_of(timer.event).strip()
     code = sentence_language(label, language)
-    kind = "" if not label else "alarm" if timer.event.content.startswith("Alarm") else "timer"
-    name = _phrase(kind, code).format(label=label)
+    name = _phrase(_kind(timer) if label else "", code).format(label=label)
     if timer.late_seconds < WORTH_SAYING:
         return name
     late = _phrase("late", code).format(length=_length(timer.late_seconds, code))
     if not timer.missed:
         return f"{name} {late}"
     return f"{name} {late} {_phrase('missed once' if timer.missed == 1 else 'missed', code).format(count=timer.missed)}"
+
+
+def _kind(timer: DueTimer) -> str:
+    if timer.event.content.startswith("Alarm"):
+        return "alarm"
+    return "reminder" if timer.event.metadata.get(REMINDS) else "timer"
 
 
 def _phrase(name: str, language: str) -> str:

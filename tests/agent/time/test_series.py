@@ -218,6 +218,50 @@ async def test_not_today_leaves_out_what_is_left_of_today_and_no_more(rig: Rig) 
 
 
 @pytest.mark.shows("V23")
+async def test_not_tomorrow_leaves_out_one_day_and_no_more(rig: Rig) -> None:
+    await call(rig, "set_alarm", at="07:30", repeat="FREQ=DAILY")
+    told = await call(rig, "cancel_timer", tomorrow=True)
+    assert told["next"]["due"] == "2026-11-23 07:30:00 CET"  # type: ignore[index, call-overload]
+    rig.clock.advance(86_400)
+    assert await fires(rig) == []
+    rig.clock.advance(86_400)
+    assert len(await fires(rig)) == 1
+    rig.clock.advance(86_400)
+    assert len(await fires(rig)) == 1
+
+
+@pytest.mark.shows("V23")
+async def test_not_tomorrow_keeps_what_comes_today(rig: Rig) -> None:
+    await call(rig, "set_alarm", at="11:30", label="hens", repeat="FREQ=DAILY")
+    told = await call(rig, "cancel_timer", which="hens", tomorrow=True)
+    assert told["next"]["due"] == "2026-11-21 11:30:00 CET"  # type: ignore[index, call-overload]
+    rig.clock.advance(3600)
+    assert len(await fires(rig)) == 1
+    rig.clock.advance(86_400)
+    assert await fires(rig) == []
+    rig.clock.advance(86_400)
+    assert len(await fires(rig)) == 1
+
+
+@pytest.mark.shows("V23")
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("set_timer", {"seconds": 3600, "repeat": True}, "more than once today"),
+        ("set_alarm", {"at": "11:30", "repeat": "FREQ=WEEKLY;BYDAY=SA"}, "does not come tomorrow"),
+        ("set_alarm", {"at": "11:30", "repeat": "FREQ=WEEKLY;BYDAY=MO"}, "does not come then"),
+    ],
+)
+async def test_what_cannot_be_left_out_tomorrow_is_told(
+    rig: Rig, tool: str, arguments: dict[str, Json], words: str
+) -> None:
+    await call(rig, tool, **arguments)
+    tools = {tool.name: tool for tool in timer_tools(rig.mailbox, rig.clock, "Europe/Berlin")}
+    assert words in await run_tool(tools["cancel_timer"], '{"tomorrow": true}', Call("c1", ASKED))
+    assert len(await rig.mailbox.waiting(TIMER, ASKED.owner_key)) == 1
+
+
+@pytest.mark.shows("V23")
 async def test_a_clock_that_is_set_back_after_the_ring_brings_no_second_one(rig: Rig) -> None:
     await call(rig, "set_alarm", at="11:30", repeat="FREQ=DAILY")
     rig.clock.advance(1800)

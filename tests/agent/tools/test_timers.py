@@ -184,6 +184,13 @@ async def test_a_timer_is_cancelled_by_id_label_or_as_the_next(rig: Rig) -> None
     assert await handled(rig) == []
 
 
+@pytest.mark.shows("V23")
+async def test_what_counts_down_to_remind_is_listed_as_a_reminder(rig: Rig) -> None:
+    await call(rig, "set_timer", seconds=600, label="call mum", reminder=True)
+    await call(rig, "set_timer", seconds=700, label="rice")
+    assert [timer["kind"] for timer in json.loads(await call(rig, "list_timers"))] == ["reminder", "timer"]
+
+
 def test_a_whole_label_is_meant_before_a_part_of_one() -> None:
     green, tea = (Event(TIMER, id=label, metadata={"label": label}) for label in ("green tea", "tea"))
     assert chosen([green, tea], "TEA") is tea
@@ -211,10 +218,10 @@ async def test_what_cannot_be_set_is_told_in_words(rig: Rig, name: str, argument
 async def test_the_model_sees_only_what_it_has_to_give(rig: Rig) -> None:
     schemas = {tool.name: tool.spec.parameters for tool in timer_tools(rig.mailbox, rig.clock)}
     assert {name: list(schema["properties"]) for name, schema in schemas.items()} == {  # type: ignore[arg-type]
-        "set_timer": ["seconds", "label", "repeat"],
+        "set_timer": ["seconds", "label", "repeat", "reminder"],
         "set_alarm": ["at", "label", "repeat"],
         "list_timers": [],
-        "cancel_timer": ["which", "today"],
+        "cancel_timer": ["which", "today", "tomorrow"],
     }
     with pytest.raises(ZoneInfoNotFoundError):
         timer_tools(rig.mailbox, rig.clock, "Mars/Olympus")

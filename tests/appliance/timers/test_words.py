@@ -85,3 +85,12 @@ def test_without_a_name_the_household_s_language_is_spoken() -> None:
     assert told([due()], "zh").text == "时间到了。"
     assert told([due("pasta")], "zh").text == "Timer: pasta."
     assert told([due("pasta")], "de").language == "de"
+
+
+@pytest.mark.shows("V23")
+@pytest.mark.parametrize(("label", "said"), [("call mum", "Reminder: call mum."), ("关火", "提醒：关火。")])
+def test_what_counts_down_to_remind_is_said_as_a_reminder(label: str, said: str) -> None:
+    timer = DueTimer(
+        Event(TIMER, f"Timer '{label}' (10 minutes) is due.", metadata={"label": label, "reminds": True}), 0.0
+    )
+    assert told([timer], "en").text == said

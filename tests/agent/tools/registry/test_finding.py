@@ -71,6 +71,7 @@ async def test_few_are_offered_and_the_list_tells_how_the_others_are_called(tmp_
         "seconds": {"type": "number"},
         "label": {"type": "string"},
         "repeat": {"type": "boolean"},
+        "reminder": {"type": "boolean"},
     }
 
 

@@ -24,7 +24,8 @@ _ALL_BUT: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
         re.compile(
             r"^(?P<wish>.*\b"
             r"(?:all|every|everything|both|list|lists|timers|alarms|reminders|the lot)\b.*?),?\s*\b"
-            r"(?:except|excluding|but|apart from|other than|aside from|besides|save)(?: for| not| keep| leave)?,? "
+            r"(?:except|excluding|but|bar|barring|apart from|other than|aside from|besides|save)"
+            r"(?: for| not| keep| leave)?,? "
             r"(?P<but>.+)$",
             re.IGNORECASE,
         ),

@@ -23,6 +23,14 @@ _ONLY_TOLD: Final = frozenset(
 _ASKED_FIRST: Final = frozenset({"ring_cancel_all", "list_clear", "mute"})
 """Wishes that take away much, or the ears."""
 
+_OF_ALL: Final = frozenset({"ring_cancel_all", "list_clear"})
+_SPARING: Final = re.compile(
+    r"\b(?:but|except\w*|apart|aside|other than|bar|barring|save|besides|leav(?:e|ing)|keep(?:ing)?|not|without)\b"
+    "|除|留|别动|别碰|以外|之外",
+    re.IGNORECASE,
+)
+"""What shows that not all of them are meant, however it is said."""
+
 SURE: Final[Mapping[Language, float]] = {"en": 0.6, "zh": 0.5}
 """Certainty from which what was read is done at once."""
 
@@ -96,7 +104,7 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     if state.is_doubtful or is_story(state.words, language):
         return None
     reading = network(language).read(mended(state.words, language))
-    if reading is None:
+    if reading is None or (reading.name in _OF_ALL and _SPARING.search(bare_words)):
         return None
     asks = is_question(bare_words)
     # "The eggs one was cancelled" may be an order badly heard, or somebody's news.

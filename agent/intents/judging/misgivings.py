@@ -12,7 +12,7 @@ from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.days import names_day
 
 _CHANGING: Final = TIMED | {
-    *("ask_when", "ring_each", "alarm_before", "timer_cancel", "timer_cancel_all", "timer_change"),
+    *("ask_when", "ring_each", "alarm_before", "timer_cancel", "timer_cancel_all", "timer_change", "alarm_skip"),
     *("list_add", "list_remove", "list_clear", "list_change", "task_cancel"),
 }
 """Intents by which something is set, changed or gone afterwards."""

@@ -8,6 +8,9 @@ from typing import Final
 from agent.intents.intent import Language
 
 _ONES: Final = "one|two|three|four|five|six|seven|eight|nine"
+_TEENS: Final = (
+    *("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
 _TENS: Final = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 NUMBER: Final = (
     rf"(?:\d+|(?:{_TENS})(?:[- ](?:{_ONES}))?|{_ONES}|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen)"
@@ -69,6 +72,26 @@ _WIDE: Final = {code: chr(code - 0xFEE0) for code in range(0xFF10, 0xFF1B)}
 """Full-width figures and their colon, as some keyboards write them."""
 
 
+_SEVERAL: Final = re.compile(
+    rf"(?<![\d.,:-])(?:\b(?:(?P<hundreds>an?|{_ONES}) hundred(?:[ -]and)?(?:[ -](?P<rest>{NUMBER}))?|"
+    r"(?P<figures>\d{3,6}))[ -](?P<unit>minute|min|second|sec)s?\b)",
+    re.IGNORECASE,
+)
+_SEVERAL_ZH: Final = re.compile(
+    r"(?<![\d.点万千])(?:(?P<hundreds>[一二两三四五六七八九])百(?P<rest>零?[一二两三四五六七八九十]*)|(?P<figures>\d{3,6}))"
+    "(?P<unit>分钟?|秒钟?)"
+)
+"""A hundred minutes or seconds and more, which hassil reads no further than that."""
+
+_OF_TIMER: Final = re.compile(
+    rf"(?<=\btimer for )(?:(?:an?|{_ONES}) hundred(?:[ -]and)?(?:[ -]{NUMBER})?|\d{{3,6}})(?=[.?!]?$|,? please\b)",
+    re.IGNORECASE,
+)
+"""The same without its unit, which is minutes as with a smaller number."""
+
+_LISTED: Final = re.compile(r"\blist\b|\bbuy\b|清单|买", re.IGNORECASE)
+"""What shows that a length is a thing of a list."""
+
 _ONLY_TOLD: Final = re.compile(
     r"\bremember\b|\bnote\b|\bhow (?:many|much|long)\b|\bwhat\b|记|多少|几|等于", re.IGNORECASE
 )
@@ -80,6 +103,9 @@ def readable_lengths(words: str, language: Language) -> str:
     words = words.translate(_WIDE)
     if _ONLY_TOLD.search(words):
         return words
+    if not _LISTED.search(words):
+        words = _OF_TIMER.sub(r"\g<0> minutes", words)
+        words = (_SEVERAL_ZH if language == "zh" else _SEVERAL).sub(_in_larger_units, words)
     if language == "zh":
         words = _TAKEN_BACK_ZH.sub("", _POINT_ZH.sub(_whole(_DIGITS_ZH, "{}小时", "{}分钟", "{}秒"), words))
         for pattern, instead in _HALF_ZH:
@@ -102,3 +128,39 @@ def _whole(digits: Mapping[str, str], *units: str) -> Callable[[re.Match[str]], 
         return "".join(unit.format(count) for count, unit in zip(counts, units, strict=True) if count).strip() or "0"
 
     return put
+
+
+def _in_larger_units(found: re.Match[str]) -> str:
+    """Return a hundred minutes or more in hours and minutes, and so many seconds likewise."""
+    is_chinese = found["unit"][0] in "分秒"
+    left = int(found["figures"]) if found["figures"] else _counted(found["hundreds"], found["rest"] or "", is_chinese)
+    left *= 60 if found["unit"][0].lower() in "m分" else 1
+    counts = [left // 3600, left // 60 % 60, left % 60]
+    names = ("小时", "分钟", "秒") if is_chinese else ("hour", "minute", "second")
+    if is_chinese:
+        return "".join(f"{count}{name}" for count, name in zip(counts, names, strict=True) if count)
+    each = [f"{count} {name}{'s' * (count > 1)}" for count, name in zip(counts, names, strict=True) if count]
+    return " and ".join(each)
+
+
+def _counted(hundreds: str, rest: str, is_chinese: bool) -> int:
+    """Return the number of so many hundreds and a rest below one: a hundred and five; 一百二 is 120."""
+    if not is_chinese:
+        return 100 * int(_DIGITS.get(hundreds.lower(), "1")) + _below_hundred(rest.lower())
+    tens, ten, ones = rest.lstrip("零").partition("十")
+    if not ten:
+        tens, ones = (tens, "") if tens and not rest.startswith("零") else ("0", tens)
+    number = [int(_DIGITS_ZH.get(each, "0")) if each != "0" else 0 for each in (tens or ("一" if ten else "0"), ones)]
+    return 100 * int(_DIGITS_ZH[hundreds]) + 10 * number[0] + number[1]
+
+
+def _below_hundred(words: str) -> int:
+    """Return the value of `NUMBER`, 0 for ""."""
+    if not words or words.isdecimal():
+        return int(words or 0)
+    if words in _TEENS:
+        return 10 + _TEENS.index(words)
+    tens, _, ones = words.replace("-", " ").partition(" ")
+    if tens in _TENS.split("|"):
+        return 10 * (_TENS.split("|").index(tens) + 2) + int(_DIGITS.get(ones, "0"))
+    return int(_DIGITS.get(words, "0"))

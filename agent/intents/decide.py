@@ -1,5 +1,6 @@
 """What to do next without a model: rules in place of thought, as a pure function of the dialogue."""
 
+import re
 from functools import cache
 from typing import Final
 
@@ -33,6 +34,9 @@ _NOT_HERE: Final = frozenset({"unknown", "outside"})
 _COURTESY: Final = frozenset({"thanks", "hello"})
 """What words begin with that may be an order too: lovely, he's outside, cancel the two o'clock one."""
 
+_TOO_LONG: Final = re.compile(r"\d{50}")
+"""A number that nobody says, and no sum, search or house is asked about."""
+
 _OPEN: Final = frozenset({"recall", "unknown"})
 """What words mean that are no command."""
 
@@ -62,7 +66,7 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     if kept := Intent("declined") if told_not_to(state) else all_but(state, understand):
         return _answer(state, kept, understand, "")
     said, alone = state, _meant(state, understand)
-    if alone.name in ringing.VAGUE and (told := answer_sum(sum_on(state))):
+    if alone.name in ringing.VAGUE and (told := _sum_at_once(state)):
         return _say(state, told, "sum")
     intent = ringing.of_ringing(state, alone, understand)
     if isinstance(intent, Action):
@@ -85,6 +89,11 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     if isinstance(intent, Intent) and is_talk(said, intent):
         state, intent = said, UNKNOWN
     return [intent] if isinstance(intent, Action) else _answer(state, intent, understand, rest)
+
+
+def _sum_at_once(state: DialogState) -> str:
+    """Return what goes on from the last sum, or that a number is too long to be reckoned with; else ""."""
+    return phrase("number_too_long", state.language) if _TOO_LONG.search(state.words) else answer_sum(sum_on(state))
 
 
 def _known(state: DialogState, understand: Understand) -> list[Action] | str:

@@ -24,7 +24,7 @@ from agent.intents.subjects import (
     voices,
     weather,
 )
-from agent.intents.subjects.rings import all_at_once, day_before, interval, pausing, timers
+from agent.intents.subjects.rings import all_at_once, day_before, interval, pausing, skipping, timers
 
 
 class Skill(Struct, frozen=True):
@@ -65,8 +65,9 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "coin": Skill(chance.coin),
     "draw": Skill(chance.number),
     "timer_start": _acting(timers.start, "set_timer"),
-    "timer_cancel": _acting(timers.cancel, "cancel_timer", is_final=True),
+    "timer_cancel": _acting(skipping.cancel, "cancel_timer", is_final=True),
     "timer_cancel_all": _acting(all_at_once.cancel_all, "cancel_timer", is_final=True),
+    "alarm_skip": _acting(skipping.skip, "cancel_timer", is_final=True),
     "timer_change": _acting(timers.change, "set_timer", is_final=True),
     "timer_pause": _acting(pausing.pause, "cancel_timer"),
     "timer_resume": _acting(pausing.go_on, "set_timer"),
@@ -83,6 +84,7 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "list_add": _acting(lists.add),
     "list_remove": _acting(lists.remove, "recall"),
     "list_tell": Skill(lists.tell, "recall"),
+    "list_names": Skill(lists.names, "recall"),
     "list_clear": _acting(lists.clear),
     "list_start": Skill(lists.start),
     "list_change": _acting(lists.change),

@@ -8,6 +8,7 @@ from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.follow_up.in_full import ASKED_THERE
 from agent.intents.follow_up.of_lists import of_listed, of_lists
 from agent.intents.follow_up.of_timers import of_timers
+from agent.intents.follow_up.which_one import of_several
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import anywhere, bare, beginning, is_story, mended, without_fillers
@@ -72,6 +73,7 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
     """Yield what the words may mean after the turn before them, the likeliest first."""
     words, language = mended(state.words, state.language), state.language
     plain = without_fillers(bare(words), language)
+    yield from of_several(state, before, understand)
     if is_of_pause(before, state) and anywhere(language, "go_on_with").fullmatch(plain):
         yield Intent("timer_resume")
     if intent.name == "wait" and _is_of_timers(before, state) and beginning("pause_it", language).match(plain):

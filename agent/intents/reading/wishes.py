@@ -37,9 +37,18 @@ _TOLD: Final = frozenset(
     {"timer_status", "time", "time_there", "date", "days_until", "weeks_until", "time_until", "week"}
 )
 _DONE: Final = frozenset(
-    {"timer_cancel", "timer_cancel_all", "timer_change", "volume_set", "volume_up", "volume_down", "volume_change"}
+    {
+        "timer_cancel",
+        "timer_cancel_all",
+        "alarm_skip",
+        "timer_change",
+        "volume_set",
+        "volume_up",
+        "volume_down",
+        "volume_change",
+    }
 )
-_LISTED: Final = frozenset({"list_add", "list_remove", "list_tell", "list_clear", "list_start"})
+_LISTED: Final = frozenset({"list_add", "list_remove", "list_tell", "list_clear", "list_start", "list_names"})
 _ASKED: Final = frozenset({"agenda", "agenda_next", "weather", "tasks", "volume_told", "coin", "draw"})
 _ALIKE: Final = _TOLD | _ASKED
 """What is told once where it is asked in two ways."""

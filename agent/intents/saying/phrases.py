@@ -48,11 +48,19 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "timer_cancelled_length": ("All right, I cancelled your {label}.", "好的，已经取消{label}。"),
     "timer_cancelled_named": ("All right, I cancelled this: {label}.", "好的，已经取消：{label}。"),
     "rings_cancelled": ("I cancelled {what}.", "已取消{what}。"),
+    "rings_go_on": ("{told} What comes again rings as before after that.", "{told}重复的之后照常。"),
     "rings_left": (
         "Not yet cancelled: {count}. Say it again, and I go on.",
         "还有{count}个没取消，再说一遍就接着取消。",
     ),
     "timer_several": ("There are several. {told} Which of them?", "有好几个：{told}是哪一个？"),
+    "alarm_left_out": (
+        "All right, {day} it does not ring at {clocks}; after that it rings as before.",
+        "好的，{day}{clocks}不响，之后照常。",
+    ),
+    "alarm_off_on": ("All right, I cancelled the alarm {day} at {clocks}.", "好的，已经取消{day}{clocks}的闹钟。"),
+    "alarm_none_on": ("No alarm is set for {day}.", "{day}没有闹钟。"),
+    "reminder_left": ("I will remind you in {left}: {label}.", "{left}后提醒你：{label}。"),
     "timer_changed": ("All right. {told}", "好的，{told}"),
     "timer_none": ("No timer is set.", "现在没有计时器。"),
     "timer_not_that": ("I find no such timer.", "我没有找到这个计时器。"),
@@ -87,6 +95,11 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "day_1": (" tomorrow", "明天"),
     "day_2": (" the day after tomorrow", "后天"),
     "day": (" on {date}", "{date}"),
+    "clocks_skip": ("The clocks go forward then, and there is no earlier one.", "那时时钟要拨快，没有更早的那个时间。"),
+    "clocks_twice": (
+        "The clocks go back then; it rings the first time.",
+        "那时时钟要拨慢，这个时间会出现两次，第一次就响。",
+    ),
     "time_past": ("That time is past already.", "这个时间已经过了。"),
     "no_such_day": ("There is no such day.", "没有这一天。"),
     "ask_when": (
@@ -113,6 +126,8 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "list_empty": ("There is nothing on the {list} list.", "{list}清单上什么都没有。"),
     "list_has": ("Yes, {item} is on the {list} list.", "是的，{list}清单上有{item}。"),
     "list_has_not": ("No, {item} is not on the {list} list.", "没有，{list}清单上没有{item}。"),
+    "list_names": ("There are these lists: {lists}.", "有这些清单：{lists}。"),
+    "list_none": ("There is no list yet.", "现在还没有清单。"),
     "list_words": ("{list} list", "{list}清单"),
     # the calendar
     "agenda": ("{day} there is: {events}.", "{day}有：{events}。"),
@@ -181,6 +196,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     # sums
     "sum": ("That is {value}.", "等于{value}。"),
     "sum_about": ("That is about {value}.", "大约等于{value}。"),
+    "number_too_long": ("That number is too long for me.", "这个数太长了，我算不了。"),
     "sum_zero": ("Nothing can be divided by zero.", "不能除以零。"),
     "converted": ("That is {value} {unit}.", "是{value}{unit}。"),
     "converted_about": ("That is about {value} {unit}.", "大约是{value}{unit}。"),

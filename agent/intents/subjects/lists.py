@@ -157,6 +157,26 @@ def tell(state: DialogState, intent: Intent) -> list[Action] | str:
     return phrase("list_told", language, items=_joined(there, language), list=name)
 
 
+def names(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Say which lists there are: those that something stands on, or that were begun and not emptied since."""
+    language = state.language
+    found = _searched(state, phrase("list_words", language, list="").strip())
+    if not isinstance(found, ToolResult):
+        return found
+    there = [name for name, is_there in _begun(found, language).items() if is_there or standing(found, name, language)]
+    return phrase("list_names", language, lists=_joined(there, language)) if there else phrase("list_none", language)
+
+
+def _begun(found: ToolResult, language: Language) -> dict[str, bool]:
+    """Return the names of all lists that were told of, each with whether the last of it was that it is ready."""
+    begun: dict[str, bool] = {}
+    for words in _in_order(found):
+        for name in (*_CHANGES, "list_started"):
+            if read := gaps(name, _alone(words, language), language):
+                begun[read["list"]] = name == "list_started"
+    return begun
+
+
 def list_of(state: DialogState, intent: Intent) -> str:
     """Return the name of the list that is meant: the one that is named, the one just spoken of, or the usual one."""
     named = _LISTED.sub("", intent.text("list").strip().lower())
@@ -247,10 +267,7 @@ def standing(found: ToolResult, name: str, language: Language) -> list[str]:
 
 def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple[str, list[str]]]:
     """Yield the changes of a list that were told, the oldest first."""
-    hits = [fields(hit) for hit in listed(fields(found.value).get("hits"))]
-    for _, words in sorted(
-        ((str(hit.get("at", "")), -place), str(hit.get("words", ""))) for place, hit in enumerate(hits)
-    ):
+    for words in _in_order(found):
         for change in _CHANGES:
             read = gaps(change, _alone(words, language), language)
             if not read or read["list"] != name:
@@ -260,6 +277,13 @@ def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple
                 yield "list_added", [read["items"].rstrip(".。")]
             else:
                 yield change, things(read.get("items", ""))
+
+
+def _in_order(found: ToolResult) -> list[str]:
+    """Return the words that were found, the oldest first."""
+    hits = [fields(hit) for hit in listed(fields(found.value).get("hits"))]
+    of_time = sorted(((str(hit.get("at", "")), -place), str(hit.get("words", ""))) for place, hit in enumerate(hits))
+    return [words for _, words in of_time]
 
 
 def _alone(reply: str, language: Language) -> str:
@@ -273,7 +297,10 @@ def _looked_up(state: DialogState, name: str) -> ToolResult | list[Action] | str
 
     What else was sought in this turn is none of it.
     """
-    words = phrase("list_words", state.language, list=name)
+    return _searched(state, phrase("list_words", state.language, list=name))
+
+
+def _searched(state: DialogState, words: str) -> ToolResult | list[Action] | str:
     found = next((each for each in reversed(state.results(TOOL)) if each.was_asked(words=words)), None)
     if found is None or found.is_uncertain:
         return [state.action(TOOL, words=words, speaker="you", limit=LOOKED_AT)]

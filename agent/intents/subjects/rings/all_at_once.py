@@ -11,7 +11,7 @@ from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import is_length
 from agent.intents.subjects.lists import things
 from agent.intents.subjects.rings.timers import timers_in
-from agent.intents.subjects.rings.which_timer import Timer, label_of, meant, on_that_day
+from agent.intents.subjects.rings.which_timer import Timer, label_of, meant, of_one_day, on_that_day
 
 MOST_CANCELLED: Final = 8
 """Timers cancelled at one word; the budget of an event is ten calls."""
@@ -38,21 +38,39 @@ def cancel_all(state: DialogState, intent: Intent) -> list[Action] | str:
     if listed is None or listed.is_uncertain:
         return [state.action("list_timers")]
     there, kinds = timers_in(listed), _kinds_in(intent.text("of") or state.words)
-    wanted = [each for each in on_that_day(state, there, intent) if not kinds or _kind(each) in {*kinds, ""}]
+    wanted = _of_kinds(_named(state, there, intent), kinds)
     spared = _spared(state, wanted, intent.text("but"))
     if spared is None or not wanted:
         return phrase("timer_not_that" if there else "timer_none", state.language)
     wanted = [each for each in wanted if each not in spared]
     if not (results := state.results("cancel_timer")):
-        calls = [state.action("cancel_timer", which=each["id"]) for each in wanted[:MOST_CANCELLED]]
+        calls = [
+            state.action("cancel_timer", which=each["id"], **of_one_day(each, intent))
+            for each in wanted[:MOST_CANCELLED]
+        ]
         return calls or phrase("left_alone", state.language)
+    goes_on = any(of_one_day(each, intent) for each in wanted)
     gone = [each for each, result in zip(wanted, results, strict=False) if not result.has_failed]
-    return _told(gone, len(wanted) - len(results), state.language)
+    told = _told(gone, len(wanted) - len(results), state.language)
+    return phrase("rings_go_on", state.language, told=told) if goes_on else told
+
+
+def _of_kinds(timers: Sequence[Timer], kinds: set[str]) -> list[Timer]:
+    """Return those of these kinds, all for none; what counts down to remind is a timer where there is no other."""
+    of_kinds = [each for each in timers if not kinds or kind_of(each) in {*kinds, ""}]
+    return of_kinds or ([each for each in timers if each.get("kind") == "reminder"] if "timer" in kinds else [])
+
+
+def _named(state: DialogState, timers: Sequence[Timer], intent: Intent) -> list[Timer]:
+    """Return the timers with these `ids`, or those of the day that names them, or all."""
+    if ids := intent.text("ids").split():
+        return [each for each in timers if each.get("id") in ids]
+    return on_that_day(state, timers, intent)
 
 
 def _told(gone: Sequence[Timer], left: int, language: Language) -> str:
     """Say how many of each kind were cancelled, and how many are left."""
-    counts = Counter(_kind(each) or "timer" for each in gone)
+    counts = Counter(kind_of(each) or "timer" for each in gone)
     if len(gone) == 1 and not left:
         return phrase("timer_cancelled", language)
     each = [
@@ -67,7 +85,7 @@ def _told(gone: Sequence[Timer], left: int, language: Language) -> str:
 def _spared(state: DialogState, timers: Sequence[Timer], but: str) -> list[Timer] | None:
     """Return what is to stay, by its kind or its names; None where something of it is not there."""
     if kinds := _kinds_in(but):
-        return [each for each in timers if _kind(each) in kinds] or None
+        return [each for each in timers if kind_of(each) in kinds] or None
     found = [meant(state, timers, Intent("timer_cancel", {"label": name})) for name in things(but)]
     return [each for each in found if each is not None] if all(found) else None
 
@@ -76,7 +94,7 @@ def _kinds_in(words: str) -> set[str]:
     return {kind for kind, named in _NAMED.items() if named.search(words)}
 
 
-def _kind(timer: Timer) -> str:
+def kind_of(timer: Timer) -> str:
     """Return what people call it: an alarm that is for something reminds of it; "" where its tool does not tell."""
     kind, label = str(timer.get("kind", "")), label_of(timer)
     return "reminder" if kind == "alarm" and label and not is_length(label) else kind

@@ -25,6 +25,7 @@ from agent.intents.saying.spoken import (
     told_length,
 )
 from agent.intents.subjects.days import but_for, last_day, names_day, next_moment
+from agent.intents.subjects.rings.clock_change import at_change
 from agent.intents.subjects.rings.hours import of_its_part, usual_hour, without_part
 from agent.intents.subjects.rings.which_timer import (
     BY_LIST,
@@ -47,6 +48,9 @@ DAY_BEGINS: Final = 9
 
 MONTHLY: Final = "FREQ=MONTHLY;BYMONTHDAY="
 
+_REMINDS: Final = re.compile(r"\bremind|\bforget\b|提醒|别让我忘", re.IGNORECASE)
+"""What asks for a reminder, and for no timer, though it counts down."""
+
 LONGEST_LABEL: Final = 200
 """Characters of a label that the timer tools take."""
 
@@ -58,7 +62,8 @@ def start(state: DialogState, intent: Intent) -> list[Action] | str:
     result = state.result("set_timer")
     if result is None:
         left = max(1, seconds - state.waited)
-        return [state.action("set_timer", seconds=left, label=named or length(seconds, language))]
+        reminds = {"reminder": True} if named and _REMINDS.search(state.words) else {}
+        return [state.action("set_timer", seconds=left, label=named or length(seconds, language), **reminds)]
     if result.is_uncertain:
         return _look(state)
     if result.has_failed:
@@ -92,7 +97,9 @@ def alarm_at(state: DialogState, due: datetime, label: str, repeat: str) -> list
         return _look(state)
     if result.has_failed:
         return phrase("time_past" if "is past" in result.reason else "failed", state.language, reason=result.reason)
-    return _set(state, due, label, repeat)
+    changed = "" if repeat else at_change(state, due)
+    really = (due_of(fields(result.value)) if changed else None) or due  # not the time that was said
+    return " ".join(filter(None, (_set(state, really, label, repeat), changed)))
 
 
 def without_time(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -360,6 +367,8 @@ def _time_left(state: DialogState, timer: dict[str, Json]) -> str:
         return phrase("timer_left_of", language, label=length_timer(label, language), left=time_left)
     if not label:
         return phrase("timer_left", language, left=time_left)
+    if timer.get("kind") == "reminder":
+        return phrase("reminder_left", language, label=told_label, left=time_left)
     thing = behind_for(told_label) if language == "en" else told_label
     return phrase("timer_left_for" if thing else "timer_left_to", language, label=thing or told_label, left=time_left)
 

@@ -37,7 +37,7 @@ _PERIODS: Final = {"morning": (0, 12), "noon": (11, 14), "evening": (12, 19), "n
 
 _BY_TIME: Final = frozenset(("weekday", "on_day", "at_hour", "at_period"))
 
-_NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one", "wake-up", "wake up", "起床"})
+NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one", "wake-up", "wake up", "起床"})
 
 
 def label_of(timer: Timer) -> str:
@@ -67,7 +67,7 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
     wanted = "" if "newest" in intent.slots else intent.text("label") or intent.text("name")
     if place := intent.number("ordinal"):
         return timers[place - (place > 0)] if place <= len(timers) else None
-    if wanted.casefold() not in _NAMELESS:
+    if wanted.casefold() not in NAMELESS:
         named = next((each for each in timers if _is_called(label_of(each), wanted)), None)
         return named or _only_one_about(timers, wanted) or _ringing_at(timers, wanted)
     if _BY_TIME & intent.slots.keys() and "newest" not in intent.slots:
@@ -84,6 +84,12 @@ def on_that_day(state: DialogState, timers: Sequence[Timer], intent: Intent) -> 
         return [*timers]
     of_day = Intent(intent.name, named)
     return [each for each in timers if (due := due_of(each)) and _rings_then(due, of_day, state)]
+
+
+def of_one_day(timer: Timer, intent: Intent) -> dict[str, Json]:
+    """Return what a call that cancels says where only one day of what comes again is meant: today's, tomorrow's."""
+    of_day = {0: "today", 1: "tomorrow"}.get(intent.number("on_day")) if "on_day" in intent.slots else None
+    return {of_day: True} if of_day and "repeats" in timer else {}
 
 
 def newest_set(state: DialogState, timers: Sequence[Timer]) -> Timer | None:

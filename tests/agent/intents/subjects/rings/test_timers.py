@@ -71,10 +71,10 @@ async def test_a_timer_without_a_name_is_labelled_by_its_length(talk: Talk) -> N
         ),
         (
             "Remind me in half an hour to call my mother.",
-            {"seconds": 1800, "label": "call my mother"},
+            {"seconds": 1800, "label": "call my mother", "reminder": True},
             "I will tell you in half an hour: call your mother.",
         ),
-        ("二十分钟后提醒我关火", {"seconds": 1200, "label": "关火"}, "20分钟后我会提醒你：关火。"),
+        ("二十分钟后提醒我关火", {"seconds": 1200, "label": "关火", "reminder": True}, "20分钟后我会提醒你：关火。"),
         ("Set a timer for an hour and a half.", {"seconds": 5400, "label": "1 hour 30 minutes"}, None),
         (
             "Set a timer for an egg, six minutes.",

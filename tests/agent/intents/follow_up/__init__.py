@@ -1,0 +1,1 @@
+"""Tests of agent/intents/follow_up."""

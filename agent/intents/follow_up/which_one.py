@@ -20,7 +20,7 @@ _FRAMES: Final[dict[Language, tuple[str, ...]]] = {
         *("{0}", "cancel {0}", "cancel the {0}", "cancel the {0} one"),
         *("cancel {1} alarm", "cancel the {1} alarm", "cancel {0} alarm", "cancel the {0} alarm"),
     ),
-    "zh": ("{0}", "取消{0}", "取消{0}那个"),
+    "zh": ("{0}", "取消{0}", "取消{0}那个", "取消{1}计时器"),
 }
 """Whole sentences of which the name of one may be a part."""
 
@@ -31,8 +31,8 @@ _DAYS: Final = _WEEKDAY | {"on_day"}
 _NOBODY: Final = "none"
 """An id that no timer has."""
 
-_AT: Final = re.compile(r"^(?:the one )?(?:at|for|about) |^[就是那要]+(?!个)", re.IGNORECASE)
-_ONE: Final = re.compile(r" one$", re.IGNORECASE)
+_AT: Final = re.compile(r"^(?:the one )?(?:at|for|about) |^那个|^[就是那要]+(?!个)", re.IGNORECASE)
+_ONE: Final = re.compile(r" one$|(?<=.)那个$", re.IGNORECASE)
 """What a time is said with that names one."""
 
 _PLACES: Final = {"one": "first", "1": "first", "two": "second", "2": "second", "three": "third", "3": "third"}

@@ -29,6 +29,10 @@ _ALL_BUT: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
             r"(?P<but>.+)$",
             re.IGNORECASE,
         ),
+        re.compile(
+            r"^(?P<wish>.*\b(?:all|every|everything|both|the lot)\b.*?), (?:just |only |and |but )*not (?P<but>.+)$",
+            re.IGNORECASE,
+        ),
     ),
     "zh": tuple(
         map(

@@ -73,7 +73,8 @@ _WIDE: Final = {code: chr(code - 0xFEE0) for code in range(0xFF10, 0xFF1B)}
 
 
 _SEVERAL: Final = re.compile(
-    rf"(?<![\d.,:-])(?:\b(?:(?P<hundreds>an?|{_ONES}) hundred(?:[ -]and)?(?:[ -](?P<rest>{NUMBER}))?|"
+    rf"(?<![\d.,:-])(?:\b(?:(?:(?P<hundreds>an?|{_ONES}) |(?<=for )|(?<=in )|(?<=, )|(?<=timer )|^)"
+    rf"hundred(?:[ -]and)?(?:[ -](?P<rest>{NUMBER}))?|"
     r"(?P<figures>\d{3,6}))[ -](?P<unit>minute|min|second|sec)s?\b)",
     re.IGNORECASE,
 )
@@ -143,10 +144,10 @@ def _in_larger_units(found: re.Match[str]) -> str:
     return " and ".join(each)
 
 
-def _counted(hundreds: str, rest: str, is_chinese: bool) -> int:
+def _counted(hundreds: str | None, rest: str, is_chinese: bool) -> int:
     """Return the number of so many hundreds and a rest below one: a hundred and five; 一百二 is 120."""
-    if not is_chinese:
-        return 100 * int(_DIGITS.get(hundreds.lower(), "1")) + _below_hundred(rest.lower())
+    if not is_chinese or hundreds is None:
+        return 100 * int(_DIGITS.get((hundreds or "a").lower(), "1")) + _below_hundred(rest.lower())
     tens, ten, ones = rest.lstrip("零").partition("十")
     if not ten:
         tens, ones = (tens, "") if tens and not rest.startswith("零") else ("0", tens)

@@ -21,6 +21,7 @@ THREE = [
             "cancel all timers but the rice one",
         ),
         *("switch all the timers off except for the rice one", "turn every timer off other than the rice timer"),
+        *("stop all the timers, just not the rice", "all timers off except rice", "别的计时器都关了，留米饭"),
         *("除了米饭其他计时器都关掉", "把所有计时器都取消，米饭的留着"),
     ],
 )

@@ -15,6 +15,7 @@ from agent.intents.reading.understanding import load_understanding
         ("set a timer for one hundred and five", 6300),
         ("remind me in a hundred minutes to check the oven", 6000),
         ("set a 120-minute timer", 7200),
+        ("timer, hundred and twenty minutes", 7200),
         ("timer for two hundred and fifteen seconds", 215),
         ("timer for 300 seconds", 300),
         ("set a timer for two and a half hours", 9000),

@@ -46,6 +46,7 @@ def test_no_timer_is_started_by_words_like_these(words: str) -> None:
         ("每个周二晚上提醒我倒垃圾", "FREQ=WEEKLY;BYDAY=TU", "night"),
         ("提醒我每周二晚上倒垃圾", "FREQ=WEEKLY;BYDAY=TU", "night"),
         ("每天早上叫我倒垃圾", "FREQ=DAILY", "morning"),
+        ("每逢周三晚上提醒我倒垃圾", "FREQ=WEEKLY;BYDAY=WE", "night"),
         ("every Tuesday evening remind me to take the bins out", "FREQ=WEEKLY;BYDAY=TU", "evening"),
         ("remind me every Tuesday evening to take the bins out", "FREQ=WEEKLY;BYDAY=TU", "evening"),
         ("on Tuesday evenings remind me to take the bins out", "FREQ=WEEKLY;BYDAY=TU", "evening"),
@@ -75,8 +76,21 @@ def test_what_is_only_told_of_a_part_of_a_day(words: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        *("which lists do I have", "what lists are there", "what are my lists", "how many lists do we have"),
-        *("我有哪些清单", "我现在都有什么清单", "我有几个清单", "列一下我所有的清单"),
+        *(
+            "which lists do I have",
+            "what lists are there",
+            "what are my lists",
+            "what lists have I got going",
+            "how many lists do we have",
+        ),
+        *(
+            "我有哪些清单",
+            "我现在都有什么清单",
+            "我有几个清单",
+            "你都记了哪些清单",
+            "我们家有哪些清单",
+            "列一下我所有的清单",
+        ),
     ],
 )
 def test_the_lists_there_are_asked_for(words: str) -> None:

@@ -27,10 +27,14 @@ RANG: Final = "timer.rang"
 STOPPED: Final = "timer.stopped"
 """Topic of the entry with the words that made it silent."""
 ENDED: Final = "timer.ended"
-"""Topic, on the bus only, of one that rang for so long that nobody seems to be there."""
+"""Topic of the entry that it rang for so long that nobody seems to be there."""
 
 DIED_WITHIN: Final = 600.0
-"""Seconds before the start in which the process may have ended between what the mind did with a timer and its ring."""
+"""Seconds before the start in which the process may have ended between what the mind did with a timer and its ring.
+
+What began to ring so long ago, and was neither stopped nor rang to its end, is what a restart or a cut of the power
+broke off: it rings again.
+"""
 
 RETRY_SECONDS: Final = 5.0
 """Between tries while the state database cannot be used."""
@@ -49,9 +53,9 @@ class DueTimer(Struct, frozen=True):
 class DueTimers:
     """Watches the timers in the mailbox, and takes none out of it: the mind gets each of them as well.
 
-    Once: that a timer rings is in the journal before `next` returns it. A timer that the mind has already taken by
-    then rings all the same, after a death in between too; a cancelled one does not. While the disk is gone, those
-    known before still ring.
+    That a timer rings is in the journal before `next` returns it: once, and after a restart again where that broke its
+    ring off. A timer that the mind has already taken by then rings all the same, after a death in between too; a
+    cancelled one does not. While the disk is gone, those known before still ring.
     """
 
     def __init__(self, state: State, now: Callable[[], datetime] = utc_now, wait: Wait | None = None) -> None:
@@ -94,9 +98,14 @@ class DueTimers:
         except MemoryFailure as error:
             log.warning("stop_not_journaled", reason=str(error))
 
-    def over(self, timer: Event) -> None:
-        """Show that a timer rings no more, though nobody stopped it."""
-        self._state.bus.show(step(ENDED, timer, "", _told(timer)))
+    async def over(self, timer: Event) -> None:
+        """Journal that a timer rings no more, though nobody stopped it."""
+        ended = step(ENDED, timer, "", _told(timer))
+        try:
+            await self._state.bus.publish(ended, durable=False)
+        except MemoryFailure as error:
+            log.warning("end_of_ring_not_journaled", reason=str(error))
+            self._state.bus.show(ended)
 
     async def snooze(self, timers: list[Event], minutes: float) -> None:
         """Set the timers anew, so many minutes from now; each is its old one's child."""
@@ -171,11 +180,16 @@ class DueTimers:
                 log.warning("next_timer_not_set", event_id=event.id, reason=str(error))
 
     async def _may_ring(self, event: Event) -> bool:
-        """Whether it was neither cancelled nor rang before a restart; where nobody can look it rings: it was set."""
+        """Whether it was neither cancelled nor rang to its end before a restart; where nobody can look, it was set."""
         try:
             filed = await self._state.mailbox.find(event.id)
-            is_cancelled = filed is None or filed.state == "withdrawn"
-            return not is_cancelled and not await self._state.journal.entries(topic=RANG, event_id=event.id, limit=1)
+            if filed is None or filed.state == "withdrawn":
+                return False
+            told = await self._state.journal.entries(event_id=event.id)
+            if any(each.topic in {STOPPED, ENDED} for each in told):
+                return False
+            began = next((each.at for each in told if each.topic == RANG), None)
+            return began is None or (self._now() - began).total_seconds() < DIED_WITHIN
         except MemoryFailure as error:
             log.warning("timer_not_looked_up", event_id=event.id, reason=str(error))
             return True
@@ -184,7 +198,7 @@ class DueTimers:
         """Journal the rings; a full disk, or an engine that is away, silences no alarm, a machine that leads does."""
         late = [round(due.late_seconds, 1) for due in rings]
         entries = [
-            step(RANG, due.event, "", {"late_seconds": seconds, **_told(due.event)})
+            replace(step(RANG, due.event, "", {"late_seconds": seconds, **_told(due.event)}), created_at=self._now())
             for due, seconds in zip(rings, late, strict=True)
         ]
         try:

@@ -1,4 +1,4 @@
-"""The ringer: a due timer rings and tells its name, beside the mind, until somebody says stop or a minute is over."""
+"""The ringer: a due timer rings and tells its name, beside the mind, until somebody says stop or its time is over."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from agent.event import Event
 from appliance.rooms.rooms import Room, Rooms
 from appliance.timers.due import DueTimer, DueTimers
 from appliance.timers.snooze import snooze_minutes
-from appliance.timers.words import is_stop, is_stop_for_today, told
+from appliance.timers.words import is_alarm, is_stop, is_stop_for_today, told
 from audio.loops import Loop, until_set
 from audio.playback.earcons import bell
 
@@ -22,8 +22,14 @@ log = structlog.get_logger()
 RINGS_FOR: Final = 60.0
 """Seconds after which nobody seems to be there; the mind still knows."""
 
+ALARM_RINGS_FOR: Final = 600.0
+"""Seconds that an alarm has to wake somebody; other clocks take ten minutes to an hour."""
+
 PAUSE: Final = 3.5
 """Seconds between two rings: with half duplex it listens only then, and a person says "stop" and a silence ends it."""
+
+LATER_PAUSE: Final = 20.0
+"""Seconds between two rings of what has rung for a minute."""
 
 LONGEST_HOLD: Final = 8.0
 """Seconds that a pause lasts longer while somebody speaks; a television never ends."""
@@ -56,6 +62,11 @@ class Ringing(Struct, frozen=True):
     began: float
     """Seconds on the clock of the pace."""
     due: DueTimer
+
+    @property
+    def seconds(self) -> float:
+        """How long it rings where nobody stops it."""
+        return ALARM_RINGS_FOR if is_alarm(self.due.event) else RINGS_FOR
 
 
 class Pace(Struct, frozen=True):
@@ -96,12 +107,12 @@ class RoomRinger:
             self._sounding.reschedule(asyncio.get_running_loop().time())
         return timers
 
-    async def run(self, over: Callable[[Event], None]) -> None:
-        """Ring until all was stopped, the room is away, or a minute is over, which `over` is told of each timer."""
+    async def run(self, over: Callable[[Event], Awaitable[None]]) -> None:
+        """Ring until all was stopped, the room is away, or its time is over, which `over` is told of each timer."""
         rung_at = float("-inf")
         while True:
             self._changed.clear()
-            self._end_old(over)
+            await self._end_old(over)
             if not (self.ringing and self.room.is_there()):
                 return
             if self.ringing[-1].began > rung_at:  # a later ring has waited in its pause
@@ -110,11 +121,17 @@ class RoomRinger:
             await self._ring()
             await self._pause()
 
-    def _end_old(self, over: Callable[[Event], None]) -> None:
-        while self.ringing and self._pace.now() - self.ringing[0].began >= RINGS_FOR:
-            due = self.ringing.pop(0).due
-            log.info("ringing_ended", event_id=due.event.id)
-            over(due.event)
+    async def _end_old(self, over: Callable[[Event], Awaitable[None]]) -> None:
+        for each in [each for each in self.ringing if self._pace.now() - each.began >= each.seconds]:
+            self.ringing.remove(each)
+            log.info("ringing_ended", event_id=each.due.event.id)
+            await over(each.due.event)
+
+    @property
+    def _between(self) -> float:
+        """Seconds between two rings of what rings now."""
+        is_new = any(self._pace.now() - each.began < RINGS_FOR for each in self.ringing)
+        return PAUSE if is_new else LATER_PAUSE
 
     async def _ring(self) -> None:
         """Ring once, with the names of all that is due; in silence where somebody says stop."""
@@ -140,11 +157,14 @@ class RoomRinger:
 
     async def _pause(self) -> None:
         """Wait between two rings; shorter only when nothing rings any more, longer while somebody speaks."""
-        until = self._pace.now() + PAUSE
+        began = self._pace.now()
+        until = began + self._between
         latest = until + LONGEST_HOLD
         while self.ringing and self._pace.now() < until:
             self._changed.clear()
             await self._pace.wait(self._changed, until - self._pace.now())
+            if self._changed.is_set():  # what joins waits for no later pause
+                until = min(until, began + self._between)
             if self._pace.now() >= until and self._is_spoken_to():
                 until = min(self._pace.now() + LOOK_AGAIN, latest)
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from agent.event import Event
 from agent.tools.timers import REMINDS, duration, label_of
 from appliance.timers.due import DueTimer
 from audio.language import sentence_language
@@ -96,8 +97,13 @@ def _named(timer: DueTimer, language: str) -> str:
     return f"{name} {late} {_phrase('missed once' if timer.missed == 1 else 'missed', code).format(count=timer.missed)}"
 
 
+def is_alarm(timer: Event) -> bool:
+    """Whether it was set for a time of the clock: what wakes people, where a timer's are awake."""
+    return timer.content.startswith("Alarm")
+
+
 def _kind(timer: DueTimer) -> str:
-    if timer.event.content.startswith("Alarm"):
+    if is_alarm(timer.event):
         return "alarm"
     return "reminder" if timer.event.metadata.get(REMINDS) else "timer"
 

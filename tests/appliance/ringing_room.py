@@ -63,9 +63,9 @@ class RingingRoom:
         """The ringer, as somebody beside the box means it."""
         return RingerHere(self.ringer, self.rooms.own)
 
-    async def set(self, seconds: float, label: str = "pasta", room: str = "") -> Event:
-        """Set a timer."""
-        content = f"Timer '{label}' ({seconds:.0f} seconds) is due."
+    async def set(self, seconds: float, label: str = "pasta", room: str = "", kind: str = "Timer") -> Event:
+        """Set a timer, or an "Alarm"."""
+        content = f"{kind} '{label}' ({seconds:.0f} seconds) is due."
         timer = Event(TIMER, content, priority=20, not_before=self.clock.after(seconds), metadata={"label": label})
         timer = in_room(timer, room)
         assert await self.state.mailbox.enqueue(timer)

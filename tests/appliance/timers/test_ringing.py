@@ -2,13 +2,14 @@
 
 import asyncio
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event
 from appliance.timers.due import DIED_WITHIN
-from appliance.timers.ringer import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR
+from appliance.timers.ringer import ALARM_RINGS_FOR, LATER_PAUSE, LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR
 from audio.errors import DeviceUnavailable
 from audio.loops import until_set
 from audio.playback.speech_output import SpokenSentence
@@ -67,6 +68,40 @@ async def test_it_rings_on_with_pauses_and_for_a_minute_at_most(tmp_path: Path) 
         await room.settle()
         assert len(room.said) == rings
         await room.ringer.silence()
+
+
+@pytest.mark.shows("V23")
+async def test_an_alarm_rings_for_ten_minutes_less_often_after_the_first(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        await room.set(5, "work", kind="Alarm")
+        await room.settle()
+        room.clock.advance(5)
+        await room.rings(1)
+        began, at = room.clock(), [0.0]
+        while not room.ringer._silent.is_set():
+            rings = len(room.said)
+            room.clock.advance(0.5)
+            await room.settle()
+            if len(room.said) > rings:
+                at.append((room.clock() - began).total_seconds())
+        gaps = {now - before for before, now in pairwise(at)}
+        assert gaps == {PAUSE, LATER_PAUSE}
+        assert sum(moment < RINGS_FOR for moment in at) == -(-RINGS_FOR // PAUSE)
+        assert ALARM_RINGS_FOR - LATER_PAUSE <= at[-1] < ALARM_RINGS_FOR
+
+
+async def test_a_timer_that_joins_an_alarm_in_its_long_pause_rings_at_once(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        await room.set(5, "work", kind="Alarm")
+        await room.set(85, "eggs")
+        await room.settle()
+        room.clock.advance(5)
+        await room.rings(1)
+        while "Timer: eggs." not in " ".join(room.said):
+            room.clock.advance(0.5)
+            await room.settle()
+        assert 80 <= (room.clock() - MORNING).total_seconds() - 5 <= 80 + PAUSE
+        assert await room.here.take("Stop.")
 
 
 @pytest.mark.shows("V23")
@@ -148,15 +183,38 @@ async def test_one_that_the_mind_was_through_with_at_a_crash_rings_soon_after_it
     for later in (0.0, 60.0):
         async with ringing_room(tmp_path, MORNING + timedelta(seconds=after + later)) as room:
             await room.rings(rings if later == 0 else 0)
+            await room.here.take("Stop.")
             await room.settle()
             assert await room.rang() == [(timer.id, after - 5.0)] * rings, "once, and not when it was long ago"
 
 
 @pytest.mark.shows("V23", "A9")
-async def test_one_that_began_to_ring_before_a_crash_does_not_begin_again(tmp_path: Path) -> None:
+async def test_one_whose_ring_a_crash_broke_off_rings_again_until_it_is_stopped(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as room:
         await ringing(room)
-    async with ringing_room(tmp_path, MORNING + timedelta(seconds=10)) as room:
+        await room.state.mailbox.complete((await room.state.mailbox.take()).event.id, "it rang", {})
+    for seconds, rings in ((10, 1), (200, 1), (300, 0)):
+        async with ringing_room(tmp_path, MORNING + timedelta(seconds=seconds)) as room:
+            await room.rings(rings)
+            await room.settle()
+            assert len(room.said) == rings
+            if seconds == 200:
+                await room.here.take("Stop.")
+
+
+@pytest.mark.shows("V23", "A9")
+@pytest.mark.parametrize("how", ["it rang for its minute", "long ago"])
+async def test_one_that_rang_to_its_end_before_a_restart_or_long_ago_does_not_begin_again(
+    tmp_path: Path, how: str
+) -> None:
+    async with ringing_room(tmp_path) as room:
+        await ringing(room)
+        if how == "it rang for its minute":
+            await room.settle()
+            room.clock.advance(RINGS_FOR)
+            await room.ringer.silence()
+    start = MORNING + timedelta(seconds=80 if how == "it rang for its minute" else DIED_WITHIN + 10)
+    async with ringing_room(tmp_path, start) as room:
         await room.ringer._due.nothing_due.wait()
         await room.settle()
         assert room.said == []

@@ -66,7 +66,7 @@ def test_a_timer_rings_after_a_restart_of_the_ears_and_not_again_after_another(t
         await ears.mind.order(Timers(1, (timer(begin + timedelta(minutes=5)),)))
 
     async def rings(ears: EarsBox) -> bool:
-        await passed(70)
+        await passed(100)  # half a minute to its moment, and all of its ring
         return ears.player.played > 0
 
     live(tmp_path, told, server, begin)

@@ -117,6 +117,7 @@ LOOPS: Final = (
     "reflexes: words spotted in sound",
     "reflexes: kept and journaled",
     "reflexes: signs and sentences",
+    "reflexes: switches that the disk refused",
     "reflexes: ends a mute by its time",
     "reflexes: the sign that it listens",
     "doors: whoever comes by HTTP",

@@ -22,6 +22,9 @@ HOW_TO_REGISTER: Final = (
     "`nakari identity add NAME KEY` on the box makes you a member"
 )
 
+OF_ALL: Final = "household"
+"""The owner of all that is no member's (`agent.event.HOUSEHOLD`): a member of that name would be taken for it."""
+
 _KEY: Final = re.compile(r"[0-9a-f]{64}")
 
 log = structlog.get_logger()
@@ -66,6 +69,8 @@ class Identities:
         """
         if not name.strip() or not name.isprintable():
             raise ValueError("an identity needs a name that can be read")
+        if name.strip().casefold() == OF_ALL:
+            raise ValueError(f"{name.strip()} is what all are called together; choose another name")
         _check(owner_key)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         told = {"name": name.strip(), "created_at": datetime.now(UTC).isoformat(timespec="seconds")}

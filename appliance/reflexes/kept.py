@@ -1,9 +1,10 @@
 """What reflexes changed and a restart must not undo: mute, and how loud it is."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 import structlog
@@ -16,6 +17,8 @@ from memory.json_value import read_json
 
 log = structlog.get_logger()
 
+RETRY_SECONDS: Final = 5.0
+"""Between tries while the disk refuses."""
 
 Percent: TypeAlias = Annotated[int, Meta(ge=0, le=100)]
 
@@ -35,9 +38,13 @@ class Kept(Struct, frozen=True, forbid_unknown_fields=True):
 class KeptSwitches:
     """One small file in the state folder, replaced whole and fsynced; a crash leaves the old one or the new one."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, rest: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        """`rest` waits so many seconds."""
         self._file = file
+        self._rest = rest
         self._writing = asyncio.Lock()
+        self._refused = asyncio.Event()
+        """Set while the file is not what the switches are."""
         self.now = self._read()
 
     def volume_for(self, configured: int) -> int:
@@ -46,15 +53,26 @@ class KeptSwitches:
         return configured if kept.volume is None or kept.volume_configured != configured else kept.volume
 
     async def keep(self, **changes: bool | int | datetime | None) -> bool:
-        """Change what is kept; durable on return. False, said in the log, when the disk refuses."""
+        """Change what is kept; durable on return. False, said in the log, when the disk refuses: `run` tries again."""
         self.now = replace(self.now, **changes)
         async with self._writing:
             try:
                 await asyncio.to_thread(self._write, self.now)
             except OSError as error:
-                log.warning("switches_not_kept", reason=str(error))
+                if not self._refused.is_set():
+                    log.warning("switches_not_kept", reason=str(error))
+                self._refused.set()
                 return False
+            self._refused.clear()
         return True
+
+    async def run(self) -> None:
+        """Write what the disk refused once it takes it again, until cancelled: a restart must undo no mute."""
+        while True:
+            await self._refused.wait()
+            await self._rest(RETRY_SECONDS)
+            if self._refused.is_set() and await self.keep():
+                log.info("switches_kept_at_last")
 
     def _read(self) -> Kept:
         try:

@@ -212,6 +212,7 @@ class Reflexes(TurnObserver):
         return {
             "reflexes: kept and journaled": self._keep_all,
             "reflexes: signs and sentences": self._answer_all,
+            "reflexes: switches that the disk refused": self._body.kept.run,
             "reflexes: ends a mute by its time": partial(self._body.mute.run, partial(self._hear_again, "timed")),
         }
 

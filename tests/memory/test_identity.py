@@ -4,6 +4,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from agent.event import HOUSEHOLD
 from memory.errors import NotProven, RegistrationNeeded
 from memory.identity import Identities, new_key, sign
 
@@ -101,6 +102,12 @@ def test_what_is_no_name_or_no_key_is_refused(identities: Identities, name: str,
     with pytest.raises(ValueError, match=r"name|hexadecimal"):
         identities.register(name, key)
     assert identities.members() == []
+
+
+@pytest.mark.parametrize("name", [HOUSEHOLD, " Household "])
+def test_nobody_is_called_what_all_are_together(identities: Identities, name: str) -> None:
+    with pytest.raises(ValueError, match="what all are called together; choose another name"):
+        identities.register(name, "0" * 64)
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xff\xff", b"[]", b'{"name": "Ada"}'])

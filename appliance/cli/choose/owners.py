@@ -149,8 +149,6 @@ def create(invocation: Invocation, name: str, file: Path | None) -> Exit:
     config = configured(invocation)
     from memory.identity import new_key
 
-    if not name.strip() or not name.isprintable():
-        raise click.UsageError("an identity needs a name that can be read")
     private, made = new_key()
     place = file or Path(f"{name.replace('/', '_')}.key")
     _keep(private, place)  # first: a member whose key nobody has is nobody

@@ -105,12 +105,15 @@ class Who:
         return cookie_with("", is_secure=self._seen(scope, headers).scheme == "https")
 
     def _owner(self, token: str, account: str) -> Shown:
-        """Return whose token this is. Raises `Refused`, at once where it was nobody's too often."""
-        if wait := self._failures.wait(account):
-            raise too_many(wait)
+        """Return whose token this is. Raises `Refused`, as too much where it was nobody's too often.
+
+        A right one is always taken: beside a program whose token was revoked, others of its address must not wait, and
+        of 256 random bits nobody guesses one, however fast.
+        """
         found = self._tokens.find(token)
         if found is None:
-            self._failures.take(account)
+            if wait := self._failures.take(account):
+                raise too_many(wait)
             raise Refused(401, f"{UNKNOWN}; {HOW}", www_authenticate="Bearer")
         return Shown(_caller_with(found), f"token {hash(token)}", token)
 

@@ -1,5 +1,6 @@
 """What the switches were is kept over a restart, whatever becomes of the file."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -7,12 +8,33 @@ import pytest
 from structlog.testing import capture_logs
 
 from appliance.reflexes.kept import Kept, KeptSwitches
+from tests.appliance.visiting import until
 
 
 async def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     until = datetime.now(UTC) + timedelta(hours=1)
     assert await KeptSwitches(tmp_path / "switches.json").keep(muted=True, muted_until=until, volume=40)
     assert KeptSwitches(tmp_path / "switches.json").now == Kept(muted=True, muted_until=until, volume=40)
+
+
+async def test_what_the_disk_refused_is_written_once_it_takes_it(tmp_path: Path) -> None:
+    file, rests = tmp_path / "away" / "switches.json", 0
+
+    async def rest(seconds: float) -> None:
+        nonlocal rests
+        rests += 1
+        if rests == 3:
+            file.parent.mkdir()
+
+    kept = KeptSwitches(file, rest)
+    with capture_logs() as logged:
+        assert not await kept.keep(muted=True)
+        assert not await kept.keep(volume=30)
+        running = asyncio.create_task(kept.run())
+        await until(lambda: len(logged) == 2)
+        running.cancel()
+    assert [line["event"] for line in logged] == ["switches_not_kept", "switches_kept_at_last"], "told once"
+    assert (rests, KeptSwitches(file).now) == (3, Kept(muted=True, volume=30))
 
 
 NOBODY_KNOWS = (

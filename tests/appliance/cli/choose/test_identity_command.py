@@ -94,6 +94,7 @@ def test_of_two_with_one_name_the_key_says_which(tmp_path: Path) -> None:
     ("arguments", "code", "words"),
     [
         (("create", " "), Exit.USAGE, "there is nothing in it"),
+        (("create", "household"), Exit.USAGE, "household is what all are called together; choose another name"),
         (("add", "Eve", "xyz"), Exit.USAGE, "64 hexadecimal digits"),
         (("add", " ", "0" * 64), Exit.USAGE, "there is nothing in it"),
         (("add", "Eve"), Exit.USAGE, "Missing argument 'KEY'"),
@@ -105,3 +106,4 @@ def test_what_is_wrong_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...
     done = nakari(tmp_path, "identity", *arguments)
     assert (done.returncode, done.stderr.count("\n")) == (code, 1)
     assert words in done.stderr
+    assert list(tmp_path.glob("*.key")) == []

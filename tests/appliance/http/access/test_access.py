@@ -226,15 +226,16 @@ async def test_who_asks_too_much_is_told_when_to_come_again(tmp_path: Path) -> N
             assert [(await program.get("/whoami")).status_code for _ in range(2)] == [200, 429]
 
 
-async def test_who_guesses_has_to_wait_before_a_token_is_looked_at(tmp_path: Path) -> None:
+async def test_who_guesses_has_to_wait_and_who_has_a_token_beside_them_has_not(tmp_path: Path) -> None:
     settings = HttpSettings(failures_per_minute=3)
     async with serving(tmp_path, settings, user=1000) as box, box.client() as guesser:
         wrong, right = ({"Authorization": f"Bearer {each}"} for each in ("nakari_x", box.tokens.create("phone")))
         assert [(await guesser.get("/whoami", headers=wrong)).status_code for _ in range(4)] == [401, 401, 401, 429]
         assert (await guesser.post("/login", json={"token": "x"})).status_code == 429
-        assert (await guesser.get("/whoami", headers=right)).status_code == 429
-        box.clock.now += 20
         assert (await guesser.get("/whoami", headers=right)).status_code == 200
+        assert (await guesser.get("/whoami", headers=wrong)).status_code == 429
+        box.clock.now += 20
+        assert (await guesser.get("/whoami", headers=wrong)).status_code == 401
 
 
 async def test_every_answer_says_that_it_is_for_no_other_page(box: Served) -> None:

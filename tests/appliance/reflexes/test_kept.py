@@ -1,6 +1,5 @@
 """What the switches were is kept over a restart, whatever becomes of the file."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from appliance.reflexes.kept import Kept, KeptSwitches
+from audio.loops import running
 from tests.appliance.visiting import until
 
 
@@ -30,9 +30,8 @@ async def test_what_the_disk_refused_is_written_once_it_takes_it(tmp_path: Path)
     with capture_logs() as logged:
         assert not await kept.keep(muted=True)
         assert not await kept.keep(volume=30)
-        running = asyncio.create_task(kept.run())
-        await until(lambda: len(logged) == 2)
-        running.cancel()
+        async with running({"switches": kept.run}):
+            await until(lambda: len(logged) == 2)
     assert [line["event"] for line in logged] == ["switches_not_kept", "switches_kept_at_last"], "told once"
     assert (rests, KeptSwitches(file).now) == (3, Kept(muted=True, volume=30))
 

@@ -114,16 +114,16 @@ def _remove_left(folder: Path, name: str, now: float) -> None:
 
 async def write_archive(
     everything: Everything,
-    writer: Writer,
+    writer: Writer | None,
     path: Path,
     told: Progress,
     still: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> Json:
     """Write everything into a new file, durable on return; graphs and database are of one moment.
 
-    The household's graph is a snapshot of now; while `still` is entered, the folders of all others hold theirs. Nothing
-    waits for it but who wants to write into a graph. Raises `Problem` when the file is there or a disk has no room,
-    `MemoryFailure`, OSError.
+    The household's graph is a snapshot of now, by its `writer`, None where there is no graph; while `still` is entered,
+    the folders of all others hold theirs. Nothing waits for it but who wants to write into a graph. Raises `Problem`
+    when the file is there or a disk has no room, `MemoryFailure`, OSError.
     """
     if await asyncio.to_thread(path.exists):
         raise Problem(f"{path} is there already; name a new file", Exit.CANNOT_CREATE)
@@ -131,11 +131,15 @@ async def write_archive(
     whole = in_room_of(state, "a backup, which takes once more what the state takes; free some disk space")
     with whole, tempfile.TemporaryDirectory(prefix="backup-", dir=state) as folder:
         place = Path(folder)
-        async with still(), writer.exclusively() as alone:
-            snapshot = await alone.snapshot("for a backup")
-            left_out = await asyncio.to_thread(_gather, everything, place)
-        print_of = await asyncio.to_thread(fingerprint, snapshot.path)
-        written = await asyncio.to_thread(_pack, place, path, (snapshot.path.name, print_of), told)
+        if writer is None:
+            graph, left_out = ("", ""), await asyncio.to_thread(_gather, everything, place)
+            left_out += [str(each) for each in (state / "graph",) if each.exists()]  # one that was switched off
+        else:
+            async with still(), writer.exclusively() as alone:
+                snapshot = await alone.snapshot("for a backup")
+                left_out = await asyncio.to_thread(_gather, everything, place)
+            graph = (snapshot.path.name, await asyncio.to_thread(fingerprint, snapshot.path))
+        written = await asyncio.to_thread(_pack, place, path, graph, told)
     return {**written, "left_out": [*left_out]} if left_out else written
 
 

@@ -15,6 +15,7 @@ from agent.errors import ToolFailed
 from agent.event import Event, new_id
 from agent.tools.tool import Call, Tool, call_tool
 from appliance.admin.archive import Everything, fetched, handed_over, write_archive
+from appliance.admin.no_graph import NoGraph
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.requests.memory import (
     NEWEST,
@@ -220,10 +221,10 @@ class GraphAdmin(Struct, frozen=True):
         return await write_dump(graph, path, datetime.now(UTC))
 
 
-def graph_admin_of(everything: Everything, graph: GraphSide) -> GraphAdmin | None:
-    """Return who keeps this graph, and backs up everything; None when there is none."""
+def graph_admin_of(everything: Everything, graph: GraphSide) -> GraphAdmin | NoGraph:
+    """Return who keeps this graph, and backs up everything; who only does that when there is none."""
     if graph.writer is None or graph.visitors is None:
-        return None
+        return NoGraph(everything)
     return GraphAdmin(everything, graph.writer, graph.store, {tool.name: tool for tool in graph.tools}, graph.visitors)
 
 

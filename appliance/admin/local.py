@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
+from appliance.admin.no_graph import NO_GRAPH, NoGraph
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.client import find_service, follow, tell
 from appliance.api.requests.memory import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
@@ -26,8 +27,6 @@ from audio.loops import running
 from memory.durable import rename_durably
 from memory.graph.embedded.store import START_SECONDS, State
 from memory.json_value import Json, listed
-
-NO_GRAPH = "there is no graph here; set [memory] enabled = true"
 
 
 class RemoteAdmin:
@@ -96,16 +95,20 @@ class RemoteAdmin:
 
 
 @asynccontextmanager
-async def open_admin(config: Config) -> AsyncIterator[RemoteAdmin | GraphAdmin]:
+async def open_admin(config: Config) -> AsyncIterator[RemoteAdmin | GraphAdmin | NoGraph]:
     """Find the running service, else open the memory here for as long as the block takes.
 
-    Raises `Problem` when there is no graph or another process has the state folder, `StateUnusable`.
+    Raises `Problem` when another process has the state folder, `StateUnusable`.
     """
     try:
         path = await asyncio.to_thread(find_service, config.sockets)
     except ServiceNotRunning:
-        async with local_admin(config) as admin:
-            yield admin
+        if config.memory.enabled:
+            async with local_admin(config) as admin:
+                yield admin
+        else:
+            async with open_state(config.state_folder):
+                yield NoGraph(everything_of(config))
     else:
         yield RemoteAdmin(path)
 
@@ -114,11 +117,12 @@ async def open_admin(config: Config) -> AsyncIterator[RemoteAdmin | GraphAdmin]:
 async def local_admin(config: Config, patience: float = START_SECONDS) -> AsyncIterator[GraphAdmin]:
     """Open the memory in this process, the store of the box started and, where it is damaged or gone, made again.
 
-    A store that is not up within `patience` seconds is left to say why by itself. Raises what `open_admin` does.
+    A store that is not up within `patience` seconds is left to say why by itself. Raises what `open_admin` does, and
+    `Problem` where there is to be no graph.
     """
     async with open_state(config.state_folder) as state, graph_side(config, state.journal.database) as graph:
         admin = graph_admin_of(everything_of(config), graph)
-        if admin is None:
+        if isinstance(admin, NoGraph):
             raise Problem(NO_GRAPH, Exit.UNAVAILABLE)
         async with running(graph.loops()):
             await _started(graph, patience)

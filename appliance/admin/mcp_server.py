@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import RemoteAdmin, open_admin
+from appliance.admin.no_graph import NoGraph
 from appliance.api.requests.memory import UseTool
 from appliance.config.load import Config
 from appliance.errors import Problem
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 READING: Final = frozenset({"memory_query", "memory_schema", "embedding"})
 """The tools that change nothing."""
 
-Admin: TypeAlias = RemoteAdmin | GraphAdmin
+Admin: TypeAlias = RemoteAdmin | GraphAdmin | NoGraph
 
 OFF: Final = "the memory is closed to other programs; set [memory] mcp = true to let them in"
 

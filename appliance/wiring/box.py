@@ -12,6 +12,7 @@ from msgspec import Struct
 from agent.context.remembered import Remembered
 from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
+from appliance.admin.no_graph import NoGraph
 from appliance.admin.upgrade import forget_in_time
 from appliance.api.attaching import Attaching
 from appliance.api.event_intake import EventIntake
@@ -180,8 +181,7 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         sessions = open_sessions(world, output, memory)
         world, elsewhere = await parts.enter_async_context(joined(world, output, sessions))
         remembered = _remembered(owners, graph, sessions)
-        erase_event = no_graph if admin is None or remembered is None else _erasing(admin, graph, remembered)
-        acting = open_acting(world, output, sessions, erase_event)
+        acting = open_acting(world, output, sessions, _erasing(admin, graph, remembered))
         rooms = await parts.enter_async_context(rooms_elsewhere(world, output, sessions, acting.forgetting))
         machine = machine_of(config, owners.shares_graph)
         home = home_side(config, state.mailbox, owners.shares_graph)
@@ -285,8 +285,12 @@ def _remembered(owners: Owners, graph: GraphSide, sessions: Sessions) -> Remembe
     return Remembered(owners.settings, read, sessions.tokens, sessions.recent.most_tokens)
 
 
-def _erasing(admin: GraphAdmin, graph: GraphSide, remembered: Remembered) -> Callable[[str], Awaitable[int]]:
+def _erasing(
+    admin: GraphAdmin | NoGraph, graph: GraphSide, remembered: Remembered | None
+) -> Callable[[str], Awaitable[int]]:
     """Return what erases an event from what is remembered and the graph, which may have to be started for it."""
+    if isinstance(admin, NoGraph) or remembered is None:
+        return no_graph
 
     async def erase(event_id: str) -> int:
         await remembered.forget_event(event_id)

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from agent.attachments import documents
 from appliance.admin.graph_admin import GraphAdmin
+from appliance.admin.no_graph import NoGraph
 from appliance.admin.reload import Reload
 from appliance.api.commands import published
 from appliance.api.handler import Household, Part
@@ -70,8 +71,7 @@ class Inside(Struct, frozen=True):
     """The parts that answer whoever comes."""
 
     household: Household
-    memory: GraphAdmin | None
-    """None where there is no graph."""
+    memory: GraphAdmin | NoGraph
     agent: Agent
     owners: OwnerHandler
     insight: Insight
@@ -93,7 +93,7 @@ class Inside(Struct, frozen=True):
                 *requests.entries(self.household),
                 *command_requests.entries(self.household),
                 *mailbox_requests.entries(self.household.mail),
-                *(memory_requests.entries(self.memory) if self.memory is not None else ()),
+                *memory_requests.entries(self.memory),
                 *model_requests.entries(self.agent.choice),
                 *owner_requests.entries(self.owners),
                 *journal_requests.entries(self.insight.journal),

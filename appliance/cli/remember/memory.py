@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from appliance.admin.graph_admin import GraphAdmin
     from appliance.admin.local import RemoteAdmin
+    from appliance.admin.no_graph import NoGraph
     from appliance.admin.progress import Progress
     from appliance.api.requests.memory import MemoryRequest, UseTool
     from appliance.config.load import Config
@@ -213,7 +214,7 @@ def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bo
 
 def _kept(
     invocation: Invocation,
-    act: "Callable[[RemoteAdmin | GraphAdmin, Progress], Awaitable[Json]]",
+    act: "Callable[[RemoteAdmin | GraphAdmin | NoGraph, Progress], Awaitable[Json]]",
     as_json: bool,
     in_words: "Callable[[Json], Json] | None" = None,
 ) -> Exit:

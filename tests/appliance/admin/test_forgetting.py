@@ -6,7 +6,7 @@ import pytest
 
 from agent.event import ASR_TRANSCRIPT, Event
 from appliance.admin.archive import everything_of
-from appliance.admin.graph_admin import graph_admin_of
+from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.api.requests.memory import TakeSnapshot
 from appliance.reflexes.forget import Forgetting, no_mind
 from appliance.wiring.memory.graph import graph_side
@@ -26,7 +26,7 @@ async def test_a_name_told_and_forgotten_is_found_nowhere(tmp_path: Path) -> Non
     config = box.config()
     async with open_state(config.state_folder) as state, graph_side(config) as graph, running(graph.loops()):
         admin = graph_admin_of(everything_of(config), graph)
-        assert admin is not None
+        assert isinstance(admin, GraphAdmin)
         assert graph.store is not None
         await graph.store.until(State.READY)
         await admin.use(write("CREATE (:Before)"))

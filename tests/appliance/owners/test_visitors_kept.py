@@ -22,7 +22,7 @@ from tests.memory.history.test_erasure import NAME, found_in
 
 def admin_of(box: KeptBox, house: House) -> GraphAdmin:
     admin = graph_admin_of(everything_of(box.config()), house.graph)
-    assert admin is not None
+    assert isinstance(admin, GraphAdmin)
     return admin
 
 

@@ -173,7 +173,14 @@ class Loop:
     async def _tell_given_up(self) -> None:
         for lease in await self._mind.mailbox.recover():
             if lease.is_given_up:
-                await self._replies.say(Run(lease, Budget(0)), "failed")
+                await self._say_failed(Run(lease, Budget(0)))
+
+    async def _say_failed(self, run: Run) -> None:
+        """Tell a person that it is given up; where a call may have acted, that too: they might have it done twice."""
+        asked = await self._mind.journal.entries(topic="tools.requests", event_id=run.event.id)
+        tools = [self._mind.registry.find(str(each.body.get("tool_name"))) for each in asked]
+        has_acted = any(tool is None or (tool.effect != "pure" and tool.name != REPLY) for tool in tools)
+        await self._replies.say(run, "failed_midway" if has_acted else "failed")
 
     async def _handle_next(self) -> None:
         await self._mind.bus.publish()  # what a full disk has left to be written, before more of it is made
@@ -231,7 +238,7 @@ class Loop:
                 raise
             except Exception:  # the one place that catches everything: a bug must cost one event, not the loop
                 log.exception("run_failed")
-                await self._replies.say(run, "failed")
+                await self._say_failed(run)
                 if not run.is_over:
                     await self._closing.end(run, GivenUp("an error inside; the log has it"))
             finally:

@@ -1,8 +1,19 @@
-"""`python -m appliance` is `nakari`."""
+"""`nakari`, also as `python -m appliance`: Ctrl-C ends it without a word from here on, while it imports too."""
 
 import sys
 
-from appliance.cli.main import main
+from appliance.exits import INTERRUPTED
+
+
+def main() -> int:
+    """Run the command and return its exit code."""
+    try:
+        from appliance.cli.main import main as run  # which takes a second on a small board
+
+        return run()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
 
 if __name__ == "__main__":
     sys.exit(main())

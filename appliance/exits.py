@@ -1,6 +1,7 @@
 """Exit codes of the `nakari` command, after sysexits.h; docs/manual.md documents them."""
 
 from enum import IntEnum
+from typing import Final
 
 
 class Exit(IntEnum):
@@ -27,3 +28,10 @@ class Exit(IntEnum):
     """The configuration is wrong; systemd does not restart on it."""
     LATER = 79
     """What was asked is put aside, and goes on by itself (ours; sysexits.h ends at 78)."""
+
+
+INTERRUPTED: Final = 130
+"""Ctrl-C; 128 + SIGINT, as shells have it."""
+
+NOBODY_READS: Final = 141
+"""Whoever read the output is gone; 128 + SIGPIPE, as shells have it."""

@@ -55,6 +55,11 @@ _PHRASES: Final = {
         "en": "Something went wrong inside me while I was working on that. It is in my log.",
         "zh": "处理这件事的时候，我内部出了问题，日志里有记录。",
     },
+    "failed_midway": {
+        "en": "Something went wrong inside me while I was working on that. It is in my log. "
+        "Part of it may be done already: please look before you ask for it again.",
+        "zh": "处理这件事的时候，我内部出了问题，日志里有记录。可能已经做了一部分，再叫我做之前请先看一看。",
+    },
     "moment": {
         "en": "One moment.",
         "zh": "请稍等。",

@@ -15,13 +15,9 @@ from appliance.cli.connect.shell import COMPLETE
 from appliance.cli.terminal import settle
 from appliance.config.options import Invocation
 from appliance.errors import first_of, problem_of
-from appliance.exits import Exit
+from appliance.exits import INTERRUPTED, NOBODY_READS, Exit
 from appliance.footprint import collect_seldom, leave_to_the_end
 
-INTERRUPTED = 130
-"""Ctrl-C; 128 + SIGINT, as shells have it."""
-NOBODY_READS = 141
-"""Whoever read the output is gone; 128 + SIGPIPE, as shells have it."""
 LONGEST = 800
 """Characters of a sentence; what is more comes from an argument, and is left out of the middle."""
 

@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH, MESSAGE
 from agent.errors import IllegalMessages
 from agent.mailbox.mail import MAX_ATTEMPTS
 from agent.model.messages import Message
+from agent.record import step
 from agent.run.system_replies import phrase
+from agent.tools.tool import Effect, tool
+from memory.json_value import Json
 from memory.state.journal import DAMAGED, erase_entries
 from tests.agent.context.test_compression import LONG, REPLY, is_summary_request
 from tests.agent.context.test_epochs import is_legal
@@ -240,3 +244,42 @@ async def test_a_context_that_no_provider_takes_is_given_up_in_the_same_turn(tmp
         assert is_legal(mind.loop_epoch.messages)
     assert "the plums are blue" in model.requests[-1][1].content
     assert "what is blue?" in model.requests[-1][2].content
+
+
+async def pay_bill(number: int) -> str:
+    """Pay a bill."""
+    return f"paid {number}"
+
+
+GIVEN_UP = [("pure", "failed"), ("irreversible", "failed_midway")]
+
+
+@pytest.mark.shows("B1", "A24")
+@pytest.mark.parametrize(("effect", "told"), GIVEN_UP)
+async def test_after_a_bug_it_says_whether_part_may_be_done(tmp_path: Path, effect: Effect, told: str) -> None:
+    def bug(messages: Sequence[Message]) -> Message:
+        raise ZeroDivisionError("a bug of ours")
+
+    event, model = spoken("please pay it"), ScriptedModel(calls(("pay_bill", '{"number": 7}')), bug)
+    async with a_mind(tmp_path, [model], [tool(pay_bill, effect=effect)], start=UNHURT) as mind:
+        await lived(mind, event)
+        assert " ".join(mind.outlet.said) == phrase(told, event.content)
+
+
+@pytest.mark.shows("B1", "A24")
+@pytest.mark.parametrize(("effect", "told"), GIVEN_UP)
+async def test_after_many_deaths_it_says_whether_part_may_be_done(tmp_path: Path, effect: Effect, told: str) -> None:
+    event, tools = spoken("please pay it"), [tool(pay_bill, effect=effect)]
+    async with a_mind(tmp_path, [ScriptedModel()], tools, start=UNHURT) as mind:
+        await mind.mailbox.enqueue(event)
+        call: dict[str, Json] = {"call_id": "c", "tool_name": "pay_bill", "args": "{}", "cycle": 1}
+        await mind.mind.bus.publish(step("tools.requests", event, "r", call))
+        for death in range(MAX_ATTEMPTS):
+            if death:
+                await mind.mailbox.recover()
+            await mind.mailbox.take()
+    model = answering(Message("assistant", "so"))
+    async with a_mind(tmp_path, [model], tools, start=replace(UNHURT, recovers=False)) as mind:
+        await lived(mind, spoken("and now?"))
+        assert phrase(told, event.content) in " ".join(mind.outlet.said)
+        assert (phrase("failed_midway", event.content) in " ".join(mind.outlet.said)) is (told == "failed_midway")

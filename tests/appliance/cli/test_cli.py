@@ -10,10 +10,9 @@ import click
 import pytest
 
 from appliance import cli as commands
-from appliance.cli.main import INTERRUPTED, NOBODY_READS
 from appliance.config.file import SettingsText
 from appliance.config.sections import Settings
-from appliance.exits import Exit
+from appliance.exits import INTERRUPTED, NOBODY_READS, Exit
 from appliance.version import commit, version
 from tests.appliance.command import environment, nakari
 
@@ -27,6 +26,18 @@ TOO_HEAVY = (
 )  # fmt: skip
 MOST_MODULES = 100
 """That --help may load beside click and what click itself loads: 85 of them now, a module some 0.5 ms."""
+
+
+def test_ctrl_c_while_it_imports_is_quiet(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nsignal.pause()\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "appliance", "status"],
+        env=environment(tmp_path) | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS), ("config", "show")])

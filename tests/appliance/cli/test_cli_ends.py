@@ -14,11 +14,11 @@ import pytest
 from msgspec.structs import replace
 
 from agent.errors import ModelUnavailable
-from appliance.cli.main import INTERRUPTED, NOBODY_READS, conclude
+from appliance.cli.main import conclude
 from appliance.config.load import Config, Secret, load
 from appliance.config.options import Invocation
 from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.exits import INTERRUPTED, NOBODY_READS, Exit
 from memory.state.database import StateInUse
 from tests.appliance.command import environment, started, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.cli.main import INTERRUPTED
-from appliance.exits import Exit
+from appliance.exits import INTERRUPTED, Exit
 from appliance.model.sentence import NAME
 from audio.recognizer.models.catalog import MEGABYTES, WEIGHTS, find_model
 from audio.recognizer.models.speed import BOUND

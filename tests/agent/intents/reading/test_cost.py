@@ -1,0 +1,89 @@
+"""What it costs to understand a sentence, counted in the calls that Python makes: no clock is read."""
+
+import sys
+from types import FrameType
+
+import pytest
+
+from agent.intents.intent import Language
+from agent.intents.language.wording import sentence_file
+from agent.intents.reading.understanding import load_understanding
+from tests.agent.intents.household import households
+from tests.agent.intents.reading.test_understanding import CHINESE, ENGLISH
+
+MOST_CALLS = 1_000_000
+"""For one sentence, with the tables of numbers that it is the first to need; those of a million take a hundred times it."""
+
+MOST_NUMBERS = 400
+"""In a range that is read in words: hassil spells out each of them."""
+
+NUMBERED = [
+    "pick a number between one and ten",
+    "a random number from twenty to one thousand",
+    "choose a number between 1 and 5000",
+    "随机选一个一到十之间的数字",
+    "抽一个十到一千之间的数",
+    "选个1到5000的数",
+]
+
+
+class TooManyCallsError(Exception):
+    """A sentence that costs more than it may."""
+
+
+def calls_of(words: str) -> int:
+    """Return how many calls it takes to understand a sentence. Raises TooManyCallsError at the first beyond the most."""
+    understand, count = load_understanding(), 0
+
+    def counted(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+        if count > MOST_CALLS:
+            sys.setprofile(None)
+            raise TooManyCallsError(words)
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        understand(words)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def corpus() -> list[str]:
+    told = [words for name in ("build.txt", "held-out.txt") for house in households(name) for words, _ in house.said]
+    return [*NUMBERED, *(words for words, _ in (*ENGLISH, *CHINESE)), *told]
+
+
+CORPUS = corpus()
+PART = 25
+
+
+@pytest.mark.parametrize("first", range(0, len(CORPUS), PART))
+def test_no_sentence_costs_more_than_its_steps(first: int) -> None:
+    assert max(calls_of(words) for words in CORPUS[first : first + PART]) <= MOST_CALLS
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_range_that_is_read_in_words_is_large(language: Language) -> None:
+    ranges = {name: each["range"] for name, each in sentence_file(language)["lists"].items() if "range" in each}
+    sizes = {name: each["to"] - each["from"] for name, each in ranges.items() if each.get("words", True)}
+    assert {name: size for name, size in sizes.items() if size > MOST_NUMBERS} == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "low", "high"),
+    [
+        ("pick a number between one and ten", 1, 10),
+        ("give me a random number between one and a hundred", 1, 100),
+        ("choose a number between 1 and 5000", 1, 5000),
+        ("draw a number from twenty to one thousand", 20, 1000),
+        ("随机选一个一到十之间的数字", 1, 10),
+        ("选个1到5000的数", 1, 5000),
+        ("抽一个十到一千之间的数", 10, 1000),
+    ],
+)
+def test_a_number_between_two_others_is_drawn(words: str, low: int, high: int) -> None:
+    intent = load_understanding()(words)
+    assert (intent.name, intent.number("low"), intent.number("high")) == ("draw", low, high)

@@ -86,6 +86,8 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
             return _say(state, phrase("did_you_mean", state.language, words=guess.words), "asked back")
         state = state.in_words(guess.words)
         intent = ringing.of_ringing(state, _meant(state, understand), understand)
+        if isinstance(intent, Intent):
+            intent = replace(intent, slots={**intent.slots, "guessed": 1})
     if isinstance(intent, Intent) and is_talk(said, intent):
         state, intent = said, UNKNOWN
     return [intent] if isinstance(intent, Action) else _answer(state, intent, understand, rest)
@@ -141,7 +143,7 @@ def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list
     skill = _skill(intent)
     if skill.tool and not state.has(skill.tool):
         return phrase("no_volume" if skill.tool == "set_volume" else "cannot", state.language)
-    return skill.answer(state, intent)
+    return skill.answer(state, intent) or unknown.told(state, UNKNOWN)
 
 
 def _skill(intent: Intent) -> Skill:
@@ -166,6 +168,9 @@ def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[
     told: list[Action] | str = ""
     if intent.name == "recall" or recall.may_be_known(state):
         told = recall.recall(state, understand)
+    if told == phrase("nothing_kept", state.language) and state.has("list_timers"):
+        ringing_too = timers.status(state, Intent("timer_status"))
+        told = told if ringing_too == phrase("timer_none", state.language) else ringing_too
     nothing = {"", phrase("not_found", state.language)}
     is_unknown = isinstance(told, str) and told in nothing
     if is_unknown and state.has("list_timers"):

@@ -6,10 +6,10 @@ from typing import Final
 
 from agent.intents.dialog_state import Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
-from agent.intents.language.questions import is_question, tokens
+from agent.intents.language.questions import asks_behind, is_question, tokens
 from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
 from agent.intents.saying.phrases import gaps
-from agent.intents.subjects.lists import core_of, instead_of, items_told, replies_in, things, with_amount
+from agent.intents.subjects.lists import core_of, instead_of, items_told, replies_in, spoken_of, things, with_amount
 
 _RINGS: Final = ("wake", "timer", "remind")
 """Wordings of what is said of something that rings, and of no thing on a list that is called the same."""
@@ -79,6 +79,18 @@ _NEW_AMOUNTS: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
 """How much of something on the list is wanted instead."""
 
 
+_HAVE_ENOUGH: Final = re.compile(
+    r"(?:have|has|had)(?: already)?(?: got)? (?:enough|plenty|some|loads|lots|it|that|them|those)\b", re.IGNORECASE
+)
+"""What tells, without its "I", that something is there already."""
+
+_PUTTING: Final = re.compile(
+    r"^(?:(?:put|add|stick|pop|chuck|write)(?: on| down| in)? |"
+    "(?:再|先|就|给我|帮我)*(?:[放加写记添]上|[放加写记添](?!大|射|映|湿|工|油|号)|来点|买点?))",
+    re.IGNORECASE,
+)
+"""What things are put on a list with that was just begun."""
+
 _SAY_SO_MANY: Final = re.compile(
     r"^(?:better|actually|no|maybe|and|,| )*(?:say|make it|make that|let's say) "
     rf"(?P<amount>{_SOME}[\w-]*)(?:,.*)?[.!]?$",
@@ -92,6 +104,18 @@ _UNDO: Final[dict[Language, re.Pattern[str]]] = {
     "zh": re.compile("撤销|撤回"),
 }
 """What takes back what was just done to a list."""
+
+_WHAT_IS_ON_IT: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"(?:so |and |ok |now )*(?:what's|what is|what else is|what have i got|what do i have)(?: still)? "
+        r"(?:left|on it|on there|there|on)(?: now| so far)?",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        "(?:现在|那|上面|里面|我|一共)*(?:还|都|总共)?(?:有|剩|几样)(?:了|下)?(?:哪些|什么|些什么|啥|几样|多少样?)?(?:东西)?[了啊呢]?"
+    ),
+}
+"""What asks for all that stands on the list that was just spoken of."""
 
 _INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
     "en": (
@@ -122,6 +146,8 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
     if _UNDO[language].search(words):
         yield from _undone(last, language)
         return
+    if _WHAT_IS_ON_IT[language].fullmatch(words.rstrip(".!?。！？")):
+        yield Intent("list_tell", {"list": spoken_of(last.replies, language)})
     if back := anywhere(language, "put_back").search(words):
         gone = next(filter(None, (gaps("list_removed", reply, language).get("items") for reply in last.replies)), "")
         yield Intent("list_add", {"item": gone if back["back"] in _IT else back["back"]})
@@ -135,14 +161,17 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
     if off := beginning("take_off", language).match(bare):
         item = ending("off_it", language).sub("", re.split(_OFF[language], bare[off.end() :], maxsplit=1)[0])
         last_told = next(iter(items_told(last.replies, language)), item)
-        yield Intent("list_remove", {"item": last_told if item in _IT else item})
+        named = last_told if item in _IT else item
+        is_away = not bare.lower().startswith("take ") or re.search(r"\boff\b|\bout of it\b", bare, re.IGNORECASE)
+        if named and (is_away or _called(item, items_told(last.replies, language), language)):
+            yield Intent("list_remove", {"item": named})
     also = beginning("also", language).match(words)
     item = ending("put_it_on", language).sub("", without_fillers(words[also.end() :], language)) if also else ""
     if item and intent.name in _VAGUE | {"outside"} and len(item) <= LONGEST_ITEM and not is_question(item):
         yield Intent("list_add", {"item": item})
     is_begun = any(gaps("list_started", reply, language) for reply in last.replies)
     if is_begun and intent.name in _VAGUE and len(bare) <= LONGEST_LIST and not is_question(bare):
-        yield Intent("list_add", {"item": bare})
+        yield Intent("list_add", {"item": _PUTTING.sub("", bare) or bare})
 
 
 def _undone(last: Turn, language: Language) -> Iterator[Intent]:
@@ -174,7 +203,10 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     language = language_of(words)
     items = items_told(replies_in(said), language)
     first = re.split("[,，]", words, maxsplit=1)[0]
-    is_asked = is_question(without_fillers(first, language)) and not beginning("not_wanted", language).match(first)
+    is_short = language == "zh" and beginning("not_wanted", language).match(first)  # 还有呢, 有了
+    is_asked = asks_behind(words) or (
+        is_question(without_fillers(first, language)) and not is_short and not _HAVE_ENOUGH.match(first)
+    )
     if not items or is_asked or anywhere(language, "reported", *_RINGS).search(words):
         return
     for found in filter(None, (each.match(words) for each in _NEW_AMOUNTS[language])):

@@ -100,6 +100,20 @@ _REQUEST: Final = re.compile(
 _ASKS_ZH: Final = re.compile(
     r"[吗呢么嘛][?？]?\W*$|什么|啥|哪|谁|(?<!茶)几|多少|多[大远高长久]|怎么|为什么|是不是|有没有|记不记得"
 )
+_V_NOT_V_ZH: Final = re.compile(r"(?!好不好|行不行|可不可以|能不能|成不成|会不会)([\u4e00-\u9fff]{1,2})[不没]\1(?!可)")
+"""A verb with itself and a "not" between: 吃不吃, 加没加; those that ask for something to be done are none."""
+
+_TAG_ZH: Final = re.compile(r"(?:对吧|是吧|对不对|是不是|对吗|是吗|不是吗)\W*$")
+
+_TAGGED: Final = re.compile(
+    r"\S (?:(?:is|are|was|were|do|does|did|has|have|had|should|ought|am)(?: not)? (?:i|we|you|it|he|she|they|there)|"
+    r"(?:will|would|can|could)(?: not)? (?:i|we|it|he|she|they)|is it not)$"
+)
+"""What asks at the end of a sentence that tells: I have put eggs on, haven't I."""
+
+_ORDERED_NOT: Final = re.compile(r"do not (?!(?:i|you|we|they|he|she|it|the|my|our|these|those|people)\b)")
+"""What keeps from something, and asks for nothing: don't remind me."""
+
 _WANTS_ZH: Final = re.compile(
     "(?:那|那么)?你?(?:现在)?(?:能不能|能|可不可以|可以|会)(?:直接)?(?:帮|给|替)我(?!.*(?:什么|啥|哪|谁|几|多少|记|想))"
 )
@@ -149,14 +163,27 @@ _ASKED_ZH: Final[tuple[tuple[Asked, str], ...]] = (
 def is_question(words: str) -> bool:
     """Say whether a sentence asks for something that somebody may have told."""
     if language_of(words) == "zh":
-        return _ASKS_ZH.search(words) is not None and _WANTS_ZH.match(words) is None
+        asks = _ASKS_ZH.search(words) or _V_NOT_V_ZH.search(words)
+        return asks is not None and _WANTS_ZH.match(words) is None
     text = _plain(words)
+    if _ORDERED_NOT.match(text):
+        return words.rstrip().endswith("?")
     first = text.split(" ", 1)[0]
     return (
         first in _QUESTION_WORDS | _AUXILIARIES | {"anything", "something"}
         or _REQUEST.search(text) is not None
         or words.rstrip().endswith("?")
+        or asks_behind(words)
     )
+
+
+def asks_behind(words: str) -> bool:
+    """Say whether a sentence tells something and asks at its end whether it is so: …, haven't I; …对吧."""
+    if language_of(words) == "zh":
+        return _TAG_ZH.search(words) is not None
+    text = _plain(words)
+    first = text.partition(" ")[0]
+    return first not in _QUESTION_WORDS | _AUXILIARIES and _TAGGED.search(text) is not None
 
 
 def is_statement(words: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 from agent.event import SELF_CREATED
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.intent import Intent, Language
+from agent.intents.language.enumerations import each_of, with_pairs_kept, with_pairs_told
 from agent.intents.language.questions import tokens
 from agent.intents.saying.phrases import gaps, phrase
 from memory.chinese import has_chinese
@@ -27,7 +28,10 @@ LOOKED_AT: Final = 50
 _USUAL: Final[dict[Language, str]] = {"en": "shopping", "zh": "购物"}
 """The list that is meant where none is named."""
 
-_BETWEEN: Final = re.compile(r"\s*(?:,\s*and\s+|,|，|、|;|；|\band\b|\bplus\b|还有|以及|和|跟)\s*")
+_BETWEEN: Final = re.compile(
+    r"\s*(?:,\s*and\s+|,|，|、|;|；|\band\b|\bplus\b|还有|以及|和|跟|\s(?=not (?!too|so|very))|"
+    r"(?<=[^，,、])(?=不要(?!.{0,6}了$)|不是|别买))\s*"
+)
 """What stands between the things of a list."""
 
 _ARTICLE: Final = re.compile(r"^(?:(?:some|the|any|more|an?(?= few\b)|also|oh)\b|一些|一点|点)\s*", re.IGNORECASE)
@@ -88,12 +92,18 @@ _REASON: Final = re.compile(
 """What only tells why, behind a thing."""
 
 _UNWANTED: Final = re.compile(
-    r"^(?:not|no|but (?:not|no)|without|don't|do not|never)\b|^(?:但是?)?(?:不要|不用|别|不买|不加|不需要)",
+    r"^(?:not|no|but (?:not|no)|without|don't|do not|never)\b|^(?:但是?)?(?:不要|不用|别|不买|不加|不需要|不是)",
     re.IGNORECASE,
 )
 """What says of a thing that it is not to stand there."""
 
-_TAKEN_BACK: Final = re.compile(r"[, ]+(?:no,? )?(?:hang on|hold on|wait|sorry|i mean|actually|no)\b[, ]+(?:no[, ]+)?")
+_OF_LIST: Final = re.compile(r"\b(?:list|it|there|add|buy|groceries|shopping)\b|[清单买]", re.IGNORECASE)
+"""What shows that a list is meant."""
+
+_TAKEN_BACK: Final = re.compile(
+    r"[, ]+(?:no,? )?(?:hang on|hold on|wait|sorry|i mean|actually|no)\b[, ]+(?:no[, ]+)?|"
+    "[，,]?[啊哦呃]?(?:不对|错了|说错了|(?<=[啊哦呃])不是)[，,]?是?(?=.)"
+)
 """What stands between a thing and what is wanted instead: a box of fifty mil screws, no, hang on, sixty mil."""
 
 
@@ -117,9 +127,17 @@ def remove(state: DialogState, intent: Intent) -> list[Action] | str:
         return _taken_off(state, name, gone) if gone else tell(state, Intent("list_tell", {"list": name}))
     gone = [each for each in there for wanted in things(intent.text("item")) if _is_same(each, wanted)]
     gone = gone or [each for each in there if (own := _stems(each)) and own <= _stems(intent.text("item"))]
+    if not gone and not _is_of_list(state, intent):
+        return ""
     if not gone:
         return phrase("list_has_not", state.language, item=intent.text("item"), list=name)
     return _taken_off(state, name, gone)
+
+
+def _is_of_list(state: DialogState, intent: Intent) -> bool:
+    """Say whether a list is meant where a thing that is not on it is to come off: take off my shoes means none."""
+    is_named = bool(intent.text("list")) or (not intent.number("guessed") and _OF_LIST.search(state.words) is not None)
+    return is_named or bool(spoken_of(replies_in(state.last_said(1)), state.language))
 
 
 def _taken_off(state: DialogState, name: str, gone: Sequence[str]) -> list[Action] | str:
@@ -236,7 +254,8 @@ def instead_of(item: str, said: str) -> str:
 def things(said: str) -> list[str]:
     """Return the things of an enumeration, each without its article, and with what was said of it behind a comma."""
     before, *after = _TAKEN_BACK.split(said)
-    parts = [_ARTICLE.sub("", part.strip(" .!?。！？")) for part in _BETWEEN.split(_WHOM.sub("", before))]
+    split = _BETWEEN.split(with_pairs_kept(_WHOM.sub("", before)))
+    parts = [_ARTICLE.sub("", with_pairs_told(part).strip(" .!?。！？啊")) for part in split]
     parts = [each for each in parts if not _UNWANTED.match(each)] or parts  # "no salt crackers" alone is a name
     found: list[str] = []
     for part in (_AS_WELL.sub("", _NOTHING.sub("", each)) for each in parts):
@@ -245,7 +264,7 @@ def things(said: str) -> list[str]:
         if found and _MORE_OF_IT.match(part):
             found[-1] = f"{found[-1]} {part}"
         elif part:
-            found.append(part)
+            found += each_of(part)
     for correction in after if found else ():
         found[-1] = instead_of(found[-1], correction.strip(" .!?")) or correction.strip(" .!?")
     return found

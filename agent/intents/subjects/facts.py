@@ -224,7 +224,7 @@ def _neighbours(said: Sequence[Token]) -> list[tuple[Token, Token]]:
 
 
 _FITTING_ZH: Final[dict[str, re.Pattern[str]]] = {
-    "where": re.compile("[在里上下住停放到边旁]|处"),
+    "where": re.compile("[在里上下住停放到边旁]|处|[回丢扔]"),
     "when": re.compile("[点号日月周年天早晚半0-9]|星期|[一二三四五六七八九十]"),
     "color": re.compile("色|[红橙黄绿蓝紫黑白灰棕粉]"),
 }

@@ -40,7 +40,9 @@ _INSTEAD: Final[dict[Language, re.Pattern[str]]] = {
         r"(?:,? (?:please )?(?:change|fix|correct) (?:that|it))?[.!]?$",
         re.IGNORECASE,
     ),
-    "zh": re.compile("[是在](?P<instead>[^，。！是在]{1,20}?)[了啊。！]?$"),
+    "zh": re.compile(
+        "(?:(?<!现)[是在]|改放在?|改到|改成|放到|换到|挪到|搬到|移到)(?P<instead>[^，。！是在]{1,20}?)[了啊。！]?$"
+    ),
 }
 """What is so instead, at the end of words that put right what was told."""
 
@@ -69,14 +71,43 @@ _RIGHTED: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
         r"^(?:no|nope|nah|sorry|oops|wrong|i mean|i meant)\b"
         rf"(?!.*\bit(?:'?s| is) (?:{_COMFORT})\b)"
-        r"|\b(?:moved|put|changed|shifted|taken|hung) it\b",
+        r"|\b(?:moved|put|changed|shifted|taken|hung) it\b"
+        rf"|^(?:actually|well|now|oh|and|but|,| )*it(?:'?s| is) (?!(?:now )?(?:{_COMFORT})\b)"
+        r"(?:now .{2,40}|.{2,40} now)[.!]?$",
         re.IGNORECASE,
     ),
     "zh": re.compile(
         "^(?:等一?下|等等|哎呀?|不好意思|啊|哦|，|(?:刚才|刚刚|之前)?(?:那个|那条|说的)[^，]{1,6})*(?:不对|不是|错了|说错了|看错了|记错了)|(?:改|换|挪|放|搬)了"
+        "|^(?:现在|后来|我|又|已经|把它|，)*(?:改放|改到|改成|放到|换到|挪到|搬到|移到).+了"
     ),
 }
 """What shows that words put right what was told, and are no news and no comfort: no, it's fine."""
+
+_WHOSE: Final[dict[Language, tuple[re.Pattern[str], re.Pattern[str]]]] = {
+    "en": (re.compile(r"\b(?:my|mine|our|i|me|we)\b", re.IGNORECASE), re.compile(r"\byours?\b", re.IGNORECASE)),
+    "zh": (
+        re.compile("我|咱"),
+        re.compile(
+            "你们?(?:的|家|最|生日|电话|手机|狗|猫|爸|妈|喜欢|爱|讨厌|住|几岁|多大|属|姓|今年|怕|不吃|对.{1,4}过敏)"
+        ),
+    ),
+}
+"""What shows whose it is that is told or asked: the speaker's, or the box's own."""
+
+_BACK: Final = re.compile(
+    r"^(?:oh |and |by the way |, )*(?:[\w']+(?:'s| has| have)? (?:gave|given|brought|handed|returned|sent)|"
+    r"(?:i|we)(?:'ve| have)? (?:got|took|picked|fetched|collected|had)) (?P<it>it|them)(?: back| up| home)?[.!]?$",
+    re.IGNORECASE,
+)
+"""What tells of a thing that it is back, and names it as what was spoken of."""
+
+_OBJECT: Final = re.compile(r"\b(?:your|my|the|our|his|her|their) [\w-]+", re.IGNORECASE)
+
+_DAY: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE),
+    "zh": re.compile("(?:周|星期|礼拜)[一二三四五六日天]"),
+}
+"""What one of is put in place of another in what was told."""
 
 _QUOTING: Final = ("put_right", "remembered", "recalled", "recalled_other")
 """Sentences that quote what was told."""
@@ -98,6 +129,12 @@ def remember(state: DialogState, intent: Intent) -> list[Action] | str:
     return phrase(name, state.language, fact=to_second_person(fact, state.language))
 
 
+def _is_of_box(words: str) -> bool:
+    """Say whether words are about what is the box's own: what's your favourite colour; 你生日是哪天."""
+    mine, yours = _WHOSE[language_of(words)]
+    return yours.search(words) is not None and mine.search(words) is None
+
+
 def put_right(words: str, last: Turn, language: Language) -> str:
     """Return what was told last, or quoted, as the words put it right: no, it's 31 18 24; I've moved it, it's upstairs.
 
@@ -105,12 +142,17 @@ def put_right(words: str, last: Turn, language: Language) -> str:
     """
     if righted := _exchanged(words, last, language):
         return righted
+    quoted = (gaps(name, reply, language) for reply in last.replies for name in _QUOTING)
+    fact = next((read["fact"] for read in quoted if read), "")
+    if (back := _BACK.match(words)) and (named := _OBJECT.search(to_second_person(fact, language))):
+        return f"{words[: back.start('it')]}{named.group()}{words[back.end('it') :].rstrip('.!')}"
     instead = _INSTEAD[language].search(words)
     if instead is None or not _RIGHTED[language].search(words) or is_question(words):
         return ""
-    quoted = (gaps(name, reply, language) for reply in last.replies for name in _QUOTING)
-    fact = next((read["fact"] for read in quoted if read), "")
     told = to_second_person(fact, language) if fact else last.words if is_statement(last.words) else ""
+    day = _DAY[language].search(instead["instead"])
+    if day and len(_DAY[language].findall(told)) == 1:
+        return _DAY[language].sub(lambda _: day.group(), told)
     subject = _SUBJECT[language].match(told)
     return f"{subject.group()}{instead['instead']}" if subject else ""
 
@@ -150,6 +192,8 @@ def recall(state: DialogState, understand: Understand) -> list[Action] | str:
     if read and all(done.has_failed for done in read):
         return phrase("failed", state.language, reason=read[0].reason)
     facts = sorted(_facts(read, question, understand), key=lambda fact: fact.age, reverse=True)
+    if _is_of_box(state.words):
+        facts = [fact for fact in facts if _is_of_box(fact.text)]  # mine is not yours
     near = [fact for fact in facts if fact.was_to_be_kept or fact.share_of(question) >= ENOUGH]
     match question.kind:
         case "all":

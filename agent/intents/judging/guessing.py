@@ -8,9 +8,11 @@ from msgspec import Struct
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.judging.dropped import wants_else
+from agent.intents.judging.misgivings import has_condition
 from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, bare, is_story, mended, without_fillers
-from agent.intents.learned.network import network
+from agent.intents.learned.network import Reading, network
 from agent.intents.learned.plain import plainly
 from agent.intents.subjects.home import HOME_SAY
 from agent.intents.subjects.sums.answer import answer_sum
@@ -43,14 +45,21 @@ SURE_ASKED: Final = 0.8
 
 _ELSEWHERE: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
     "time": (
-        re.compile(r"\b(?:in|on) (?!the (?:clock|moment)|your|it\b|there\b)\w+", re.IGNORECASE),
+        re.compile(
+            r"\b(?:for|set|did|do i|does(?! the (?:clock|time))|was|were|will|would|should|must|need|leave|go|going|he|"
+            r"she|they|we|my|appointment|start\w*|open\w*|clos\w*|meet\w*|com(?:e|es|ing)|arriv\w*|finish\w*|ends?)\b|"
+            r"\b(?:in|on) (?!the (?:clock|moment)|your|it\b|there\b)\w+",
+            re.IGNORECASE,
+        ),
         re.compile(
             "(?:现在|当前|这会儿|几点|什么|时候|时间|多少|请问|告诉|知道|看看|一下|帮忙|已经|[钟了啊呀吗呢是到报说你我帮的都看吧，。？！])+"
         ),
     ),
     "date": (
         re.compile(
-            r"\b(?:last|next|ago|from|before|after|\w+day(?<!today)|january|february|march|april|june|july|august|"
+            r"\b(?:did|do i|does|was|were|should|must|need|leave|go|going|he|she|they|we(?! in| at|'re)|"
+            r"are we (?!in|at|on)|my|come|coming|meet\w*|start\w*|last|next|ago|from|before|after|"
+            r"\w+day(?<!today)|january|february|march|april|june|july|august|"
             r"september|october|november|december|\d{4}|lunar|average)\b",
             re.IGNORECASE,
         ),
@@ -94,6 +103,13 @@ class Guess(Struct, frozen=True):
     is_sure: bool
 
 
+def _is_none(reading: Reading, words: str, intent: Intent, language: Language) -> bool:
+    """Say whether the words want something else than the reading, or want it in some case alone."""
+    is_outside = intent.name == "outside"
+    is_conditional = reading.name not in _ONLY_TOLD and has_condition(words, language)
+    return is_conditional or wants_else(reading, words, language, is_outside=is_outside)
+
+
 def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess | None:
     """Return what words that mean nothing alone probably want; None where that is nothing, or nobody can say.
 
@@ -103,8 +119,11 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     bare_words = without_fillers(state.words, language)
     if state.is_doubtful or is_story(state.words, language):
         return None
-    reading = network(language).read(mended(state.words, language))
-    if reading is None or (reading.name in _OF_ALL and _SPARING.search(bare_words)):
+    mended_words = mended(state.words, language)
+    reading = network(language).read(mended_words)
+    if reading is None or _is_none(reading, mended_words, intent, language):
+        return None
+    if reading.name in _OF_ALL and _SPARING.search(bare_words):
         return None
     asks = is_question(bare_words)
     # "The eggs one was cancelled" may be an order badly heard, or somebody's news.

@@ -7,6 +7,7 @@ from typing import Final
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import TIMED, Intent, Language
 from agent.intents.language.lengths import NUMBER, NUMBER_ZH
+from agent.intents.language.questions import asks_behind, is_question
 from agent.intents.language.wording import anywhere, beginning, mended, without_fillers
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.days import names_day
@@ -64,6 +65,25 @@ _FEAST: Final[dict[Language, re.Pattern[str]]] = {
 """Days of which nobody here knows when they are."""
 
 
+_CONDITION: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"\b(?:unless|provided|providing|as long as|depending on|in case of|"
+        r"(?<!check )(?<!see )(?<!ask )(?<!asking )(?<!know )(?<!decide )(?<!wonder )(?<!out )(?<!me )(?<!what )"
+        r"(?<!as )if(?! (?:you (?:can|could|would|will|want|like|don't mind|please|wouldn't mind|get a chance)|"
+        r"(?:it's|it is|that's|that is) (?:ok\w*|fine|possible|all right|alright|not too much)|possible|need be|i may|"
+        r"i can|i could|so\b|not\b)))\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        "如果(?!可以|方便|行|能|不麻烦)|要是(?!可以|方便|行|能|不麻烦)|假如|除非|(?<![可以方便行能烦])的话|只有.{1,8}才"
+    ),
+}
+"""What says in which case alone something is wanted: nobody here looks whether it is so."""
+
+_TIMES_OVER: Final = re.compile(r"\b(?:twice|(?:two|three|four) times)$|[两三四]遍$", re.IGNORECASE)
+"""How often something is put on a list, which has each thing once."""
+
+
 def told_not_to(state: DialogState) -> bool:
     """Say whether the words keep from doing something: don't clear the list; 不要取消计时器."""
     plain = without_fillers(mended(state.words, state.language), state.language)
@@ -71,13 +91,17 @@ def told_not_to(state: DialogState) -> bool:
 
 
 def is_talk(state: DialogState, intent: Intent) -> bool:
-    """Say whether something that would ring was only asked about, or told of: should I set an alarm for seven."""
+    """Say whether a change was only asked about, or told of: should I set an alarm for seven; I did, didn't I."""
     words, language = mended(state.words, state.language), state.language
     plain = without_fillers(words, language)
     if intent.name in TIMED and beginning("not_rung_for", language).match(plain):
         return True
-    if intent.name not in TIMED or anywhere(language, "asked_all_the_same").search(words):
+    if intent.name in _CHANGING and asks_behind(words):
+        return True
+    if intent.name not in _CHANGING or anywhere(language, "asked_all_the_same").search(words):
         return False
+    if intent.name not in TIMED:
+        return beginning("only_asked", language).match(plain) is not None and is_question(plain)
     return bool(beginning("only_asked", language).match(plain) or anywhere(language, "only_told").search(words))
 
 
@@ -86,9 +110,28 @@ def not_read(state: DialogState, intent: Intent) -> str:
     if intent.name not in _CHANGING or intent.text("but"):
         return ""
     words, language = mended(state.words, state.language), state.language
+    if _is_conditional(words, intent, language) or (intent.name == "list_add" and _TIMES_OVER.search(words)):
+        return phrase("not_done", language)
     is_left_out = _EXCEPTION[language].search(words) is not None and not _has_exception(intent, language)
     is_unread = is_left_out or (intent.name in {*TIMED, "ask_when"} and _has_left_over(words, intent, language))
     return phrase("not_done", language) if is_unread else ""
+
+
+def has_condition(words: str, language: Language) -> bool:
+    """Say whether words say in which case alone something is wanted."""
+    return _CONDITION[language].search(words) is not None or _TIMES_OVER.search(words) is not None
+
+
+def _is_conditional(words: str, intent: Intent, language: Language) -> bool:
+    """Say whether it is to be done in some case alone; what somebody is reminded of may have a condition of its own."""
+    found = _CONDITION[language].search(words)
+    if found is None:
+        return False
+    label = intent.text("label")
+    if language == "zh":
+        cue = anywhere(language, "remind", "wake").search(words)
+        return cue is None or found.start() < cue.start()
+    return intent.name not in {*TIMED, "ask_when"} or label.find(found.group()) < 1
 
 
 def _has_exception(intent: Intent, language: Language) -> bool:

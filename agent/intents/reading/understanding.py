@@ -23,10 +23,9 @@ from agent.intents.language.wording import (
     sentence_file,
     without_fillers,
 )
-from agent.intents.reading.reminding import Reading, rung_for, tells, told_anew
+from agent.intents.reading.free_text import is_meant
+from agent.intents.reading.reminding import Reading, rung_for, told_anew
 from agent.intents.subjects.days import BYDAY
-from agent.intents.subjects.rings.which_timer import NAMING, names_timer
-from agent.intents.subjects.voices import names_somebody
 from memory.chinese import simplified
 
 _OF_HOME_ASSISTANT: Final[Mapping[str, str]] = {
@@ -62,15 +61,6 @@ _WITHIN: Final = _DROPPED.replace(r"\s", "")
 _AROUND: Final = " \t\n,.?!，。？！;；:：、…\"'“”‘’"
 """What is cut off both ends of free text."""
 
-
-_NO_ITEMS: Final = frozenset(
-    {"it", "that", "this", "them", "those", "one", "some", "here"}
-    | {"time", "luck", "ideas", "patience", "options", "space", "breath", "sorts", "touch"}
-)
-"""What is on no list by itself, also where people have run out of it."""
-
-_NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})
-"""What no list is called."""
 
 _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
@@ -136,7 +126,7 @@ class Understanding:
         return min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
 
     def _readings(self, plain: str, said: str) -> list[Reading]:
-        return [each for each in _readings(plain, self._intents, said) if _is_meant(each[1])]
+        return [each for each in _readings(plain, self._intents, said) if is_meant(each[1], said)]
 
     def _times_in(self, plain: str) -> Iterator[Reading]:
         return _readings(plain, self._times)
@@ -168,27 +158,6 @@ def _words(text: str) -> list[str]:
 def _unbroken(plain: str) -> str:
     """Return Chinese without what is written between its parts: hassil fits no sentence across a comma."""
     return re.sub(_WITHIN.replace("*", "+"), "", plain) if language_of(plain) == "zh" else plain
-
-
-def _is_meant(intent: Intent) -> bool:
-    """Say whether a reading's free text can be what it is taken for: a name, or what a timer is called."""
-    topic = intent.text("topic")
-    if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):
-        return False
-    if intent.name == "list_add" and intent.text("item").casefold() in _NO_ITEMS:
-        return False
-    if intent.name == "list_add" and re.search("[、，,]|加到|记到| (?:to|on) (?:the|my|our) ", intent.text("list")):
-        return False
-    if intent.name == "list_start" and not _begins_list(intent):
-        return False
-    is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
-    return names_somebody(intent) and names_timer(intent) and not is_told
-
-
-def _begins_list(intent: Intent) -> bool:
-    """Say whether what begins a list only names it, and tells nothing that goes on it."""
-    named = (intent.text("list"), intent.text("whom"))
-    return named[0].casefold() not in _NO_NAMES and not any(re.search(r"[.,;:，。；：]", each) for each in named)
 
 
 def _reading(result: RecognizeResult, words: str) -> Reading:

@@ -12,7 +12,7 @@ from tests.agent.intents.household import households
 from tests.agent.intents.reading.test_understanding import CHINESE, ENGLISH
 
 MOST_CALLS = 1_000_000
-"""For one sentence, with the tables of numbers that it is the first to need; those of a million take a hundred times it."""
+"""For one sentence, with the tables of numbers that it is the first to need; a range of a million takes far more."""
 
 MOST_NUMBERS = 400
 """In a range that is read in words: hassil spells out each of them."""
@@ -32,7 +32,7 @@ class TooManyCallsError(Exception):
 
 
 def calls_of(words: str) -> int:
-    """Return how many calls it takes to understand a sentence. Raises TooManyCallsError at the first beyond the most."""
+    """Return how many calls it takes to understand a sentence. Raises TooManyCallsError beyond the most."""
     understand, count = load_understanding(), 0
 
     def counted(_frame: FrameType, event: str, _argument: object) -> None:

@@ -1,0 +1,92 @@
+"""What the free text of a reading can be, a name, a thing or a fact: one that fits by other text is not meant."""
+
+import re
+from typing import Final
+
+from agent.intents.intent import Intent, language_of
+from agent.intents.language.house import names_device
+from agent.intents.language.questions import is_question
+from agent.intents.language.wording import anywhere, beginning
+from agent.intents.reading.reminding import tells
+from agent.intents.subjects.rings.which_timer import NAMING, names_timer
+from agent.intents.subjects.voices import names_somebody
+
+_NO_ITEMS: Final = frozenset(
+    {"it", "that", "this", "them", "those", "one", "some", "here"}
+    | {"time", "luck", "ideas", "patience", "options", "space", "breath", "sorts", "touch"}
+)
+"""What is on no list by itself, also where people have run out of it."""
+
+_NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})
+"""What no list is called."""
+
+_NO_LIST: Final = re.compile(r"\blist\b|清单")
+_NO_LIST_TO_ADD_TO: Final = re.compile("[、，,]|加到|记到| (?:to|on) (?:the|my|our) ")
+"""What shows that the name of a list is a part of a sentence."""
+
+LONGEST_ASKED: Final = 12
+"""Characters of a Chinese fact that is none because it asks; a longer one may tell of a question."""
+
+_RINGS_ZH: Final = re.compile(
+    "(?:分钟|小时|钟头|点半?|点钟|以后|之后|分|后).{0,6}(?:叫|喊|提醒|通知)我(?:起床|一下|一声)?$"
+)
+"""What is to ring, and no fact."""
+
+_ALL_SAID: Final = re.compile(
+    r"(?:everything|all|all of it|whatever|anything)"
+    r"(?: (?:that )?(?:(?:i|we|you)(?:'ve)? )?(?:have |ever )*(?:said|told you|know|heard))?$"
+    r"|(?:我说的|我们说的|我告诉你的)?(?:所有|一切|全部|的话|话)+$",
+    re.IGNORECASE,
+)
+"""All that was ever said: no name of a thing to be forgotten."""
+
+
+def is_meant(intent: Intent, said: str) -> bool:
+    """Say whether a reading's free text can be what it is taken for: a name, a fact, or what a timer is called.
+
+    `said` are the words that were read.
+    """
+    if intent.name.startswith("list_"):
+        return _is_of_list(intent)
+    topic, fact = intent.text("topic"), intent.text("fact")
+    if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):
+        return False
+    if (intent.name == "remember" and _is_no_fact(fact)) or (intent.name == "forget_other" and _ALL_SAID.match(fact)):
+        return False
+    is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
+    return names_somebody(intent) and names_timer(intent) and not is_told and not _is_of_house(intent, said)
+
+
+def _is_of_list(intent: Intent) -> bool:
+    """Say whether a reading names a list that can be one, and a thing that can stand there."""
+    named, item = intent.text("list"), intent.text("item")
+    if _NO_LIST.search(named):
+        return False
+    match intent.name:
+        case "list_add":
+            return item.casefold() not in _NO_ITEMS and not _NO_LIST_TO_ADD_TO.search(named)
+        case "list_remove":
+            return bool(item)
+        case "list_start":
+            return _begins_list(intent)
+    return True
+
+
+def _begins_list(intent: Intent) -> bool:
+    """Say whether what begins a list only names it, and tells nothing that goes on it."""
+    named = (intent.text("list"), intent.text("whom"))
+    return named[0].casefold() not in _NO_NAMES and not any(re.search(r"[.,;:，。；：]", each) for each in named)
+
+
+def _is_of_house(intent: Intent, said: str) -> bool:
+    """Say whether what would be done to something that rings is said of what stands in the house: kill the lights."""
+    label, language = intent.text("label"), language_of(said)
+    if intent.name not in {"timer_change", "timer_cancel"} or not label:
+        return False
+    return anywhere(language, "ringing").search(said) is None and names_device(label, language)
+
+
+def _is_no_fact(fact: str) -> bool:
+    """Say whether what is to be kept is a question, or what rings: 记住了吗; 记一下十五分钟后叫我."""
+    is_asked = language_of(fact) == "zh" and is_question(fact) and len(fact) <= LONGEST_ASKED
+    return is_asked or fact.startswith("了吗") or _RINGS_ZH.search(fact) is not None

@@ -10,6 +10,7 @@ from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.follow_up.in_full import in_full, sum_on
 from agent.intents.follow_up.meaning import asked_back, follow_up, said_yes_to
+from agent.intents.follow_up.of_house import said_in_full
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
 from agent.intents.judging.exceptions import all_but
 from agent.intents.judging.guessing import guessed
@@ -21,6 +22,7 @@ from agent.intents.saying.phrases import phrase
 from agent.intents.skills import NO_SKILL, SKILLS, Skill
 from agent.intents.subjects import agenda, chance, recall, unknown, voices, weather
 from agent.intents.subjects.home import HOME_SAY, WORDS, said_at_home, told_of_watch, watched_at_home
+from agent.intents.subjects.lists import LOOKED_BACK, replies_in, spoken_of
 from agent.intents.subjects.rings import pausing, timers
 from agent.intents.subjects.sums.answer import answer_clause, answer_sum
 from agent.tools.tool import unmarked
@@ -78,7 +80,7 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
         rest = "" if intent.name in chance.INTENTS else rest  # whose turn is it, toss a coin
     guess = guessed(state, intent, understand) if intent.name in ringing.VAGUE else None
     guess = None if guess and is_talk(said, understand(guess.words)) else guess
-    known = _known(state, understand) if guess else ""
+    known = _known(state, understand) if guess and not _is_of_list_spoken_of(state, understand(guess.words)) else ""
     if isinstance(known, list):
         return known
     if guess and not known:
@@ -87,7 +89,7 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
         state = state.in_words(guess.words)
         intent = ringing.of_ringing(state, _meant(state, understand), understand)
         if isinstance(intent, Intent):
-            intent = replace(intent, slots={**intent.slots, "guessed": 1})
+            intent = replace(intent, slots={**intent.slots, "guessed": said.words})
     if isinstance(intent, Intent) and is_talk(said, intent):
         state, intent = said, UNKNOWN
     return [intent] if isinstance(intent, Action) else _answer(state, intent, understand, rest)
@@ -96,6 +98,11 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
 def _sum_at_once(state: DialogState) -> str:
     """Return what goes on from the last sum, or that a number is too long to be reckoned with; else ""."""
     return phrase("number_too_long", state.language) if _TOO_LONG.search(state.words) else answer_sum(sum_on(state))
+
+
+def _is_of_list_spoken_of(state: DialogState, intent: Intent) -> bool:
+    """Say whether a list that was just spoken of is asked for, which goes before what was told of the thing."""
+    return intent.name == "list_tell" and bool(spoken_of(replies_in(state.last_said(LOOKED_BACK)), state.language))
 
 
 def _known(state: DialogState, understand: Understand) -> list[Action] | str:
@@ -135,7 +142,7 @@ def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list
         sums = map(answer_sum, dict.fromkeys((state.words, plain, whole)))
         if told := next(filter(None, sums), "") or answer_clause(whole):
             return told
-        if at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS)):
+        if at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS) or said_in_full(state)):
             return at_home
         if state.has("recall") and intent.name != "outside":
             return _recall(state, intent, understand)

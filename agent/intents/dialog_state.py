@@ -48,6 +48,11 @@ class ToolResult(Struct, frozen=True):
         asked = _json(self.arguments)
         return isinstance(asked, dict) and arguments.items() <= asked.items()
 
+    def asked(self, name: str) -> str:
+        """Return an argument of the call as text, "" where it had none of that name."""
+        asked = _json(self.arguments)
+        return str(asked.get(name, "")) if isinstance(asked, dict) else ""
+
     @property
     def has_failed(self) -> bool:
         """Whether the result says that nothing came of it."""

@@ -61,6 +61,8 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "days_until": Skill(almanac.days_until),
     "weeks_until": Skill(almanac.weeks_until),
     "time_until": Skill(almanac.time_until),
+    "days_of_month": Skill(almanac.days_of_month),
+    "leap_year": Skill(almanac.leap_year),
     "week": Skill(almanac.week),
     "coin": Skill(chance.coin),
     "draw": Skill(chance.number),

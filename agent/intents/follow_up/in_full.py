@@ -9,13 +9,32 @@ from agent.intents.language.wording import anywhere, beginning, ending, is_story
 from agent.intents.saying.phrases import gaps
 from agent.intents.subjects.sums.going_on import continued
 
+_LOOKED_BACK: Final = 3
+"""Turns of this conversation in which something may have been asked in full."""
+
+_LONGEST_SHORT: Final = 25
+"""Characters of what asks the same of another thing."""
+
 _LONGEST_THING: Final = 10
 """Characters of what is asked the same of as of the thing before it."""
 
 ASKED_THERE: Final[dict[Language, str]] = {"en": "what time is it in {}", "zh": "{}现在几点"}
 
-_ASKED_OF_DAY: Final[dict[str, str]] = {"date": "{}是星期几", "days_until": "离{}还有多少天"}
+_ASKED_OF_DAY: Final[dict[str, str]] = {
+    "date": "{}是星期几",
+    "days_until": "离{}还有多少天",
+    "weather": "{}天气怎么样",
+}
 """How that is asked in Chinese which was asked of another day, by its intent."""
+
+_ASKED_OF_ANOTHER: Final[dict[str, str]] = {
+    "date": "what day is it {}",
+    "days_until": "how many days until {}",
+    "weather": "what's the weather {}",
+    "time": "what time is it in {}",
+    "time_there": "what time is it in {}",
+}
+"""How that is asked in English which was asked of another day or place, by its intent."""
 
 _DATE: Final = re.compile(r"(?:\d{4}年)?([\d一二三四五六七八九十]{1,3}月[\d一二三四五六七八九十]{1,3})[日号]?")
 
@@ -42,15 +61,27 @@ _OF: Final = re.compile(r"\bof [\d.,]+", re.IGNORECASE)
 
 def in_full(state: DialogState, understand: Understand) -> DialogState:
     """Return the state with the words as they would be alone: 护照呢 after 户口本在哪儿 asks where the passport is."""
-    before = next(iter(state.last_said()), None)
-    if before is None or is_story(state.words, state.language):
+    said = state.last_said(_LOOKED_BACK)
+    if not said or is_story(state.words, state.language):
         return state
+    # And Sydney, after what about Tokyo: it goes on from what was asked in full.
+    before = said[0]
+    if _is_short(said[0].words, state.language, understand):
+        before = next((each for each in said if not _is_short(each.words, state.language, understand)), said[0])
     full = _in_full(state.words, before, state.language, understand)
     return state.in_words(full) if full else state
 
 
+def _is_short(words: str, language: Language, understand: Understand) -> bool:
+    """Say whether words ask the same of another thing, and do not say what."""
+    asks = beginning("elsewhere", "en").match(words) if language == "en" else ending("as_before", "zh").search(words)
+    return asks is not None and len(words) <= _LONGEST_SHORT and understand(words).name in {"unknown", "recall"}
+
+
 def _in_full(words: str, before: Turn, language: Language, understand: Understand) -> str:
     """Return the words with what those before them, or their answer, said already; "" where nothing was left out."""
+    if language == "en" and (told := _asked_of_another(words, before, understand)):
+        return told
     if told := _of_that_day(words, before, language) or _counted_to(words, before, language):
         return told
     opened = beginning("opening", language).match(words)
@@ -65,6 +96,19 @@ def _in_full(words: str, before: Turn, language: Language, understand: Understan
         return _ASKED_OF_DAY[meant.name].format(thing)
     topic = meant.text("topic") if meant.name == "recall" else ""
     return before.words.replace(topic, thing, 1) if topic else ""
+
+
+def _asked_of_another(words: str, before: Turn, understand: Understand) -> str:
+    """Return what was asked before of another day or place in full: and tomorrow; what about Sydney."""
+    asked, meant = beginning("elsewhere", "en").match(words), understand(before.words).name
+    frame = _ASKED_OF_ANOTHER.get(meant)
+    if asked is None or frame is None or understand(words).name not in {"unknown", "recall", "date", "time_there"}:
+        return ""
+    thing = without_fillers(words[asked.end() :], "en")
+    if thing.lower() == "the day after":
+        thing = "the day after tomorrow" if "tomorrow" in before.words.lower() else "tomorrow"
+    full = frame.format(thing)
+    return full if understand(full).name in {meant, "time_there"} else ""
 
 
 def _of_that_day(words: str, before: Turn, language: Language) -> str:

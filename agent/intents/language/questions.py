@@ -358,6 +358,8 @@ def _read_chinese(words: str) -> Question:
     asked: Asked = next((name for name, pattern in _ASKED_ZH if re.search(pattern, words)), "")
     if _OF_MEMORY_ZH.search(words):
         kind = "which" if asked else "all"
+    if re.search("我(?:姓什么|姓啥|叫(?:什么|啥)|的?名字)", words):  # whose words are all empty ones
+        return Question("which", "", (("我姓" if "姓" in words else "我叫", 1.0),), (), words, "zh")
     runs = [run.lower() for part in _EMPTY_ZH.split(words) for run in re.findall(_RUN_ZH, part)]
     place = words.rfind("在") if kind == "whether" else len(words)
     weights = tuple((run, LIGHT if 0 < place < words.lower().find(run) else 1.0) for run in runs)

@@ -1,6 +1,7 @@
 """The clock and the calendar sheet without a model: the time here and elsewhere, dates, weeks, and days until one."""
 
 import re
+from calendar import isleap, monthrange
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
@@ -76,6 +77,22 @@ def time_until(state: DialogState, intent: Intent) -> str:
         return phrase("no_clock", state.language)
     minutes = max(1, round((due - state.now).total_seconds() / 60))
     return phrase("time_until", state.language, length=spoken_length(minutes * 60, state.language))
+
+
+def days_of_month(state: DialogState, intent: Intent) -> str:
+    """Tell how many days a month has, in the year that is meant."""
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    year = state.now.year + intent.number("years")
+    return phrase("days_of_month", state.language, count=monthrange(year, intent.number("month"))[1], year=year)
+
+
+def leap_year(state: DialogState, intent: Intent) -> str:
+    """Tell whether this year, or the next, has a day more."""
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    year = state.now.year + intent.number("years")
+    return phrase("leap_year" if isleap(year) else "no_leap_year", state.language, year=year)
 
 
 def week(state: DialogState, _: Intent) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Final
 
 from agent.event import SELF_CREATED
@@ -93,6 +94,19 @@ _WHOSE: Final[dict[Language, tuple[re.Pattern[str], re.Pattern[str]]]] = {
     ),
 }
 """What shows whose it is that is told or asked: the speaker's, or the box's own."""
+
+_DONE_TODAY: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"^(?:did|have|has|was|were)\b.*\btoday\b", re.IGNORECASE),
+    "zh": re.compile("今天.*(?:了吗|了没有?|过.{0,4}[吗没]|了么)[？?。]?$"),
+}
+"""What asks whether something was done today."""
+
+_NOT_DONE: Final = re.compile(
+    r"^to\b|\b(?:yesterday|last|tomorrow|tonight|will|should|must|need|have to|going to|every|ago)\b|"
+    "昨|前天|明天|上周|要|得|每",
+    re.IGNORECASE,
+)
+"""What tells of something that it is to be done, or was on another day."""
 
 _BACK: Final = re.compile(
     r"^(?:oh |and |by the way |, )*(?:[\w']+(?:'s| has| have)? (?:gave|given|brought|handed|returned|sent)|"
@@ -194,6 +208,8 @@ def recall(state: DialogState, understand: Understand) -> list[Action] | str:
     facts = sorted(_facts(read, question, understand), key=lambda fact: fact.age, reverse=True)
     if _is_of_box(state.words):
         facts = [fact for fact in facts if _is_of_box(fact.text)]  # mine is not yours
+    if _DONE_TODAY[question.language].search(state.words):
+        facts = [fact for fact in facts if _is_told_today(fact, state)]
     near = [fact for fact in facts if fact.was_to_be_kept or fact.share_of(question) >= ENOUGH]
     match question.kind:
         case "all":
@@ -204,7 +220,18 @@ def recall(state: DialogState, understand: Understand) -> list[Action] | str:
 
 
 def _asked(state: DialogState) -> Question:
-    return read_question(without_fillers(state.words, state.language))
+    words = without_fillers(state.words, state.language)
+    is_of_today = _DONE_TODAY[state.language].search(state.words)  # what is told of this morning does not say so
+    return read_question(re.sub(r"\s*\btoday\b|今天", "", words, flags=re.IGNORECASE) if is_of_today else words)
+
+
+def _is_told_today(fact: Fact, state: DialogState) -> bool:
+    """Say whether somebody told today that something was done: not that it is to be, nor that it was yesterday."""
+    told = re.fullmatch(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC", fact.when)
+    if told is None or state.now is None or _NOT_DONE.search(fact.text):
+        return False
+    when = datetime.strptime(f"{told[1]} +0000", "%Y-%m-%d %H:%M:%S %z")
+    return when.astimezone(state.now.tzinfo).date() == state.now.date()
 
 
 def _searched(question: Question) -> list[str]:

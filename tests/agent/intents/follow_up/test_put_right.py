@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.intents.test_of_lists import last
+from tests.agent.intents.follow_up.test_of_lists import last
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def wants_else(reading: Reading, words: str, language: Language, *, is_outside: 
     if is_outside and not (reading.name.startswith("list_") and _BUYING.search(words)):
         return True
     rest = _rest(words, [said for _, said in reading.slots])
-    if re.search(_ELSE[language], rest, re.IGNORECASE):
+    if reading.name not in _OF_QUIET | _OF_SOUND and re.search(_ELSE[language], rest, re.IGNORECASE):
         return True
     if reading.name not in _OF_QUIET and re.search(_QUIET[language], rest, re.IGNORECASE):
         return True

@@ -82,9 +82,10 @@ def all_but(state: DialogState, understand: Understand) -> Intent | None:
         return None
     listed = _TAKES_OFF[language].match(found.wish)
     meant = understand(found.wish)
+    of_timers = any("timer" in each.tool or "alarm" in each.tool for turn in state.last_said() for each in turn.results)
     before = [reply for turn in state.last_said() for reply in turn.replies]
     rings = anywhere(language, "ringing").search(words) is not None
-    if listed and not rings and (meant.name != "timer_cancel_all" or spoken_of(before, language)):
+    if listed and not rings and (meant.name != "timer_cancel_all" or spoken_of(before, language) or not of_timers):
         return Intent("list_remove", {"but": found.but, **({"list": listed["list"]} if listed["list"] else {})})
     if meant.name == "timer_cancel_all" or (rings and anywhere(language, "cancelling").search(found.wish)):
         return Intent("timer_cancel_all", {"but": found.but, "of": found.wish})

@@ -94,7 +94,7 @@ def is_talk(state: DialogState, intent: Intent) -> bool:
     """Say whether a change was only asked about, or told of: should I set an alarm for seven; I did, didn't I."""
     words, language = mended(state.words, state.language), state.language
     plain = without_fillers(words, language)
-    if intent.name in TIMED and beginning("not_rung_for", language).match(plain):
+    if intent.name in {*TIMED, "ask_when"} and beginning("not_rung_for", language).match(plain):
         return True
     if intent.name in _CHANGING and asks_behind(words):
         return True

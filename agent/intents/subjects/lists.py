@@ -97,7 +97,7 @@ _UNWANTED: Final = re.compile(
 )
 """What says of a thing that it is not to stand there."""
 
-_OF_LIST: Final = re.compile(r"\b(?:list|it|there|add|buy|groceries|shopping)\b|[清单买]", re.IGNORECASE)
+_OF_LIST: Final = re.compile(r"\b(?:list|it|there|add|buy|bought|groceries|shopping)\b|[清单买]", re.IGNORECASE)
 """What shows that a list is meant."""
 
 _TAKEN_BACK: Final = re.compile(
@@ -136,7 +136,8 @@ def remove(state: DialogState, intent: Intent) -> list[Action] | str:
 
 def _is_of_list(state: DialogState, intent: Intent) -> bool:
     """Say whether a list is meant where a thing that is not on it is to come off: take off my shoes means none."""
-    is_named = bool(intent.text("list")) or (not intent.number("guessed") and _OF_LIST.search(state.words) is not None)
+    said = intent.text("guessed") or state.words
+    is_named = bool(intent.text("list")) or _OF_LIST.search(said) is not None
     return is_named or bool(spoken_of(replies_in(state.last_said(1)), state.language))
 
 

@@ -60,6 +60,8 @@ async def test_what_is_wanted_of_a_house_or_a_person_does_nothing_here(words: st
         ("be quiet", "device"),
         ("shut up", "device"),
         ("安静", "device"),
+        ("could you talk a bit quieter the baby's asleep", "set_volume"),
+        ("speak up i can't hear you dear", "set_volume"),
     ],
 )
 async def test_what_is_wanted_of_the_box_is_done(words: str, tool: str) -> None:

@@ -104,10 +104,11 @@ class Guess(Struct, frozen=True):
 
 
 def _is_none(reading: Reading, words: str, intent: Intent, language: Language) -> bool:
-    """Say whether the words want something else than the reading, or want it in some case alone."""
+    """Say whether the words want something else than the reading, spare something, or want it in some case alone."""
     is_outside = intent.name == "outside"
+    is_sparing = reading.name in _OF_ALL and _SPARING.search(words) is not None
     is_conditional = reading.name not in _ONLY_TOLD and has_condition(words, language)
-    return is_conditional or wants_else(reading, words, language, is_outside=is_outside)
+    return is_sparing or is_conditional or wants_else(reading, words, language, is_outside=is_outside)
 
 
 def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess | None:
@@ -122,8 +123,6 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     mended_words = mended(state.words, language)
     reading = network(language).read(mended_words)
     if reading is None or _is_none(reading, mended_words, intent, language):
-        return None
-    if reading.name in _OF_ALL and _SPARING.search(bare_words):
         return None
     asks = is_question(bare_words)
     # "The eggs one was cancelled" may be an order badly heard, or somebody's news.

@@ -7,6 +7,7 @@ from typing import Final
 
 from agent.intents.dialog_state import Turn
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand, language_of
+from agent.intents.language.lengths import NUMBER
 from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
 from agent.intents.saying.spoken import is_length, moment_told
@@ -52,6 +53,14 @@ _MEASURED: Final = re.compile(r"%|\b(?:percent|per cent|ways)\b|百分之", re.I
 _WEEKDAY: Final = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE)
 
 _ARTICLE: Final = re.compile(r"\ban?\s+$", re.IGNORECASE)
+
+_IN_NUMBER: Final = re.compile(rf"in (?:another )?{NUMBER}(?= (?:to|for|about)\b|[.]?$)", re.IGNORECASE)
+_UNIT: Final = re.compile(r"\b(?P<unit>minute|hour|second)s?\b", re.IGNORECASE)
+
+_KIND: Final = re.compile(r"\b(?:alarm|timer)\b", re.IGNORECASE)
+
+_LENGTH_ALONE: Final = re.compile("in ", re.IGNORECASE)
+"""The beginning of a length, and of no time of day: "in ten" is none at ten o'clock."""
 
 _PAUSE: Final = " ,，、"
 
@@ -194,9 +203,12 @@ def _later_than_last(words: str, language: Language, last: Turn, understand: Und
 def _another_of_minutes(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield one more timer where a number follows one: "another for twelve" is no alarm at noon then."""
     opened = beginning("another", language).match(words)
-    if not opened or not any(each.tool == "set_timer" for each in last.results):
+    if not opened or not any(each.tool == "set_timer" for each in last.results) or "alarm" in words.lower():
         return
-    count, _, label = without_fillers(words[opened.end() :], language).partition(" for ")
+    wanted = without_fillers(words[opened.end() :], language)
+    count, _, label = wanted.partition(" for ")
+    if not _number(count, language, understand):  # and one for the rice for eight
+        label, _, count = wanted.rpartition(" for ")
     if number := _number(count, language, understand):
         named: dict[str, Slot] = {"label": without_fillers(label, language)} if label else {}
         yield Intent("timer_start", {"minutes": number, **named})
@@ -209,7 +221,8 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
         return
     when = without_fillers(anywhere(language, "reason").sub("", words[opened.end() :]), language)
     is_asked = beginning("time_first", language).match(when) or anywhere(language, "one_more").search(opened.group())
-    before = understand(last.words)
+    before = _set_before(last, understand)
+    when = _in_its_unit(when, last, language)
     # Seven tomorrow, and half past: of the same day, and to wake as well.
     of_before = day_of(before) | {name: value for name, value in before.slots.items() if name == "wakes"}
     same = _day_within(words, language, understand) or of_before
@@ -219,6 +232,10 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
     may_be = (
         [found for each in whole for found in _timed(each, language, understand)] if is_asked or not is_told else []
     )
+    if named := _KIND.search(opened.group()):  # and an alarm for eight, after a timer
+        may_be = [
+            each for each in may_be if each.name == ("alarm" if named.group().lower() == "alarm" else "timer_start")
+        ]
     if not may_be and before.name == "alarm" and (minute := _minute(when, language, understand)) is not None:
         yield Intent("alarm", {**before.slots, "minute": minute})  # at three, and again at half past
     for found in sorted(may_be, key=lambda each: (each.name != before.name, len(each.text("label")))):
@@ -229,6 +246,27 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
             yield Intent(each.name, {**each.slots, "label": label})
         elif is_asked or len(each.text("label")) <= LONGEST_NAME:
             yield each
+
+
+def _set_before(last: Turn, understand: Understand) -> Intent:
+    """Return what the turn before set: by its words, else by its tool, where they leaned on others before them."""
+    before = understand(last.words)
+    if before.name in TIMED:
+        return before
+    _, due = _alarm_set(last)
+    if due is not None:
+        return Intent("alarm", {"date": due.day, "month": due.month})
+    return Intent("timer_start") if any(each.tool == "set_timer" for each in last.results) else before
+
+
+def _in_its_unit(when: str, last: Turn, language: Language) -> str:
+    """Return a time with the unit that was said before: and in ten to put the bins out, after "in five minutes"."""
+    number = _IN_NUMBER.match(when) if language == "en" else None
+    unit = _UNIT.search(last.words)
+    is_timer = any(each.tool == "set_timer" for each in last.results)
+    if number is None or not is_timer:
+        return when
+    return f"{number.group()} {unit['unit']}s{when[number.end() :]}" if unit else ""
 
 
 def _day_within(words: str, language: Language, understand: Understand) -> dict[str, Slot]:
@@ -261,7 +299,9 @@ def _another_within(words: str, language: Language, understand: Understand) -> I
 
 def _timed(when: str, language: Language, understand: Understand) -> Iterator[Intent]:
     """Yield the timer or the alarm that a time is, with what is said beside it."""
-    for frame in _FRAMES[language] if when else ():
+    # "In ten" is no time of day.
+    frames = _FRAMES[language] if not _LENGTH_ALONE.match(when) else ("remind me {}",)
+    for frame in frames if when else ():
         found = understand(frame.format(when))
         if found.name in TIMED:
             yield found

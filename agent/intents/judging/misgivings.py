@@ -9,6 +9,7 @@ from agent.intents.intent import TIMED, Intent, Language
 from agent.intents.language.lengths import NUMBER, NUMBER_ZH
 from agent.intents.language.questions import asks_behind, is_question
 from agent.intents.language.wording import anywhere, beginning, mended, without_fillers
+from agent.intents.reading.run_together import are_too_many, holds_another
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.days import names_day
 
@@ -113,7 +114,11 @@ def not_read(state: DialogState, intent: Intent) -> str:
     if _is_conditional(words, intent, language) or (intent.name == "list_add" and _TIMES_OVER.search(words)):
         return phrase("not_done", language)
     is_left_out = _EXCEPTION[language].search(words) is not None and not _has_exception(intent, language)
-    is_unread = is_left_out or (intent.name in {*TIMED, "ask_when"} and _has_left_over(words, intent, language))
+    is_unread = (
+        is_left_out
+        or are_too_many(words)
+        or (intent.name in {*TIMED, "ask_when"} and _has_left_over(words, intent, language))
+    )
     return phrase("not_done", language) if is_unread else ""
 
 
@@ -150,7 +155,7 @@ def _has_left_over(words: str, intent: Intent, language: Language) -> bool:
     is_time = re.match(rf"(?:at|on|for|by) {named}", label) or re.search(rf"{named}[^，。]{{0,6}}点", words)
     if feast and (is_time or feast.group() not in label):
         return True
-    if label and _NOT_READ[language].search(label):
+    if label and (_NOT_READ[language].search(label) or holds_another(label)):
         return True
     if language == "zh":
         return False

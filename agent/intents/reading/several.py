@@ -38,8 +38,8 @@ _TWO_TIMES: Final = (
 
 _HOUR: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight|[0-9]{1,2}(?::[0-9]{2})?"
 _CLOCK: Final = (
-    f"(?:(?:half|(?:a )?quarter|five|ten|twenty) (?:past|to) )?(?:{_HOUR})(?: (?:fifteen|thirty|forty.five|o'clock))?"
-    "(?: ?[ap][.]?m[.]?| in the (?:morning|afternoon|evening)| at night)?"
+    f"(?:(?:half|(?:a )?quarter|five|ten|twenty|5|10|20|25) (?:past|to) )?(?:{_HOUR})"
+    "(?: (?:fifteen|thirty|forty.five|o'clock))?(?: ?[ap][.]?m[.]?| in the (?:morning|afternoon|evening)| at night)?"
 )
 _TWICE: Final = (
     f"(?P<opening>.*\\bremind me(?: [a-z ]+)?) at (?P<one>{_CLOCK}),? and (?:at )?(?P<two>{_CLOCK}) ?"

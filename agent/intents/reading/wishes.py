@@ -12,6 +12,7 @@ from agent.intents.follow_up.meaning import follow_up
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import anywhere, beginning, ending, mended, without, without_fillers
+from agent.intents.reading.run_together import MOST, are_too_many, parted
 from agent.intents.reading.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
@@ -29,9 +30,6 @@ LONGEST_DAY: Final = 3
 
 MOST_CLAUSES: Final = 4
 """Of a sentence of which one is looked for that is a wish: each is understood by itself."""
-
-MOST: Final = 4
-"""Wishes in one sentence; what is more stays with the last of them."""
 
 _TOLD: Final = frozenset(
     {"timer_status", "time", "time_there", "date", "days_until", "weeks_until", "time_until", "week"}
@@ -91,9 +89,9 @@ def wishes(state: DialogState, understand: Understand, said: str = "") -> list[s
     """
     words = mended(said or state.words, state.language)
     is_of_all = anywhere(state.language, "of_all").search(words)  # the average of 3, 5 and 10
-    if len(words) > _LONGEST[state.language] or state.is_doubtful or is_of_all:
+    if len(words) > _LONGEST[state.language] or state.is_doubtful or is_of_all or are_too_many(words):
         return [state.words]
-    return _parted(state, each_alone(words), understand) or [state.words]
+    return _parted(state, each_alone(parted(words)), understand) or [state.words]
 
 
 class Clause(Struct, frozen=True):

@@ -1,6 +1,7 @@
 """Which hour is meant where words name a part of the day: after work, before bed, 睡前; or only a day."""
 
 import re
+from datetime import datetime
 from typing import Final
 
 from agent.intents.intent import Intent
@@ -30,6 +31,12 @@ _ALARM: Final = re.compile(r"\balarm\b|闹钟", re.IGNORECASE)
 _EARLY: Final = range(4, 6)
 """Hours of an alarm of another day that are those of the morning, where a reminder is for the afternoon."""
 
+_AFTERNOON: Final = range(1, 6)
+"""Hours of the clock that are of the afternoon where nobody wakes by them."""
+
+_DAYTIME: Final = range(12, 21)
+"""Hours at which nobody who wants to be reminded at four means the night."""
+
 _MIDDAY: Final = 12
 _LATE: Final = 9
 """Hours of the clock below which the evening is meant: before bed, and after work."""
@@ -42,7 +49,7 @@ def usual_hour(intent: Intent, words: str) -> tuple[int, str]:
     return named or _USUAL.get(part, _USUAL[""]), part
 
 
-def of_its_part(intent: Intent, words: str) -> Intent:
+def of_its_part(intent: Intent, words: str, now: datetime) -> Intent:
     """Return a time with the half of the day that words tell: after work, I'm off at six; an alarm for ten past four.
 
     Only what begins the label counts, or goes to bed: what one is reminded of may be after work itself.
@@ -50,6 +57,8 @@ def of_its_part(intent: Intent, words: str) -> Intent:
     hour = intent.number("hour")
     if {"period", "exact_hour", "wakes"} & intent.slots.keys():
         return intent
+    if _is_past_today(intent, words, now):
+        return Intent(intent.name, {**intent.slots, "day": 1, "period": "evening"})
     named = next((of for each, of in _NAMED.items() if re.match(each, intent.text("label"))), 0)
     is_late = named > _MIDDAY and 0 < hour < _LATE
     if is_late or (_BEFORE_BED.search(words) and 0 < hour < _MIDDAY):
@@ -57,6 +66,23 @@ def of_its_part(intent: Intent, words: str) -> Intent:
     is_other_day = names_day(intent) and intent.slots.get("day") != 0
     is_early = is_other_day and hour in _EARLY and _ALARM.search(words)
     return Intent(intent.name, {**intent.slots, "wakes": 1}) if is_early else intent
+
+
+def _is_past_today(intent: Intent, words: str, now: datetime) -> bool:
+    """Say whether an hour of the afternoon is over, of which one is not reminded in the night that follows.
+
+    An alarm at four may be for an early start; and who is up late may mean the night.
+    """
+    if (
+        names_day(intent)
+        or intent.text("repeat")
+        or intent.seconds()
+        or now.hour not in _DAYTIME
+        or _ALARM.search(words)
+    ):
+        return False
+    then = (intent.number("hour") + 12) * 60 + intent.number("minute")
+    return intent.number("hour") in _AFTERNOON and then <= now.hour * 60 + now.minute
 
 
 def without_part(label: str, *, anywhere: bool = False) -> str:

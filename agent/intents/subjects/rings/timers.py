@@ -24,7 +24,7 @@ from agent.intents.saying.spoken import (
     to_second_person,
     told_length,
 )
-from agent.intents.subjects.days import but_for, last_day, names_day, next_moment
+from agent.intents.subjects.days import BYDAY, but_for, last_day, names_day, next_moment
 from agent.intents.subjects.rings.clock_change import at_change
 from agent.intents.subjects.rings.hours import of_its_part, usual_hour, without_part
 from agent.intents.subjects.rings.which_timer import (
@@ -50,6 +50,9 @@ MONTHLY: Final = "FREQ=MONTHLY;BYMONTHDAY="
 
 _REMINDS: Final = re.compile(r"\bremind|\bforget\b|提醒|别让我忘", re.IGNORECASE)
 """What asks for a reminder, and for no timer, though it counts down."""
+
+_ONE_DAY: Final = re.compile(r"BYDAY=[A-Z]{2}(?![A-Z,])")
+"""The day of the week of what repeats on no other."""
 
 LONGEST_LABEL: Final = 200
 """Characters of a label that the timer tools take."""
@@ -77,7 +80,7 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
     language, now = state.language, state.now
     if now is None:
         return phrase("no_clock", language)
-    intent = of_its_part(intent, state.words)
+    intent = of_its_part(intent, state.words, now)
     due, label = next_moment(intent, now), without_part(intent.text("label"))[:LONGEST_LABEL]
     if due is None:
         return phrase("no_such_day", language)
@@ -195,6 +198,8 @@ def _to_change(state: DialogState, timers: Sequence[Timer], intent: Intent) -> T
     if several := _several(state, fitting, intent):
         return several
     timer = _running(state, fitting, intent) or meant(state, fitting, intent)
+    if timer is not None and not _may_be_moved(timer, intent):
+        return phrase("not_done", state.language)
     return timer or phrase("timer_not_that" if timers else "timer_none", state.language)
 
 
@@ -253,7 +258,18 @@ def _rule(timer: Timer, intent: Intent) -> str:
     rule = intent.text("repeat") or str(timer.get("repeats", ""))
     if rule.startswith(MONTHLY) and "date" in intent.slots and "month" not in intent.slots:
         return f"{MONTHLY}{intent.number('date')}"
+    if "weekday" in intent.slots and "repeat" not in intent.slots:
+        return _ONE_DAY.sub(f"BYDAY={BYDAY[intent.number('weekday')]}", rule)
     return but_for(rule, intent.number("without")) if rule and "without" in intent.slots else rule
+
+
+def _may_be_moved(timer: Timer, intent: Intent) -> bool:
+    """Say whether it is plain what becomes of a rule by which it repeats: one of several days names no other day."""
+    rule = str(timer.get("repeats", ""))
+    if not rule or "repeat" in intent.slots or not names_day(intent):
+        return True
+    is_of_date = rule.startswith(MONTHLY) and "date" in intent.slots
+    return is_of_date or ("weekday" in intent.slots and rule.startswith("FREQ=WEEKLY") and "," not in rule)
 
 
 def same_half(slots: dict[str, Slot], due: datetime) -> dict[str, Slot]:

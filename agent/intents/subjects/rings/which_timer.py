@@ -47,7 +47,7 @@ def label_of(timer: Timer) -> str:
 
 _CLOCK_ZH: Final = re.compile("([一二两三四五六七八九十]{1,3})点(半)?(?:钟)?的?")
 
-_OF_CLOCK: Final = re.compile(r"(?:half|(?:a )?quarter|five|ten|twenty) (?:past|to)", re.IGNORECASE)
+_OF_CLOCK: Final = re.compile(r"(?:half|(?:a )?quarter|five|ten|twenty|5|10|20|25) (?:past|to)", re.IGNORECASE)
 """The beginning of a time, and no name: make that ten past seven."""
 
 

@@ -6,7 +6,8 @@ from typing import Final
 OPERATORS: Final = (
     (r"([\d.]+)的百分之([\d.]+)", r"\1*\2/100"),
     (r"百分之([\d.]+)", r"\1/100"),
-    (r"([\d.]+)的一半", r"\1/2"),
+    (r"([\d.]+)的[一1]半", r"\1/2"),
+    (r"([\d.]+)个?人(?:平?分|平摊)([\d.]+)(?:块钱?|元)?(?:每个?人|一个?人)?(?:[要该]?[付出给]?多少钱?)?", r"\2/\1"),
     (r"([\d.]+)的([\d.]+)分之([\d.]+)", r"\1*\3/\2"),
     (r"([\d.]+)分之([\d.]+)", r"(\2/\1)"),
     (r"([\d.]+)(?:块钱?|元)?[的打]([1-9])折", r"\1*\2/10"),
@@ -84,6 +85,8 @@ _HALVES_ZH: Final = (
     (r"(?<![\d.])(\d+)个半(?=小时|钟头|月|星期)", r"\1.5"),
     (r"^半个?(?=[^\d])", "0.5"),
 )
+
+_FEET_ZH: Final = re.compile(r"(\d+)英?尺(\d+(?:\.\d+)?)英?寸")
 """How halves and tenths are said behind a unit or before it, and the number they make."""
 
 _BELOW_ZH: Final = {"百": "十", "千": "百", "万": "千"}
@@ -105,6 +108,12 @@ def in_digits_chinese(text: str) -> str:
     text = _NUMBER_ZH.sub(lambda found: number_chinese(found.group()), text)
     for pattern, instead in _HALVES_ZH:
         text = re.sub(pattern, instead, text)
+    text = _FEET_ZH.sub(
+        lambda two: (
+            f"{(12 if '英' in two[0] else 10) * int(two[1]) + float(two[2]):g}{'英寸' if '英' in two[0] else '寸'}"
+        ),
+        text,
+    )
     for pattern, instead in _RATES_ZH:
         text = re.sub(pattern, instead, text)
     return text

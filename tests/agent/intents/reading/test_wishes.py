@@ -3,8 +3,9 @@
 import pytest
 
 from agent.intents.dialog_state import read_dialog
+from agent.intents.reading.run_together import MOST
 from agent.intents.reading.understanding import load_understanding
-from agent.intents.reading.wishes import MOST, wishes
+from agent.intents.reading.wishes import wishes
 from agent.model.messages import Message
 from tests.agent.offline_talk import TOOLS, Talk, a_timer, at
 

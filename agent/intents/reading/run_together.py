@@ -1,0 +1,209 @@
+"""Several that ring, said without a pause between them: an alarm for six seven and eight; 六点七点各一个闹钟."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from agent.intents.intent import language_of
+from agent.intents.language.lengths import NUMBER
+from agent.intents.language.wording import anywhere
+from memory.chinese import simplified
+
+MOST: Final = 4
+"""Wishes in one sentence."""
+
+_HOURS: Final = (
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+    "twelve",
+)
+_HOUR: Final = rf"(?:{'|'.join(_HOURS)}|noon|midnight|1[0-2]|[1-9])"
+_HALF_DAY: Final = r"(?: ?[ap][.]?m\b[.]?| in the (?:morning|afternoon|evening)\b| at night\b)"
+_CLOCK: Final = (
+    rf"(?:(?:half(?: past)?|(?:(?:a )?quarter|five|ten|twenty|5|10|20|25) (?:past|to)) )?{_HOUR}\b(?::\d\d)?"
+    rf"(?: (?:fifteen|thirty|forty.five|o'clock))?{_HALF_DAY}?"
+)
+_WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_DAY: Final = (
+    rf"(?: (?:tomorrow|today|tonight|(?:on |this |next )?{_WEEKDAY}s?|every (?:day|weekday|{_WEEKDAY})|"
+    r"on weekdays|the day after tomorrow)(?: (?:morning|afternoon|evening|night))?)"
+)
+_BETWEEN: Final = r",? and |, | "
+_ONE_MORE: Final = r"(?:(?:another|one|an alarm|alarm)(?: one)? (?:for|at) |(?:for|at) )"
+_ORDERED: Final = (
+    r"(?:(?:please|can you|could you|so|and|ok|okay|right),? )*"
+    r"(?:set|put|give|make|do|start|have|i need|i want)(?: me| up| on)*"
+)
+_ALARMS: Final = re.compile(
+    rf"{_ORDERED}"
+    rf"(?: an?| some| two| three| four| my)? (?P<kind>alarms?)(?: on)? (?:for|at) (?P<first>{_CLOCK})"
+    rf"(?P<others>(?:(?:{_BETWEEN}){_ONE_MORE}?{_CLOCK})+)(?P<day>{_DAY}?)(?: please)?[.!]?",
+    re.IGNORECASE,
+)
+"""Alarms at several hours: set an alarm for six and one for seven and one for eight tomorrow."""
+
+_NEXT: Final = re.compile(rf"(?P<pause>{_BETWEEN})(?P<more>{_ONE_MORE}?)(?P<when>{_CLOCK})", re.IGNORECASE)
+_SINGLE: Final = re.compile(rf"(?:{'|'.join(_HOURS[:9])}|[1-9]){_HALF_DAY}?", re.IGNORECASE)
+"""An hour that is no number of minutes behind another one: six seven, which nobody says for 6:07."""
+
+_LENGTH: Final = rf"{NUMBER}[ -](?P<unit>minute|hour|second)s?"
+_ITEM: Final = re.compile(
+    rf"(?P<pause>^|,? and |, | )(?P<article>(?:an?|another|one) )?(?P<length>{_LENGTH})(?P<timer> timers?)?",
+    re.IGNORECASE,
+)
+_TIMERS: Final = re.compile(
+    rf"{_ORDERED} (?P<items>.+ timers?)(?: please)?[.!]?",
+    re.IGNORECASE,
+)
+"""Timers of several lengths: set a five minute timer, a ten minute timer and a fifteen minute timer."""
+
+_DAY_ZH: Final = (
+    "(?:大?[今明后]天|[今明](?=[早晚])|(?:[这本下]个?)?(?:周|星期|礼拜)[一二三四五六日天]|"
+    "每天|每个?(?:周|星期|礼拜)[一二三四五六日天]|(?:每个)?(?:工作日|周末))"
+)
+_PART_ZH: Final = "(?:早上|早晨|上午|中午|下午|傍晚|晚上|夜里|半夜|凌晨|清晨|早|晚)"
+_SOME_ZH: Final = r"[\d零一二两三四五六七八九十]"
+_CLOCK_ZH: Final = (
+    rf"(?:\d{{1,2}}:\d\d|{_SOME_ZH}{{1,3}}点(?:钟|整|半|[一三]刻|零?{_SOME_ZH}{{1,3}}(?!{_SOME_ZH}|点|个|分钟)分?)?)"
+)
+_WHEN_ZH: Final = rf"(?P<day>{_DAY_ZH}?)的?(?P<part>{_PART_ZH}?)(?P<clock>{_CLOCK_ZH})"
+_LENGTH_ZH: Final = (
+    rf"(?:{_SOME_ZH}{{1,4}}个?半?(?:小时|钟头)(?:{_SOME_ZH}{{1,3}}分钟?)?|半个?(?:小时|钟头)|{_SOME_ZH}{{1,4}}分(?:半钟?|钟)?|"
+    rf"{_SOME_ZH}{{1,4}}秒钟?|[一三]刻钟)"
+)
+_AFTER_ZH: Final = rf"(?:再?[过等])?{_LENGTH_ZH}[以之]?后"
+_RING_ZH: Final = "(?:再|也|还要?|就|记得|请|帮我|给我)*(?:提醒|叫醒?|喊|通知)我(?![爸妈哥姐弟妹爷奶家老儿女孙])"
+
+
+def _nameless(pattern: str) -> str:
+    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
+
+
+_ORDER_ZH: Final = re.compile(
+    rf"(?P<joint>[，。,；、和]|还有|然后)*(?P<order>再?(?:{_AFTER_ZH}|{_nameless(_WHEN_ZH)}){_RING_ZH}|(?:^|给)[^，。给点]{{1,6}}定一?个?{_LENGTH_ZH})"
+)
+"""The beginning of an order that tells its time first, or the whole of one that tells its length."""
+
+_THEN_ZH: Final = re.compile(
+    rf"[，,、]?(?:再|然后)?(?P<after>{_AFTER_ZH})(?P<what>(?:(?!{_AFTER_ZH})[^，,、。]){{1,12}}?)(?=[，,、]?(?:再|然后)?{_AFTER_ZH}|[。]?$)"
+)
+_EACH_AFTER_ZH: Final = re.compile(
+    rf"(?:请|帮我|麻烦你?)*(?:提醒|叫|喊|通知)我(?P<each>(?:{_nameless(_THEN_ZH.pattern)}){{2,}})[。]?"
+)
+"""What one is to be reminded of in so long, and of something else in longer: 提醒我十分钟后关火二十分钟后下饺子."""
+
+_SET_ZH: Final = "(?:设置|设定|设|定|开|订|来|上|要|创建|新建)"
+_ALARM_ZH: Final = "(?:的?(?:闹钟|闹铃))"
+_JOIN_ZH: Final = "(?:[，,、和跟]|还有|以及|再)?"
+_ALARMS_ZH: Final = re.compile(
+    rf"(?:请|帮我|给我|麻烦你?|再)*(?P<set>{_SET_ZH}?)(?P<count>(?:[一两二三四2-4]?个)?)(?P<whens>{_nameless(_WHEN_ZH)}{_ALARM_ZH}?"
+    rf"(?:{_JOIN_ZH}{_SET_ZH}?(?:一?个)?{_nameless(_WHEN_ZH)}{_ALARM_ZH}?)+)"
+    rf"(?P<each>的?(?:都|各|分别|一共|共)?{_SET_ZH}?(?:[一两二三四2-4]?个)?){_ALARM_ZH}?吧?[。！]?"
+)
+"""Alarms at several hours: 定一个六点的闹钟和一个七点的闹钟; 明天早上六点七点各一个闹钟."""
+
+_WAKES_ZH: Final = re.compile(
+    rf"(?:请|帮我|麻烦你?)*(?P<whens>{_nameless(_WHEN_ZH)}(?:(?:[，,、和跟]|还有|以及){_nameless(_WHEN_ZH)}){{2,}})"
+    rf"(?:各|都|分别)?(?P<what>{_RING_ZH}[^，。]*)[。]?"
+)
+"""The same at three hours or more: 六点、七点、八点叫我."""
+
+
+_ANOTHER: Final = (
+    re.compile(
+        rf"^(?:in|at|past|for) to\b|\band (?:one|another) (?:for|at|in) (?:{NUMBER}|half|quarter|noon)\b|"
+        r"(?<!to )(?<!will )(?<!can )\b(?:remind|wake) me (?:at|in|to|on|tomorrow)\b|^(?:timer|alarm|reminder)s?$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?:{_AFTER_ZH}|{_nameless(_WHEN_ZH)}){_RING_ZH}|^[和跟与、]?{_SOME_ZH}{{1,3}}点?(?:和|跟|、){_SOME_ZH}{{1,3}}点|^[和跟与、]{_SOME_ZH}{{1,3}}点|"
+        rf"[定设]一?个?{_LENGTH_ZH}|各一个?$|^.+{_AFTER_ZH}(?!的)."
+    ),
+)
+"""What the name of something that rings has of another order: 给鸡蛋定五分钟给米饭; in to put the bins out."""
+
+
+def are_too_many(words: str) -> bool:
+    """Say whether words order more alarms or timers at once than are set at one word: all are kept, or none."""
+    whole = parted(words)
+    return whole != words and len(re.findall("set an? |提醒我|叫我|喊我|闹钟|定", whole)) > MOST
+
+
+def holds_another(label: str) -> bool:
+    """Say whether what was taken for a name is rather another thing that is to ring."""
+    return any(each.search(label) for each in _ANOTHER)
+
+
+def parted(words: str) -> str:
+    """Return words that order several that ring without a pause with each of them whole; others as they are."""
+    if language_of(words) == "zh":
+        return _parted_zh(simplified(words))
+    return _alarms(words) or _timers(words) or words
+
+
+def _alarms(words: str) -> str:
+    found = _ALARMS.fullmatch(words)
+    if found is None:
+        return ""
+    others = list(_NEXT.finditer(found["others"]))
+    is_several = found["kind"].lower() == "alarms"
+    for each in others:
+        is_plain = each["pause"].strip() or each["more"]
+        if not is_plain and not (is_several and _SINGLE.fullmatch(each["when"])):
+            return ""  # set an alarm for six ten
+    if len(others) == 1 and others[0]["pause"].strip() and not (found["day"] or re.search(_HALF_DAY, words)):
+        return ""  # two, of which the second goes on with the first
+    whens = _of_one_half([found["first"], *(each["when"] for each in others)])
+    return " and ".join(f"set an alarm for {when}{found['day']}" for when in whens)
+
+
+def _of_one_half(whens: Sequence[str]) -> Sequence[str]:
+    """Return hours with the half of the day that is said behind the last of them, where they come before it."""
+    half = re.search(f"{_HALF_DAY}$", whens[-1], re.IGNORECASE)
+    hours = [_hour(each) for each in whens]
+    is_of_all = half and hours == sorted(hours) and not any(re.search(_HALF_DAY, each) for each in whens[:-1])
+    return [*(f"{each}{half.group()}" for each in whens[:-1]), whens[-1]] if half and is_of_all else whens
+
+
+def _hour(when: str) -> int:
+    """Return the hour of a time on the clock, from 0 for twelve."""
+    said = re.findall(rf"\b{_HOUR}\b", re.sub(_HALF_DAY, "", when.lower()))
+    last = said[-1] if re.search("past|to|half|quarter", when) else said[0]
+    return (int(last) if last.isdecimal() else _HOURS.index(last) + 1 if last in _HOURS else 12) % 12
+
+
+def _timers(words: str) -> str:
+    found = _TIMERS.fullmatch(words)
+    items = list(_ITEM.finditer(found["items"])) if found else []
+    if found is None or len(items) < 2 or "".join(each.group() for each in items) != found["items"]:
+        return ""
+    for one, next_ in pairwise(items):
+        if not (one["timer"] or next_["article"] or one["unit"].lower() == next_["unit"].lower()):
+            return ""  # set a one hour thirty minute timer
+    return " and ".join(f"set a {each['length']} timer" for each in items)
+
+
+def _parted_zh(words: str) -> str:
+    if (found := _ALARMS_ZH.fullmatch(words)) and re.search("闹[钟铃]", words):
+        is_wanted = found["set"] or re.search("[各个]", found["each"])
+        return "，".join(f"设一个{each}的闹钟" for each in _whens_zh(found["whens"])) if is_wanted else words
+    if found := _WAKES_ZH.fullmatch(words):
+        return "，".join(f"{each}{found['what']}" for each in _whens_zh(found["whens"]))
+    if found := _EACH_AFTER_ZH.fullmatch(words):
+        return "，".join(f"{each['after']}提醒我{each['what']}" for each in _THEN_ZH.finditer(found["each"]))
+    orders = list(_ORDER_ZH.finditer(words))
+    if len(orders) < 2 or anywhere("zh", "reported").search(words):
+        return words
+    ends = [*(each.start() for each in orders[1:]), len(words)]
+    rest = (words[each.end() : end] for each, end in zip(orders, ends, strict=True))
+    each_whole = (f"{each['order']}{told}" for each, told in zip(orders, rest, strict=True))
+    return words[: orders[0].start()] + "，".join(each_whole)
+
+
+def _whens_zh(words: str) -> list[str]:
+    """Return the hours in words, each with its day and its part of the day, which may have been said before."""
+    told, day, part = [], "", ""
+    for each in re.finditer(_WHEN_ZH, words):
+        day, part = (each["day"], each["part"]) if each["day"] else (day, each["part"] or part)
+        told.append(f"{day}{part}{each['clock']}")
+    return told

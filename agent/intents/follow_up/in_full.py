@@ -5,6 +5,7 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import Language, Understand
+from agent.intents.language.lengths import NUMBER
 from agent.intents.language.wording import anywhere, beginning, ending, is_story, without_fillers
 from agent.intents.saying.phrases import gaps
 from agent.intents.subjects.sums.going_on import continued
@@ -54,6 +55,22 @@ _VALUED: Final = ("sum", "sum_about", "converted", "converted_about")
 _PAUSE: Final = " ,，、"
 
 _SHARE: Final = re.compile(r"(?:what about |how about )?([\w.-]+ ?(?:%|percent|per cent))[?.]?", re.IGNORECASE)
+
+_SHARE_ZH: Final = re.compile(r"(?:那么?|再)?(百分之[\d零一二两三四五六七八九十百点.]+)(?:呢|是多少)?[？?]?")
+_WHOLE_ZH: Final = re.compile(r"([\d零一二两三四五六七八九十百千万点.]+)(?:块钱?|元)?的百分之")
+
+_MEASURED: Final = ("converted", "converted_about")
+_SOME: Final[dict[Language, str]] = {
+    "en": rf"\b(?:\d[\d.]*|(?:an?|one) (?:hundred|thousand)|{NUMBER}(?: hundred| thousand)?|an?)\b",
+    "zh": r"[\d零一二两三四五六七八九十百千万点.]+",
+}
+_ANOTHER_NUMBER: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        rf"(?:and )?(?:(?:what|how) about )?(?P<number>{_SOME['en']})(?: (?P<unit>[a-z]+))?[?.]?", re.IGNORECASE
+    ),
+    "zh": re.compile(rf"(?:那么?)?(?P<number>{_SOME['zh']})个?(?P<unit>[^\d？?呢]{{0,4}}?)呢?[？?]?"),
+}
+"""A number alone, of which the same is asked as of the one before it."""
 
 _OF: Final = re.compile(r"\bof [\d.,]+", re.IGNORECASE)
 """A share alone, and what the one before it was of."""
@@ -152,7 +169,28 @@ def sum_on(state: DialogState) -> str:
     words = without_fillers(state.words, state.language)
     if before is not None and (share := _SHARE.fullmatch(words)) and (whole := _OF.search(before.words)):
         return f"{share[1]} {whole.group()}"  # and 23 percent, after 17 percent of 340
+    if before is not None and value and (other := _of_other_number(words, before, state.language)):
+        return other
     return continued(value, words, state.language) if value else ""
+
+
+def _of_other_number(words: str, before: Turn, language: Language) -> str:
+    """Return what was reckoned before of another number: 百分之十五呢 after 八十五的百分之二十; what about twenty."""
+    share = _SHARE_ZH.fullmatch(words)
+    whole = _WHOLE_ZH.search(before.words) if share else None
+    if share and whole:
+        return f"{whole[1]}的{share[1]}"
+    is_measure = any(gaps(name, reply, language) for name in _MEASURED for reply in before.replies)
+    asked = _ANOTHER_NUMBER[language].fullmatch(words) if is_measure else None
+    if asked is None:
+        return ""
+    unit = re.escape(asked["unit"] or "")
+    number = rf"{_SOME[language]}(?= ?{unit})" if unit else _SOME[language]
+    return (
+        re.sub(number, asked["number"], before.words, count=1, flags=re.IGNORECASE)
+        if re.search(number, before.words, re.IGNORECASE)
+        else ""
+    )
 
 
 def _value(reply: str, language: Language) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from agent.intents.dialog_state import Turn
+from agent.intents.follow_up.of_half_days import of_its_part, without_weekends
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand, language_of
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.questions import is_question, is_statement
@@ -81,6 +82,7 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
     asked = beginning("asking_after", language).match(words)
     if asked and intent.name not in TIMED and len(words.split()) <= MOST_WORDS:
         yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
+    yield from _of_alarm(words, language, last, understand)
     yield from _at_that_time(words, intent, language, last, understand)
     yield from _another_of_minutes(words, language, last, understand)
     yield from _repeating(words, intent, language, understand)
@@ -95,6 +97,17 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
     if intent.name != "outside":
         yield from _another(words, language, last, understand)
         yield from _another_within(words, language, understand)
+
+
+def _of_alarm(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
+    """Yield the change of the alarm just set to another half of the day, or to days without the weekend."""
+    set_, due = _alarm_set(last)
+    if due is None:
+        return
+    of_no_day = {} if names_day(understand(last.words)) else {"anew": 1}
+    for found in of_its_part(words, due, language, understand):
+        yield Intent(found.name, {**found.slots, **of_no_day})
+    yield from without_weekends(words, str(set_.get("repeats", "")), language)
 
 
 def _at_that_time(

@@ -92,6 +92,17 @@ _EACH_AFTER_ZH: Final = re.compile(
 )
 """What one is to be reminded of in so long, and of something else in longer: 提醒我十分钟后关火二十分钟后下饺子."""
 
+_ALIKE_ZH: Final = re.compile(
+    rf"(?P<first>(?:请|帮我|麻烦你?)*(?:{_nameless(_WHEN_ZH)}{_RING_ZH}|(?:提醒|叫|通知)我{_nameless(_WHEN_ZH)}))"
+    rf"(?P<what>(?P<begins>[^，。])[^，。]{{0,10}}?(?P<ends>[^，。]))"
+    rf"(?P<then>{_nameless(_WHEN_ZH)})"
+    rf"(?P<what2>(?P=begins)[^，。]{{0,10}}(?P=ends))[。]?"
+)
+"""Two of a kind, at two hours: 八点提醒我给妈打电话九点给爸打电话; what is not alike may be one."""
+
+_OF_DAY_ZH: Final = re.compile(f"(?P<day>{_DAY_ZH})(?={_PART_ZH}|{_CLOCK_ZH})")
+"""The day of an order, which is that of the next one too where no pause parts them: 明天七点叫我晚上十点提醒我吃药."""
+
 _SET_ZH: Final = "(?:设置|设定|设|定|开|订|来|上|要|创建|新建)"
 _ALARM_ZH: Final = "(?:的?(?:闹钟|闹铃))"
 _JOIN_ZH: Final = "(?:[，,、和跟]|还有|以及|再)?"
@@ -111,13 +122,15 @@ _WAKES_ZH: Final = re.compile(
 
 _ANOTHER: Final = (
     re.compile(
-        rf"^(?:in|at|past|for) to\b|\band (?:one|another) (?:for|at|in) (?:{NUMBER}|half|quarter|noon)\b|"
+        rf"^(?:in|at|past|for) to\b|^past (?:the hour|{NUMBER})\b|\band an? {_LENGTH}$|"
+        rf"\band (?:one|another) (?:for|at|in) (?:{NUMBER}|half|quarter|noon)\b|"
         r"(?<!to )(?<!will )(?<!can )\b(?:remind|wake) me (?:at|in|to|on|tomorrow)\b|^(?:timer|alarm|reminder)s?$",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"(?:{_AFTER_ZH}|{_nameless(_WHEN_ZH)}){_RING_ZH}|^[和跟与、]?{_SOME_ZH}{{1,3}}点?(?:和|跟|、){_SOME_ZH}{{1,3}}点|^[和跟与、]{_SOME_ZH}{{1,3}}点|"
-        rf"[定设]一?个?{_LENGTH_ZH}|各一个?$|^.+{_AFTER_ZH}(?!的)."
+        rf"(?:{_AFTER_ZH}|{_nameless(_WHEN_ZH)}){_RING_ZH}|^.+{_AFTER_ZH}(?!的)."
+        rf"|^[和跟与、]?{_SOME_ZH}{{1,3}}点?(?:和|跟|、){_SOME_ZH}{{1,3}}点|^[和跟与、]{_SOME_ZH}{{1,3}}点|^[和跟]的|^点(?:之?间|左右|多)"
+        rf"|[定设]一?个?(?:{_LENGTH_ZH}|{_nameless(_WHEN_ZH)}的闹)|各一个?$|[煮蒸炖烤泡焖]{_LENGTH_ZH}$|的闹钟都?(?:取消|删|关)"
     ),
 )
 """What the name of something that rings has of another order: 给鸡蛋定五分钟给米饭; in to put the bins out."""
@@ -191,13 +204,19 @@ def _parted_zh(words: str) -> str:
         return "，".join(f"{each}{found['what']}" for each in _whens_zh(found["whens"]))
     if found := _EACH_AFTER_ZH.fullmatch(words):
         return "，".join(f"{each['after']}提醒我{each['what']}" for each in _THEN_ZH.finditer(found["each"]))
+    if found := _ALIKE_ZH.fullmatch(words):
+        return f"{found['first']}{found['what']}，{found['then']}提醒我{found['what2']}"
     orders = list(_ORDER_ZH.finditer(words))
     if len(orders) < 2 or anywhere("zh", "reported").search(words):
         return words
     ends = [*(each.start() for each in orders[1:]), len(words)]
-    rest = (words[each.end() : end] for each, end in zip(orders, ends, strict=True))
-    each_whole = (f"{each['order']}{told}" for each, told in zip(orders, rest, strict=True))
-    return words[: orders[0].start()] + "，".join(each_whole)
+    told, day = [], ""
+    for each, end in zip(orders, ends, strict=True):
+        own = _OF_DAY_ZH.match(each["order"])
+        day = own["day"] if own else day if not each["joint"] else ""
+        is_of_clock = re.match(_WHEN_ZH, each["order"])
+        told.append(f"{day if is_of_clock and not own else ''}{each['order']}{words[each.end() : end]}")
+    return words[: orders[0].start()] + "，".join(told)
 
 
 def _whens_zh(words: str) -> list[str]:

@@ -26,7 +26,7 @@ _FIRST_ZH: Final = (
     f"(?:请|帮我|给我)*(?P<date>(?:{_DATE_ZH})?)(?P<part>(?:{_PART_ZH})?)"
     "(?P<one>[^，。,]{1,3}点[^，。,和跟叫提喊周工]{0,3})"
 )
-_SECOND_ZH: Final = f"(?P<part2>(?:{_PART_ZH})?)(?P<two>[^，。,]{{1,3}}点[^，。,]{{0,3}}?)"
+_SECOND_ZH: Final = f"(?P<part2>(?:{_PART_ZH})?)(?P<two>[^，。,]{{1,3}}点[^，。,叫提喊]{{0,3}}?)"
 _WHAT_ZH: Final = "(?:各|都|分别)?(?P<what>(?:叫|喊|提醒).+)"
 _AND_ZH: Final = "(?:和|跟|、|还有|以及)"
 _TWO_TIMES: Final = (

@@ -32,7 +32,8 @@ _TOLD: Final[dict[Language, dict[str, str]]] = {
 def cancel_all(state: DialogState, intent: Intent) -> list[Action] | str:
     """List the timers, then cancel each that is meant; what is left over is told.
 
-    Slots: those of a day, `but` for what stays, and `of` for the words without that.
+    Slots: those of a day, `but` for what stays, `of` for the words without that, and how many of the `first` or the
+    `last` of them alone are meant.
     """
     listed = state.result("list_timers")
     if listed is None or listed.is_uncertain:
@@ -40,6 +41,7 @@ def cancel_all(state: DialogState, intent: Intent) -> list[Action] | str:
     there, kinds = timers_in(listed), _kinds_in(intent.text("of") or state.words)
     wanted = _of_kinds(_named(state, there, intent), kinds)
     spared = _spared(state, wanted, intent.text("but"))
+    wanted = _so_many(wanted, intent)
     if spared is None or not wanted:
         return phrase("timer_not_that" if there else "timer_none", state.language)
     wanted = [each for each in wanted if each not in spared]
@@ -66,6 +68,14 @@ def _named(state: DialogState, timers: Sequence[Timer], intent: Intent) -> list[
     if ids := intent.text("ids").split():
         return [each for each in timers if each.get("id") in ids]
     return on_that_day(state, timers, intent)
+
+
+def _so_many(timers: Sequence[Timer], intent: Intent) -> list[Timer]:
+    """Return the first, or the last, so many of the timers; none where there are fewer, and all where none is said."""
+    first, last = intent.number("first"), intent.number("last")
+    if max(first, last) > len(timers):
+        return []
+    return [*timers[:first]] if first else [*timers[-last:]] if last else [*timers]
 
 
 def _told(gone: Sequence[Timer], left: int, language: Language) -> str:

@@ -169,7 +169,7 @@ def change(state: DialogState, intent: Intent) -> list[Action] | str:
     """Set a timer anew at another time, or under another name, and then cancel it as it was.
 
     Slots beside those of `meant`: a length, which `adds` counts on from what is left, or a moment, or `count` minutes
-    or the hour, or what it is `called`.
+    or the hour, or what it is `called`; `anew` for a moment of whatever day comes first.
     """
     language, listed = state.language, _listed(state)
     if listed is None:
@@ -244,7 +244,7 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
         intent = Intent(intent.name, {"minute": due.minute, **intent.slots, "exact_hour": due.hour})
     else:  # of the same half of the day as before
         intent = Intent(intent.name, same_half(dict(intent.slots), due))
-    if not names_day(intent) and due.date() != now.date():
+    if not names_day(intent) and due.date() != now.date() and "anew" not in intent.slots:
         intent = Intent(intent.name, {**intent.slots, "date": due.day, "month": due.month})
     moment = next_moment(intent, now)
     if moment is None:

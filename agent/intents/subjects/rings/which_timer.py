@@ -45,6 +45,17 @@ def label_of(timer: Timer) -> str:
     return str(timer.get("label", ""))
 
 
+_ORDER: Final = {
+    **dict.fromkeys(("earlier", "earliest", "sooner", "soonest", "早的", "早点的", "早一点的", "早些的"), 0),
+    **dict.fromkeys(("later", "latest", "晚的", "晚点的", "晚一点的", "晚些的"), -1),
+}
+"""How the first and the last of those that ring are called beside another one."""
+
+_COMPARED_ZH: Final = re.compile("(?<![今明天每])[早晚](?:一?点|些)?的(?=那个|$|取消|闹钟|提醒|不|[删关改])")
+
+_PARTS: Final = {"morning": (0, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 24)}
+"""Hours of the part of the day that names one of several: cancel the evening one."""
+
 _CLOCK_ZH: Final = re.compile("([一二两三四五六七八九十]{1,3})点(半)?(?:钟)?的?")
 
 _OF_CLOCK: Final = re.compile(r"(?:half|(?:a )?quarter|five|ten|twenty|5|10|20|25) (?:past|to)", re.IGNORECASE)
@@ -69,9 +80,12 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
         return timers[place - (place > 0)] if place <= len(timers) else None
     if wanted.casefold() not in NAMELESS:
         named = next((each for each in timers if _is_called(label_of(each), wanted)), None)
-        return named or _only_one_about(timers, wanted) or _ringing_at(timers, wanted)
+        return named or _only_one_about(timers, wanted) or _ringing_at(timers, wanted) or _by_order(timers, wanted)
     if _BY_TIME & intent.slots.keys() and "newest" not in intent.slots:
-        return next((each for each in timers if (due := due_of(each)) and _rings_then(due, intent, state)), None)
+        said = _COMPARED_ZH.search(state.words) if "at_period" in intent.slots and len(timers) > 1 else None
+        then = next((each for each in timers if (due := due_of(each)) and _rings_then(due, intent, state)), None)
+        is_then = said is None or ("at_hour" in intent.slots and then is not None)  # 晚一点的: at one, or the later one
+        return then if said is None or is_then else _by_order(timers, said.group())
     if seconds := intent.seconds("start_"):
         return next((each for each in timers if label_of(each) == length(seconds, state.language)), None)
     return newest_set(state, timers) or (timers[0] if timers else None)
@@ -148,6 +162,17 @@ def _ringing_at(timers: Sequence[Timer], wanted: str) -> Timer | None:
     then = int(float(number_chinese(clock[1]))) % 12, 30 if clock[2] else 0
     dues = ((due_of(timer), timer) for timer in timers)
     return next((timer for due, timer in dues if due is not None and (due.hour % 12, due.minute) == then), None)
+
+
+def _by_order(timers: Sequence[Timer], wanted: str) -> Timer | None:
+    """Return the one of two that rings before the other, or after it; or the only one of a part of the day."""
+    dues = sorted((due, str(timer.get("id", "")), timer) for timer in timers if (due := due_of(timer)))
+    if (order := _ORDER.get(wanted.lower().removeprefix("the "))) is not None and len(dues) == len(timers):
+        is_plain = len(dues) == 2 or (len(dues) > 1 and wanted.lower().endswith("est"))
+        return dues[order][2] if is_plain else None
+    hours = _PARTS.get(wanted.lower().removeprefix("the "))
+    fitting = [timer for due, _, timer in dues if hours and hours[0] <= due.hour < hours[1]]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _number_in(wanted: str) -> int:

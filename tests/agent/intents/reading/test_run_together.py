@@ -66,6 +66,19 @@ async def test_timers_of_several_lengths_are_all_set(talk: Talk, words: str, cal
             [("2026-11-21T20:00", "给妈打电话"), ("2026-11-21T21:00", "给爸打电话")],
         ),
         ("禮拜六早上十點叫我禮拜天十點叫我", [("2026-11-21T10:00", ""), ("2026-11-22T10:00", "")]),
+        (
+            "明天早上七点叫我起床晚上十点提醒我吃药",
+            [("2026-11-22T07:00", ""), ("2026-11-22T22:00", "吃药")],
+        ),
+        (
+            "今晚八点提醒我给妈打电话九点给爸打电话",
+            [("2026-11-21T20:00", "给妈打电话"), ("2026-11-21T21:00", "给爸打电话")],
+        ),
+        (
+            "提醒我八点给妈打电话九点给爸打电话",
+            [("2026-11-21T20:00", "给妈打电话"), ("2026-11-21T21:00", "给爸打电话")],
+        ),
+        ("周一八点叫我周二九点叫我", [("2026-11-23T08:00", ""), ("2026-11-24T09:00", "")]),
         ("给鸡蛋定五分钟给米饭定二十分钟", [("300", "鸡蛋"), ("1200", "米饭")]),
         ("明天七点叫我起床后天八点叫我起床", [("2026-11-22T07:00", ""), ("2026-11-23T08:00", "")]),
     ],
@@ -84,6 +97,8 @@ async def test_chinese_orders_without_a_comma_are_each_done(
         "set a 1 hour 30 minute timer",
         "set an alarm for quarter to seven",
         "三点提醒我四点开会",
+        "提醒我三点打电话订七点的位子",
+        "提醒我明天八点去接九点到的妈妈",
         "八点提醒我九点叫我爸起床",
         "取消六点和七点的闹钟",
         "把六点的闹钟改成七点",
@@ -112,14 +127,41 @@ def test_as_many_as_are_set_at_one_word_are_not_too_many() -> None:
 
 
 @pytest.mark.parametrize(
-    "label", ["in to put the bins out", "给鸡蛋定五分钟给米饭", "和七点", "各一个", "关火二十分钟后下饺子", "timer"]
+    "label",
+    [
+        "in to put the bins out",
+        "给鸡蛋定五分钟给米饭",
+        "和七点",
+        "各一个",
+        "关火二十分钟后下饺子",
+        "timer",
+        "past the hour",
+        "a break and a ten minute",
+        "和的闹钟都取消",
+        "给爸爸定个九点的闹钟",
+        "点之间",
+        "面煮十分钟",
+    ],
 )
 def test_a_name_that_holds_another_order_is_none(label: str) -> None:
     assert holds_another(label)
 
 
 @pytest.mark.parametrize(
-    "label", ["四点开会", "the meeting at four", "tell dad to wake me at six", "看九点新闻", "set an alarm"]
+    "label",
+    [
+        "四点开会",
+        "the meeting at four",
+        "tell dad to wake me at six",
+        "看九点新闻",
+        "set an alarm",
+        "set a ten minute timer",
+        "walk past the church",
+        "点外卖",
+        "和妈妈视频",
+        "跑步半小时",
+        "把闹钟关了",
+    ],
 )
 def test_a_name_may_tell_of_a_time(label: str) -> None:
     assert not holds_another(label)
@@ -132,6 +174,7 @@ def test_a_name_may_tell_of_a_time(label: str) -> None:
         ("remind me in five minutes to check the oven", "and in 20 to call bob", (1200, "call bob")),
         ("remind me in two hours to call bob", "and in three to call anna", (10800, "call anna")),
         ("set a timer for ten minutes", "and one for the rice for eight", (480, "the rice")),
+        ("set a timer for the eggs for six", "and one for the toast for three", (180, "the toast")),
     ],
 )
 async def test_a_number_alone_is_of_the_unit_before_it(

@@ -529,3 +529,28 @@ def test_a_sentence_in_traditional_characters_means_the_same(
 ) -> None:
     """Whisper writes Mandarin in them where it likes."""
     assert understand(traditional(words)) == understand(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("set a timer for an hour and a quarter", 4500),
+        ("set an alarm for an hour and a quarter", 4500),
+        ("set a timer for two hours and a quarter", 8100),
+        ("set a timer for two and a quarter hours", 8100),
+        ("set a timer for a hundred minutes", 6000),
+        ("give us ten minutes on the clock", 600),
+        ("put twenty minutes on the clock", 1200),
+        ("定一个小时一刻钟的计时器", 4500),
+        ("定一个两小时三刻钟的计时器", 9900),
+        ("set a timer for a quarter of an hour", 900),
+        ("set a timer for an hour and a half", 5400),
+    ],
+)
+def test_quarters_of_hours_are_lengths(words: str, seconds: int) -> None:
+    intent = load_understanding()(words)
+    assert (intent.name, intent.seconds(), intent.text("label")) == ("timer_start", seconds, "")
+
+
+def test_a_quarter_past_is_no_length() -> None:
+    assert load_understanding()("wake me at a quarter past two").slots["minute"] == 15

@@ -4,6 +4,7 @@ import pytest
 
 from agent.intents.saying.spoken import spoken_number
 from agent.intents.subjects.sums.answer import answer_sum
+from tests.agent.offline_talk import NOTHING_SAID, Talk
 
 
 @pytest.mark.shows("V30")
@@ -112,3 +113,50 @@ def test_a_number_is_said_rounded_and_says_so() -> None:
     assert spoken_number(1 / 3) == ("0.333", True)
     assert spoken_number(176.67, is_measure=True) == ("177", True)
     assert spoken_number(1234567.0) == ("1,234,567", False)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("三十七的一半", "等于18.5。"),
+        ("四个人分十八块", "等于4.5。"),
+        ("十八块四个人分", "等于4.5。"),
+        ("五英尺十一英寸是多少厘米", "大约是180厘米。"),
+        ("三尺五寸是多少厘米", "大约是117厘米。"),
+        ("一半", ""),
+    ],
+)
+def test_halves_shares_and_feet_are_reckoned_in_chinese(words: str, told: str) -> None:
+    assert answer_sum(words) == told
+
+
+async def _told(talk: Talk, words: str) -> str:
+    """Return what is said to words, of which nothing was told before."""
+    talk.hear(words)
+    calls = await talk.answer()
+    while calls[0][0] != "reply":
+        talk.result(*({"recall": NOTHING_SAID}.get(name, []) for name, _ in calls))
+        calls = await talk.answer()
+    talk.result("delivered", "completed")
+    return str(calls[0][1]["text"])
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "told"),
+    [
+        ("八十五的百分之二十", "百分之十五呢", "等于12.75。"),
+        ("20 percent of 85", "and fifteen percent", "That is 12.75."),
+        ("十英里是多少公里", "一百呢", "大约是161公里。"),
+        ("五公斤是多少磅", "十公斤呢", "大约是22.05磅。"),
+        ("convert 10 miles to km", "what about 20", "That is about 32.19 km."),
+        ("convert ten miles to km", "and a hundred", "That is about 161 km."),
+    ],
+)
+async def test_the_same_is_asked_of_another_number(talk: Talk, before: str, words: str, told: str) -> None:
+    await _told(talk, before)
+    assert await _told(talk, words) == told
+
+
+async def test_a_number_alone_is_asked_of_no_sum(talk: Talk) -> None:
+    assert await _told(talk, "二加三") == "等于5。"
+    assert "等于" not in await _told(talk, "一百呢")

@@ -56,7 +56,8 @@ _WEEKDAY: Final = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", 
 _ARTICLE: Final = re.compile(r"\ban?\s+$", re.IGNORECASE)
 
 _IN_NUMBER: Final = re.compile(rf"in (?:another )?{NUMBER}(?= (?:to|for|about)\b|[.]?$)", re.IGNORECASE)
-_UNIT: Final = re.compile(r"\b(?P<unit>minute|hour|second)s?\b", re.IGNORECASE)
+_UNIT: Final = re.compile(r"\b(minute|hour|second)s?\b", re.IGNORECASE)
+_OF_AN_HOUR: Final = re.compile(r"\b(?:half|quarters?)(?: of)?(?: an?)? hour\b", re.IGNORECASE)
 
 _KIND: Final = re.compile(r"\b(?:alarm|timer)\b", re.IGNORECASE)
 
@@ -275,11 +276,11 @@ def _set_before(last: Turn, understand: Understand) -> Intent:
 def _in_its_unit(when: str, last: Turn, language: Language) -> str:
     """Return a time with the unit that was said before: and in ten to put the bins out, after "in five minutes"."""
     number = _IN_NUMBER.match(when) if language == "en" else None
-    unit = _UNIT.search(last.words)
-    is_timer = any(each.tool == "set_timer" for each in last.results)
-    if number is None or not is_timer:
+    if number is None or not any(each.tool == "set_timer" for each in last.results):
         return when
-    return f"{number.group()} {unit['unit']}s{when[number.end() :]}" if unit else ""
+    units = [each[1].lower() for each in _UNIT.finditer(_OF_AN_HOUR.sub("minute", last.words))]
+    unit = "minute" if "minute" in units else next(iter(units), "")
+    return f"{number.group()} {unit}s{when[number.end() :]}" if unit else ""
 
 
 def _day_within(words: str, language: Language, understand: Understand) -> dict[str, Slot]:

@@ -1,17 +1,20 @@
 """Several that ring, said without a pause between them: an alarm for six seven and eight; 六点七点各一个闹钟."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from agent.intents.intent import language_of
+from agent.intents.intent import Language, language_of
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.wording import anywhere
 from memory.chinese import simplified
 
 MOST: Final = 4
 """Wishes in one sentence."""
+
+LONGEST: Final[Mapping[Language, int]] = {"en": 200, "zh": 80}
+"""Characters of a sentence that is looked through: each part is understood by itself, and that takes time."""
 
 _HOURS: Final = (
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
@@ -23,6 +26,7 @@ _CLOCK: Final = (
     rf"(?:(?:half(?: past)?|(?:(?:a )?quarter|five|ten|twenty|5|10|20|25) (?:past|to)) )?{_HOUR}\b(?::\d\d)?"
     rf"(?: (?:fifteen|thirty|forty.five|o'clock))?{_HALF_DAY}?"
 )
+_HAS_HALF: Final = re.compile(rf"{_HALF_DAY}|midnight", re.IGNORECASE)
 _WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _DAY: Final = (
     rf"(?: (?:tomorrow|today|tonight|(?:on |this |next )?{_WEEKDAY}s?|every (?:day|weekday|{_WEEKDAY})|"
@@ -35,9 +39,9 @@ _ORDERED: Final = (
     r"(?:set|put|give|make|do|start|have|i need|i want)(?: me| up| on)*"
 )
 _ALARMS: Final = re.compile(
-    rf"{_ORDERED}"
-    rf"(?: an?| some| two| three| four| my)? (?P<kind>alarms?)(?: on)? (?:for|at) (?P<first>{_CLOCK})"
-    rf"(?P<others>(?:(?:{_BETWEEN}){_ONE_MORE}?{_CLOCK})+)(?P<day>{_DAY}?)(?: please)?[.!]?",
+    rf"(?:{_ORDERED}(?: an?| some| two| three| four| my)? (?P<kind>alarms?)(?: on)? (?:for|at)|"
+    rf"(?P<order>(?:wake|remind|call|get) me(?: up)?(?: tomorrow)?) at) (?P<first>{_CLOCK})"
+    rf"(?P<others>(?>(?:{_BETWEEN}){_ONE_MORE}?{_CLOCK})++)(?P<day>{_DAY}?)(?P<what>(?: to [^,]+)?)(?: please)?[.!]?",
     re.IGNORECASE,
 )
 """Alarms at several hours: set an alarm for six and one for seven and one for eight tomorrow."""
@@ -52,7 +56,7 @@ _ITEM: Final = re.compile(
     re.IGNORECASE,
 )
 _TIMERS: Final = re.compile(
-    rf"{_ORDERED} (?P<items>.+ timers?)(?: please)?[.!]?",
+    rf"{_ORDERED} (?P<items>.{{1,150}} timers?)(?: please)?[.!]?",
     re.IGNORECASE,
 )
 """Timers of several lengths: set a five minute timer, a ten minute timer and a fifteen minute timer."""
@@ -107,7 +111,7 @@ _SET_ZH: Final = "(?:设置|设定|设|定|开|订|来|上|要|创建|新建)"
 _ALARM_ZH: Final = "(?:的?(?:闹钟|闹铃))"
 _JOIN_ZH: Final = "(?:[，,、和跟]|还有|以及|再)?"
 _ALARMS_ZH: Final = re.compile(
-    rf"(?:请|帮我|给我|麻烦你?|再)*(?P<set>{_SET_ZH}?)(?P<count>(?:[一两二三四2-4]?个)?)(?P<whens>{_nameless(_WHEN_ZH)}{_ALARM_ZH}?"
+    rf"(?:请|帮我|给我|麻烦你?|再)*(?P<set>{_SET_ZH}?)(?P<count>(?:[一两二三四2-4]?个)?)(?:闹钟[，,：:]?)?(?P<whens>{_nameless(_WHEN_ZH)}{_ALARM_ZH}?"
     rf"(?:{_JOIN_ZH}{_SET_ZH}?(?:一?个)?{_nameless(_WHEN_ZH)}{_ALARM_ZH}?)+)"
     rf"(?P<each>的?(?:都|各|分别|一共|共)?{_SET_ZH}?(?:[一两二三四2-4]?个)?){_ALARM_ZH}?吧?[。！]?"
 )
@@ -139,7 +143,10 @@ _ANOTHER: Final = (
 def are_too_many(words: str) -> bool:
     """Say whether words order more alarms or timers at once than are set at one word: all are kept, or none."""
     whole = parted(words)
-    return whole != words and len(re.findall("set an? |提醒我|叫我|喊我|闹钟|定", whole)) > MOST
+    return (
+        whole != words
+        and len(re.findall("(?:set an?|wake me|remind me|call me|get me) |提醒我|叫我|喊我|闹钟|定", whole)) > MOST
+    )
 
 
 def holds_another(label: str) -> bool:
@@ -149,7 +156,10 @@ def holds_another(label: str) -> bool:
 
 def parted(words: str) -> str:
     """Return words that order several that ring without a pause with each of them whole; others as they are."""
-    if language_of(words) == "zh":
+    language = language_of(words)
+    if len(words) > LONGEST[language]:
+        return words
+    if language == "zh":
         return _parted_zh(simplified(words))
     return _alarms(words) or _timers(words) or words
 
@@ -159,7 +169,9 @@ def _alarms(words: str) -> str:
     if found is None:
         return ""
     others = list(_NEXT.finditer(found["others"]))
-    is_several = found["kind"].lower() == "alarms"
+    is_several = (found["kind"] or "").lower() == "alarms" or (found["order"] and len(others) > 1)
+    if found["what"] and len(others) == 1:
+        return ""
     for each in others:
         is_plain = each["pause"].strip() or each["more"]
         if not is_plain and not (is_several and _SINGLE.fullmatch(each["when"])):
@@ -167,11 +179,14 @@ def _alarms(words: str) -> str:
     if len(others) == 1 and others[0]["pause"].strip() and not (found["day"] or re.search(_HALF_DAY, words)):
         return ""  # two, of which the second goes on with the first
     whens = _of_one_half([found["first"], *(each["when"] for each in others)])
-    return " and ".join(f"set an alarm for {when}{found['day']}" for when in whens)
+    order = f"{found['order']} at" if found["order"] else "set an alarm for"
+    return " and ".join(f"{order} {when}{found['day']}{found['what']}" for when in whens)
 
 
 def _of_one_half(whens: Sequence[str]) -> Sequence[str]:
-    """Return hours with the half of the day that is said behind the last of them, where they come before it."""
+    """Return hours with the half of the day that is said behind the last of them, or is that which begins at noon."""
+    if whens[0].lower() == "noon":
+        return [whens[0], *(each if _HAS_HALF.search(each) else f"{each} in the afternoon" for each in whens[1:])]
     half = re.search(f"{_HALF_DAY}$", whens[-1], re.IGNORECASE)
     hours = [_hour(each) for each in whens]
     is_of_all = half and hours == sorted(hours) and not any(re.search(_HALF_DAY, each) for each in whens[:-1])

@@ -12,7 +12,7 @@ from agent.intents.follow_up.meaning import follow_up
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import anywhere, beginning, ending, mended, without, without_fillers
-from agent.intents.reading.run_together import MOST, are_too_many, parted
+from agent.intents.reading.run_together import LONGEST, MOST, are_too_many, parted
 from agent.intents.reading.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
@@ -21,9 +21,6 @@ from agent.intents.subjects.sums.answer import answer_sum
 
 MOST_JOINTS: Final = 3
 """Places in a sentence, and in what is left of it, at which it is tried whether it is two."""
-
-_LONGEST: Final[Mapping[Language, int]] = {"en": 200, "zh": 80}
-"""Characters of a sentence that is looked through: each part is understood by itself, and that takes time."""
 
 LONGEST_DAY: Final = 3
 """Words that name a day: on Monday morning."""
@@ -89,7 +86,7 @@ def wishes(state: DialogState, understand: Understand, said: str = "") -> list[s
     """
     words = mended(said or state.words, state.language)
     is_of_all = anywhere(state.language, "of_all").search(words)  # the average of 3, 5 and 10
-    if len(words) > _LONGEST[state.language] or state.is_doubtful or is_of_all or are_too_many(words):
+    if len(words) > LONGEST[state.language] or state.is_doubtful or is_of_all or are_too_many(words):
         return [state.words]
     return _parted(state, each_alone(parted(words)), understand) or [state.words]
 
@@ -115,7 +112,7 @@ def clause_of(state: DialogState, understand: Understand) -> Clause | None:
     Take the eggs off, Tom's just come back with some.
     """
     language = state.language
-    if len(state.words) > _LONGEST[language]:
+    if len(state.words) > LONGEST[language]:
         return None
     words = mended(state.words, language)
     clauses = [each.strip() for each in re.split(_CLAUSE[language], words) if each.strip()]

@@ -30,7 +30,9 @@ async def _set(talk: Talk, words: str, count: int) -> list[tuple[str, str]]:
         ("Set alarms for six seven and eight.", "18:00 19:00 20:00"),
         ("please set an alarm for ten past six, another for 20 to 7 and one for 7", "18:10 18:40 19:00"),
         ("set an alarm for six and seven in the evening", "18:00 19:00"),
+        ("set an alarm for noon one for two and one for four", "12:00 14:00 16:00"),
         ("定六点和七点的闹钟", "18:00 19:00"),
+        ("设三个闹钟晚上七点八点九点", "19:00 20:00 21:00"),
         ("定一个六点的闹钟和一个七点的闹钟", "18:00 19:00"),
         ("设六点和七点两个闹钟", "18:00 19:00"),
         ("帮我定今晚六点七点八点的闹钟", "18:00 19:00 20:00"),
@@ -40,6 +42,24 @@ async def _set(talk: Talk, words: str, count: int) -> list[tuple[str, str]]:
 async def test_alarms_at_several_hours_are_all_set(talk: Talk, words: str, hours: str) -> None:
     told = await _set(talk, words, len(hours.split()))
     assert told == [(f"2026-11-21T{each}", "") for each in hours.split()]
+
+
+@pytest.mark.parametrize(
+    ("words", "calls"),
+    [
+        (
+            "wake me at six seven and eight",
+            [("2026-11-22T06:00", ""), ("2026-11-22T07:00", ""), ("2026-11-22T08:00", "")],
+        ),
+        ("wake me at six seven tomorrow", [("2026-11-22T06:07", "")]),
+        (
+            "remind me at six, seven and eight to take a pill",
+            [(f"2026-11-21T{hour}:00", "take a pill") for hour in (18, 19, 20)],
+        ),
+    ],
+)
+async def test_one_is_woken_and_reminded_at_several_hours(talk: Talk, words: str, calls: list[tuple[str, str]]) -> None:
+    assert await _set(talk, words, len(calls)) == calls
 
 
 @pytest.mark.parametrize(
@@ -174,6 +194,8 @@ def test_a_name_may_tell_of_a_time(label: str) -> None:
         ("remind me in five minutes to check the oven", "and in 20 to call bob", (1200, "call bob")),
         ("remind me in two hours to call bob", "and in three to call anna", (10800, "call anna")),
         ("set a timer for ten minutes", "and one for the rice for eight", (480, "the rice")),
+        ("remind me in half an hour to move the car", "and in forty five to feed the meter", (2700, "feed the meter")),
+        ("set a timer for pasta for nine", "and one for sauce for twelve", (720, "sauce")),
         ("set a timer for the eggs for six", "and one for the toast for three", (180, "the toast")),
     ],
 )
@@ -205,3 +227,22 @@ async def test_an_alarm_after_a_timer_is_an_alarm(talk: Talk) -> None:
 
 def test_words_are_parted_as_they_are_mended() -> None:
     assert parted(mended("uh set alarms for six seven and eight", "en")).count("set an alarm") == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "set an alarm for six " + "and one for seven " * 9 + "!x",
+        "set alarms for six " + "seven six " * 17 + "x",
+        "set a " + "5 minute timer and " * 9 + "x timers y",
+        "定" + "六点" * 38 + "x",
+        "请帮我" * 10 + "六点叫我" * 10 + "x",
+        "提醒我" + "五分钟后吃饭" * 12 + "x。y",
+        "六点提醒我" + "吃" * 12 + "七点" + "吃" * 12 + "八点，",
+    ],
+)
+def test_what_is_no_order_is_read_soon(words: str) -> None:
+    """There are many ways to part such words, and the deadline of a test is five seconds."""
+    parted(words)
+    holds_another(words)
+    assert not are_too_many("")

@@ -105,6 +105,7 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "mute_microphone": _acting(device.acting("mute"), "device", is_final=True),
     "forget_last": _acting(device.acting("forget"), "device", is_final=True),
     "forget_other": _acting(device.forget_about, "device"),
+    "forget_all": Skill(talk.saying("forget_all")),
     "repeat": Skill(talk.again),
     "say_in": Skill(talk.say_in),
     "status": Skill(status.told, "check_mailbox"),

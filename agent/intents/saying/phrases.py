@@ -199,6 +199,11 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     # sums
     "sum": ("That is {value}.", "等于{value}。"),
     "sum_about": ("That is about {value}.", "大约等于{value}。"),
+    "forget_all": (
+        "I do not erase everything at a word. Say what it was about, or how many minutes back; "
+        "all that I know is erased at the box, and its manual says how.",
+        "我不会一句话就把所有的都删掉。请说是关于什么的，或者最近几分钟的；要全部删掉得在盒子上操作，手册里有说明。",
+    ),
     "number_too_long": ("That number is too long for me.", "这个数太长了，我算不了。"),
     "sum_zero": ("Nothing can be divided by zero.", "不能除以零。"),
     "converted": ("That is {value} {unit}.", "是{value}{unit}。"),

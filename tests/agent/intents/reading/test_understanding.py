@@ -36,6 +36,12 @@ ENGLISH = [
     ("How much longer for the cake?", Intent("timer_status", {"named": 1, "label": "cake"})),
     ("What's left on the timer?", Intent("timer_status")),
     ("Forget the gate code.", Intent("forget_other", {"fact": "the gate code"})),
+    ("Forget everything.", Intent("forget_all")),
+    ("Delete everything you know about me.", Intent("forget_all")),
+    ("Erase everything I have ever told you.", Intent("forget_all")),
+    ("Wipe your memory, please.", Intent("forget_all")),
+    ("Forget everything I just said.", Intent("forget_last")),
+    ("Forget everything about the gate code.", Intent("forget_other", {"fact": "everything about the gate code"})),
     ("Forget the xylophone.", Intent("forget_other", {"fact": "the xylophone"})),
     ("What day is it today?", Intent("date")),
     ("What day of the week is it?", Intent("date")),
@@ -278,6 +284,9 @@ ENGLISH = [
 ]
 
 CHINESE = [
+    ("把你知道的一切都删掉", Intent("forget_all")),
+    ("把所有的都忘掉吧", Intent("forget_all")),
+    ("清空你的记忆", Intent("forget_all")),
     ("现在几点了？", Intent("time")),
     ("几点了", Intent("time")),
     ("现在几点钟？", Intent("time")),

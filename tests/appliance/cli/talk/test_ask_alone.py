@@ -68,7 +68,7 @@ def test_what_the_house_wants_to_be_asked_about_is_done_after_a_second_command_s
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.strip()
 
-    call = "use set_timer (seconds: 300.0, label: 5 minutes, repeat: false)"
+    call = "use set_timer (seconds: 300.0, label: 5 minutes, repeat: false, reminder: false)"
     asked = told("set a timer for five minutes")
     assert asked == f"I am about to {call}. Shall I? (Within a minute: nakari ask yes)"
     assert told("yes") == "It is done."

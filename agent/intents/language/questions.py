@@ -106,10 +106,16 @@ _V_NOT_V_ZH: Final = re.compile(r"(?!好不好|行不行|可不可以|能不能|
 _TAG_ZH: Final = re.compile(r"(?:对吧|是吧|对不对|是不是|对吗|是吗|不是吗)\W*$")
 
 _TAGGED: Final = re.compile(
-    r"\S (?:(?:is|are|was|were|do|does|did|has|have|had|should|ought|am)(?: not)? (?:i|we|you|it|he|she|they|there)|"
-    r"(?:will|would|can|could)(?: not)? (?:i|we|it|he|she|they)|is it not)$"
+    r"\S (?:is|are|was|were|do|does|did|has|have|had|should|ought|am|will|would|can|could) not "
+    r"(?:i|we|you|it|he|she|they|there)$|\S is it not$|"
+    r"\b(?:not|never|nothing|nobody|no|none)\b.*(?<! to) "
+    r"(?:is|are|was|were|do|does|did|has|have|had|will|would|can|could|am) "
+    r"(?:i|we|you|it|he|she|they|there)$"
 )
-"""What asks at the end of a sentence that tells: I have put eggs on, haven't I."""
+"""What asks at the end of a sentence that tells: I have put eggs on, haven't I; I haven't got eggs, have I.
+
+Without a "not" before it, it is no question: remind me to do it.
+"""
 
 _ORDERED_NOT: Final = re.compile(r"do not (?!(?:i|you|we|they|he|she|it|the|my|our|these|those|people)\b)")
 """What keeps from something, and asks for nothing: don't remind me."""

@@ -31,6 +31,14 @@ _PARTICLES: Final = "in|on|off|out|up|down|over|away|back"
 """What ends a sentence and belongs to its verb, before no time: shut them in."""
 
 
+_COUNTED: Final = re.compile(
+    r"\s*(?:people|persons?|guests?|friends|kids|children|adults|of (?:us|them|you)|servings?|portions?|eggs|cups|"
+    r"things|times|days|weeks|months|years|degrees|percent|pounds|euros?|dollars?|miles|kilos?|grams?)\b",
+    re.IGNORECASE,
+)
+"""What stands behind a number that is no time: dinner for six people."""
+
+
 def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | None:
     """Return the timer, alarm or reminder that the words ask for; None where they ask for none, or tell no time.
 
@@ -46,6 +54,9 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     if language == "zh" and (alone := _in_clause(words, cue.start(), times)):
         return alone
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
+    fitting = [
+        each for each in fitting if each[1].name == "length" or not _COUNTED.match(each[1].text("after").strip())
+    ]
     # A day and an hour between which another time stands do not belong together.
     fitting = [each for each in fitting if not (rest := each[1].text("middle")) or _holds_none(times(rest))]
     direct = [each for each in fitting if _follows_cue(each[1].text("before"), language)]

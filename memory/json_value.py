@@ -41,8 +41,9 @@ def whole(value: Json) -> Json:
     return found
 
 
-def read_whole(text: str) -> Json:
+def read_whole(data: str | bytes) -> Json:
     """Return a stranger's JSON, half a character as "?". Raises ValueError where it is none, and RecursionError."""
+    text = data if isinstance(data, str) else data.decode(json.detect_encoding(data), "surrogatepass")
     found: Json = json.loads(text)
     return whole(found) if "\\ud" in text.lower() else found
 

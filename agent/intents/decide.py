@@ -79,8 +79,9 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
         intent = clause.named(_meant(state, understand))
         rest = "" if intent.name in chance.INTENTS else rest  # whose turn is it, toss a coin
     guess = guessed(state, intent, understand) if intent.name in ringing.VAGUE else None
-    guess = None if guess and is_talk(said, understand(guess.words)) else guess
-    known = _known(state, understand) if guess and not _is_of_list_spoken_of(state, understand(guess.words)) else ""
+    meaning = understand(guess.words) if guess else UNKNOWN
+    guess = None if guess and is_talk(said, meaning) else guess
+    known = _known(state, understand) if guess and not _is_of_list_spoken_of(state, meaning) else ""
     if isinstance(known, list):
         return known
     if guess and not known:

@@ -12,7 +12,7 @@ from msgspec import Struct, to_builtins
 from agent.event import Event, to_json
 from audio.loops import Loop
 from memory.errors import EngineFailure, EngineRefused
-from memory.json_value import read_as, whole
+from memory.json_value import read_as, read_whole
 
 log = structlog.get_logger()
 
@@ -183,7 +183,7 @@ def pack(message: Message) -> bytes:
 def unpack(data: bytes) -> Message:
     """Return the message that was packed. Raises `WireRefused` for a newer one, and for what is none."""
     try:
-        body: Any = whole(json.loads(data))
+        body: Any = read_whole(data)
         version, kind = int(body.pop("version")), str(body.pop("kind"))
     except _NO_MESSAGE as error:
         raise NoMessage("another machine sent what is no message of nakari's; look who has the login") from error

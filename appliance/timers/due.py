@@ -185,11 +185,11 @@ class DueTimers:
             filed = await self._state.mailbox.find(event.id)
             if filed is None or filed.state == "withdrawn":
                 return False
-            told = await self._state.journal.entries(event_id=event.id)
-            if any(each.topic in {STOPPED, ENDED} for each in told):
-                return False
-            began = next((each.at for each in told if each.topic == RANG), None)
-            return began is None or (self._now() - began).total_seconds() < DIED_WITHIN
+            told = await self._state.journal.entries(topic=(RANG, STOPPED, ENDED), event_id=event.id)
+            if not told:
+                return True
+            is_over = any(each.topic != RANG for each in told)
+            return not is_over and (self._now() - told[0].at).total_seconds() < DIED_WITHIN
         except MemoryFailure as error:
             log.warning("timer_not_looked_up", event_id=event.id, reason=str(error))
             return True

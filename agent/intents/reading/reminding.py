@@ -54,9 +54,7 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     if language == "zh" and (alone := _in_clause(words, cue.start(), times)):
         return alone
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
-    fitting = [
-        each for each in fitting if each[1].name == "length" or not _COUNTED.match(each[1].text("after").strip())
-    ]
+    fitting = [each for each in fitting if each[1].name == "length" or not _COUNTED.match(each[1].text("after"))]
     # A day and an hour between which another time stands do not belong together.
     fitting = [each for each in fitting if not (rest := each[1].text("middle")) or _holds_none(times(rest))]
     direct = [each for each in fitting if _follows_cue(each[1].text("before"), language)]

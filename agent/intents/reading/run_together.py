@@ -16,10 +16,7 @@ MOST: Final = 4
 LONGEST: Final[Mapping[Language, int]] = {"en": 200, "zh": 80}
 """Characters of a sentence that is looked through: each part is understood by itself, and that takes time."""
 
-_HOURS: Final = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    "twelve",
-)
+_HOURS: Final = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _HOUR: Final = rf"(?:{'|'.join(_HOURS)}|noon|midnight|1[0-2]|[1-9])"
 _HALF_DAY: Final = r"(?: ?[ap][.]?m\b[.]?| in the (?:morning|afternoon|evening)\b| at night\b)"
 _CLOCK: Final = (

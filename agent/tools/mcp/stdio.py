@@ -137,7 +137,7 @@ def _message(line: bytes) -> JSONRPCMessage:
     except ValueError:
         if b"\\ud" not in line.lower():
             raise
-        return jsonrpc_message_adapter.validate_python(read_whole(line.decode()), by_name=False)
+        return jsonrpc_message_adapter.validate_python(read_whole(line), by_name=False)
 
 
 @asynccontextmanager

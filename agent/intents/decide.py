@@ -1,7 +1,6 @@
 """What to do next without a model: rules in place of thought, as a pure function of the dialogue."""
 
 import re
-from functools import cache
 from typing import Final
 
 from msgspec.structs import replace
@@ -49,7 +48,6 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
         return _ended(state) or _without_person(state)
     if state.turn.block.situation.get("Confirmed") and state.turn.results:
         return _ended(state) or _say(state, _confirmed(state), "confirmed")
-    understand = cache(understand)  # for this decision alone: words that are forgotten stay nowhere
     parts = wishes(state, understand, said_yes_to(state, understand))
     told, state = begun(state, parts)
     return _ended(state) or one_by_one(state, parts[told:], lambda each: _of_one(each, understand))

@@ -4,19 +4,20 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Final, TypeAlias
 
 from agent.intents.dialog_state import Action, DialogState, reachable, read_dialog
 from agent.intents.intent import Language, Understand
 from agent.model.interface import OFFLINE, Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall, ToolSpec
 
-if TYPE_CHECKING:  # hassil costs 0.3 s, and no start waits for it or for the rules
-    from agent.intents.reading.understanding import Understanding
-
 Decide: TypeAlias = Callable[[DialogState, Understand], list[Action]]
 """What to do next."""
+
+_ENDINGS: Final = frozenset({"complete_event", "suspend_event"})
+"""Tools whose call ends an event, unless a person spoke over the reply before it."""
 
 _REHEARSED = (
     *(
@@ -40,36 +41,63 @@ class OfflineModel:
     def __init__(self, language: Language = "en") -> None:
         """`language` is spoken where no person's words say which."""
         self._language = language
-        self._rules: tuple[Decide, Understanding] | None = None
+        self._rules: _Rules | None = None
         self._loading = asyncio.Lock()
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer, whole (see `ChatModel.stream`); thinks in a worker thread."""
-        decide, understanding = await self._loaded()
-        actions = await asyncio.to_thread(lambda: decide(read_dialog(messages, tools, self._language), understanding))
+        rules = await self._loaded()
+        actions = await asyncio.to_thread(lambda: rules.decide(read_dialog(messages, tools, self._language)))
         for item in _as_stream(messages, actions, reachable(tools).keys()):
             yield item
 
     async def warm(self) -> None:
         """Load the rules and the sentences."""
-        _, understanding = await self._loaded()
-        await asyncio.to_thread(lambda: [understanding(words) for words in _REHEARSED])
+        rules = await self._loaded()
+        await asyncio.to_thread(rules.rehearse)
 
     async def aclose(self) -> None:
         """Nothing is open."""
 
-    async def _loaded(self) -> "tuple[Decide, Understanding]":
+    async def _loaded(self) -> "_Rules":
         async with self._loading:
             if self._rules is None:
                 self._rules = await asyncio.to_thread(_load)
             return self._rules
 
 
-def _load() -> "tuple[Decide, Understanding]":
+class _Rules:
+    """The rules, and the sentences of one event as they are understood: its steps read the same words again.
+
+    No words stay when the event has ended: what is forgotten is kept nowhere.
+    """
+
+    def __init__(self, decide: Decide, understand: Understand) -> None:
+        self._decide = decide
+        self._understand = cache(understand)
+
+    def decide(self, state: DialogState) -> list[Action]:
+        """Return the calls of the next answer."""
+        if not state.turn.results:  # another event, and the one before may have been broken off
+            self._understand.cache_clear()
+        actions = self._decide(state, self._understand)
+        if any(action.tool in _ENDINGS for action in actions):
+            self._understand.cache_clear()
+        return actions
+
+    def rehearse(self) -> None:
+        """Understand what people often say."""
+        for words in _REHEARSED:
+            self._understand(words)
+        self._understand.cache_clear()
+
+
+def _load() -> _Rules:
+    # hassil costs 0.3 s, and no start waits for it or for the rules.
     from agent.intents.decide import decide
     from agent.intents.reading.understanding import load_understanding
 
-    return decide, load_understanding()
+    return _Rules(decide, load_understanding())
 
 
 def _as_stream(messages: Sequence[Message], actions: Sequence[Action], tools: AbstractSet[str]) -> Iterator[StreamItem]:

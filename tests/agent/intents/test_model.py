@@ -1,10 +1,12 @@
 """The offline model as a model like any other: lazy, deterministic, and never at a loss."""
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import FunctionType, ModuleType
 
 import pytest
 from hypothesis import given, settings
@@ -52,6 +54,41 @@ async def test_it_is_named_and_closed_twice() -> None:
 async def test_it_answers_without_having_been_warmed() -> None:
     message = await answered(OfflineModel(), [asked("What time is it?")])
     assert [call.name for call in message.tool_calls] == ["reply", "complete_event"]
+
+
+def strings_kept(*roots: object) -> Iterator[str]:
+    """Yield what is written in these objects and in what they hold; not in code, which holds the whole program."""
+    seen: set[int] = set()
+    waiting = [*roots]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif id(each) not in seen and not isinstance(each, type | ModuleType | FunctionType):
+            seen.add(id(each))
+            waiting += gc.get_referents(each)
+
+
+@pytest.mark.shows("V29")
+async def test_words_are_kept_for_the_steps_of_their_event_and_no_longer() -> None:
+    """Each step reads them again; what is forgotten stays nowhere."""
+    model = OfflineModel()
+
+    def are_kept() -> bool:
+        return any("quagga" in each for each in strings_kept(model))
+
+    talk = Talk(model)
+    talk.hear("set a quagga timer for seven minutes")
+    await talk.calls({"id": "t1"})
+    assert are_kept()
+    await talk.says()
+    assert not are_kept()
+
+    talk.hear("set a quagga timer for seven minutes")
+    await talk.calls({"id": "t1"})  # and there it is broken off
+    talk.hear("what time is it")
+    await talk.says()
+    assert not are_kept()
 
 
 async def test_warming_and_the_first_question_may_come_together() -> None:

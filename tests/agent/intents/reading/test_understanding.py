@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.intents.decide import decide
-from agent.intents.dialog_state import read_dialog
 from agent.intents.intent import Intent, Slot
 from agent.intents.reading.understanding import Understanding, load_understanding
-from agent.model.messages import Message
 from memory.chinese import traditional
-from tests.agent.offline_talk import TOOLS
 
 FREE = frozenset({"recall", "ask_when"})
 """Meanings whose slots are not told here: recalling reads the whole sentence, and asking back reads none."""
@@ -505,7 +501,6 @@ def test_a_story_is_no_command(understand: Understanding) -> None:
 @pytest.mark.shows("V29")
 def test_what_was_said_is_kept_nowhere(understand: Understanding) -> None:
     words = " ".join(["what time is it and set a timer for", "seven", "minutes"])
-    decide(read_dialog([Message("system", "You are nakari."), Message("user", words)], TOOLS.specs, "en"), understand)
     understand(words)
     gc.collect()
     assert [type(each).__name__ for each in gc.get_referrers(words)] == []

@@ -297,4 +297,4 @@ def _furnish(tree: Path) -> None:
         shutil.copytree(ROOT / name, home / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
         shutil.copy2(ROOT / name, home)
-    debian.must("/opt/nakari/scripts/setup")
+    debian.must("/opt/nakari/scripts/setup --service")

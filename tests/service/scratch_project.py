@@ -44,7 +44,10 @@ for word; do case "$word" in -*) ;; *) echo "$word=installed" ;; esac; done
 
 
 class ScratchProject(Struct, frozen=True):
-    """A folder with the real scripts, an empty lock, and a folder of commands that stand before the system's own."""
+    """A folder with the real scripts, empty locks, and a folder of commands that stand before the system's own.
+
+    There is no uv in it: pip does all.
+    """
 
     folder: Path
     commands: Path
@@ -86,7 +89,7 @@ def scratch_project(folder: Path) -> ScratchProject:
     project = ScratchProject(folder / "nakari", folder / "commands")
     shutil.copytree(ROOT / "scripts", project.folder / "scripts")
     (project.folder / "requirements").mkdir()
-    for lock in ("runtime.txt", "test.txt"):
+    for lock in ("runtime.txt", "test.txt", "uv.txt"):
         (project.folder / "requirements" / lock).write_text("# nothing\n")
     (project.folder / "pyproject.toml").write_text(PYPROJECT)
     (project.folder / "backend.py").write_text(BACKEND)

@@ -181,7 +181,7 @@ def test_a_service_is_root_s_business(ready: ScratchProject, script: str) -> Non
     assert f"sudo scripts/{script}" in done.stderr
 
 
-@pytest.mark.parametrize(("script", "usage"), [("setup", "[--test]"), ("uninstall", "[--purge]")])
+@pytest.mark.parametrize(("script", "usage"), [("setup", "[--service | --test]"), ("uninstall", "[--purge]")])
 def test_an_option_that_is_none_changes_nothing(ready: ScratchProject, script: str, usage: str) -> None:
     ready.command("id", "#!/bin/sh\necho 1000\n")
     done = ready.run(script, "--prge")

@@ -26,6 +26,8 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROX
 # Tests that show what the product itself sets start it in an environment of their own (tests/service/privacy.py).
 os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+# Threads of OpenMP (Whisper's) that wait for each other spin, which processes beside them pay for: a third of the time.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 # A shell that runs the suite in the background leaves SIGINT ignored, and every child would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -19,7 +19,9 @@ async def begun(ears: EarsBox) -> list[str]:
 
 
 @pytest.mark.shows("H10")
-def test_ten_minutes_of_partition_lose_nothing_double_nothing_and_keep_the_order(tmp_path: Path) -> None:
+def test_minutes_of_partition_lose_nothing_double_nothing_and_keep_the_order(tmp_path: Path, every_step: bool) -> None:
+    minutes = 10 if every_step else 3
+
     async def story(ears: EarsBox) -> None:
         ears.mind_comes()
         await ears.there()
@@ -27,7 +29,7 @@ def test_ten_minutes_of_partition_lose_nothing_double_nothing_and_keep_the_order
         await ears.over()
         ears.engine.link.cut()
         await ears.away()
-        for minute in range(10):
+        for minute in range(minutes):
             await ears.says(f"where is book number {minute}", f"b{minute}")
             await passed(60)
         assert [turn.id for turn in ears.mind.turns] == ["a0"]
@@ -35,11 +37,11 @@ def test_ten_minutes_of_partition_lose_nothing_double_nothing_and_keep_the_order
         await ears.says("after the cut", "c0")
         await ears.there()
         await ears.over()
-        await ears.until(lambda: len(ears.mind.turns) == 12)
+        await ears.until(lambda: len(ears.mind.turns) == minutes + 2)
         wanted = [turn for turn in ears.mind.turns if ANSWERED not in turn.metadata]
         await ears.until(lambda: len(ears.mind.heard) == len(wanted))
         await ears.over()
-        assert [turn.id for turn in ears.mind.turns] == ["a0", *(f"b{minute}" for minute in range(10)), "c0"]
+        assert [turn.id for turn in ears.mind.turns] == ["a0", *(f"b{minute}" for minute in range(minutes)), "c0"]
         answers = [each for each in ears.heard if each.startswith("You said")]
         assert sorted(answers) == sorted(f"You said {turn.content}." for turn in wanted)
         assert len(set(await begun(ears))) == len(await begun(ears))
@@ -49,7 +51,7 @@ def test_ten_minutes_of_partition_lose_nothing_double_nothing_and_keep_the_order
 
 @pytest.mark.shows("H10")
 def test_an_hour_of_cuts_loses_nothing_and_says_nothing_twice(tmp_path: Path, every_step: bool) -> None:
-    asked = 60 if every_step else 21
+    asked = 60 if every_step else 12
 
     async def story(ears: EarsBox) -> None:
         ears.mind_comes()

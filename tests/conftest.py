@@ -59,9 +59,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect after whoever compiles the test files."""
+    """Collect after whoever compiles the test files, with Python's collector off: it would look at all that stays."""
+    gc.disable()
     with compiled_once():
-        return (yield)
+        try:
+            return (yield)
+        finally:
+            gc.freeze()
+            gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -78,12 +83,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker in item.iter_markers():
             if reason := reason_to_skip(marker.name):
                 item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def pytest_collection_finish() -> None:
-    """Keep the collector from looking at what was collected, again and again: it stays as long as the process does."""
-    gc.collect()
-    gc.freeze()
 
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -130,7 +130,7 @@ class Mailbox:
             now = self._now()
             with self._changing():
                 await self._database.write(lambda c: table.follow_clock(c, step, now))
-            self._clock_steps.followed()
+            self._clock_steps.followed(step, now)
         log.warning("clock_set", seconds=round((now - step.until).total_seconds()))
 
     async def until_idle(self) -> None:

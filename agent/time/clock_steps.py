@@ -27,7 +27,7 @@ class ClockStep(Struct, frozen=True):
     """The clock was set."""
 
     since: datetime
-    """What it showed at the start, or at the step before."""
+    """What it would have shown at the boot had it run as before the step."""
     until: datetime
     """What it would show now if it had not been; both aware UTC."""
 
@@ -36,25 +36,26 @@ class ClockSteps:
     """Notices that the clock was set, by one that nobody sets."""
 
     def __init__(self, now: Callable[[], datetime], elapsed: Callable[[], float] = since_boot) -> None:
-        """`elapsed` are the seconds of the other one, whatever they begin with."""
+        """`elapsed` are the seconds of the other one since the machine was booted."""
         self._now = now
         self._elapsed = elapsed
-        self._since, self._at = now(), elapsed()
+        self._booted = now() - timedelta(seconds=elapsed())
+        """By the clock as it was set last: what is moved after a step stays younger than this, for the next one."""
 
     def noticed(self) -> ClockStep | None:
         """Return the step since the start, or since the last that was followed; None where there was none."""
-        expected = self._since + timedelta(seconds=self._elapsed() - self._at)
-        return None if abs(self._now() - expected) < LEAST_STEP else ClockStep(self._since, expected)
+        expected = self._booted + timedelta(seconds=self._elapsed())
+        return None if abs(self._now() - expected) < LEAST_STEP else ClockStep(self._booted, expected)
 
-    def followed(self) -> None:
-        """Take the time that it is now for the right one."""
-        self._since, self._at = self._now(), self._elapsed()
+    def followed(self, step: ClockStep, now: datetime) -> None:
+        """Take for the right time the one that timers were moved to after a step."""
+        self._booted = step.since + (now - step.until)
 
 
 def after_step(timer: Event, step: ClockStep, now: datetime) -> Event:
     """Return what a timer that waits becomes: one that counts keeps its rest, a series comes when it is next due.
 
-    Of those that count only what was set by the clock as it was is moved: one of before the start was set by one that
+    Of those that count only what was set by the clock as it was is moved: one of before the boot was set by one that
     was right. What waits for one moment of the clock waits for that.
     """
     if timer.not_before is None:

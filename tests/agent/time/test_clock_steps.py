@@ -25,9 +25,9 @@ ASKED = Event(USER_TEXT, "set it")
 class Box:
     """A mailbox, the clock on its wall, and the one that nobody sets."""
 
-    def __init__(self, database: Database, start: datetime) -> None:
+    def __init__(self, database: Database, start: datetime, ran: float = 0.0) -> None:
         self.wall = Clock(start)
-        self.ran = 0.0
+        self.ran = ran
         self.mailbox = Mailbox(database, self.wall, self.wall.wait, clock_steps=ClockSteps(self.wall, lambda: self.ran))
         self.timers = Timers(self.mailbox, self.wall, ZoneInfo("UTC"))
 
@@ -68,13 +68,54 @@ async def test_five_minutes_are_five_minutes_though_the_network_sets_the_clock_m
         assert (await taken).event.type == TIMER
 
 
-async def test_what_was_set_before_the_start_was_set_by_a_clock_that_was_right(database: Database) -> None:
+async def test_what_was_set_before_the_boot_was_set_by_a_clock_that_was_right(database: Database) -> None:
     yesterday = Box(database, TODAY - timedelta(minutes=10))
     await yesterday.timers.set_timer(ASKED, 1800.0)
     box = Box(database, TODAY - timedelta(minutes=9))  # as the disk remembers the time
     box.pass_time(5.0)
     box.set_clock(TODAY)
     assert await box.due() == [TODAY + timedelta(minutes=20)]
+
+
+@pytest.mark.parametrize("hours", [(1, 1, 1), (-1, -1, -1), (2, -3, 50), (-50, 1, 3)])
+async def test_each_step_moves_what_counts_those_set_between_steps_too(
+    database: Database, hours: tuple[int, int, int]
+) -> None:
+    box = Box(database, TODAY)
+    rests = []
+    for each in hours:
+        await box.timers.set_timer(ASKED, 1800.0)
+        rests = [*rests, 1800.0]
+        box.pass_time(15.0)
+        rests = [rest - 15.0 for rest in rests]
+        box.set_clock(box.wall() + timedelta(hours=each))
+        assert await box.due() == [box.wall() + timedelta(seconds=rest) for rest in rests]
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+async def test_a_timer_of_this_boot_is_moved_though_nakari_was_started_anew_between_two_steps(
+    database: Database, hours: int
+) -> None:
+    before = Box(database, TODAY, ran=20.0)
+    await before.timers.set_timer(ASKED, 1800.0)
+    before.set_clock(TODAY + timedelta(hours=hours))
+    await before.mailbox.follow_clock()
+    before.pass_time(10.0)
+    box = Box(database, before.wall(), before.ran)
+    box.pass_time(5.0)
+    box.set_clock(box.wall() + timedelta(hours=hours))
+    assert await box.due() == [box.wall() + timedelta(seconds=1785)]
+
+
+async def test_a_step_while_another_is_followed_is_followed_next(database: Database) -> None:
+    box = Box(database, TODAY)
+    await box.timers.set_timer(ASKED, 1800.0)
+    box.set_clock(TODAY + timedelta(hours=1))
+    async with asyncio.TaskGroup() as together:
+        together.create_task(box.mailbox.follow_clock())
+        await asyncio.sleep(0)
+        box.set_clock(TODAY + timedelta(hours=2))
+    assert await box.due() == [TODAY + timedelta(hours=2, minutes=30)]
 
 
 async def test_a_series_comes_when_it_is_next_due_though_the_clock_was_years_ahead(database: Database) -> None:

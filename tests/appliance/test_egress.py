@@ -26,6 +26,7 @@ from appliance.config.agent.mcp import McpServer
 from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.agent.web import WeatherSettings, WebSettings
 from appliance.config.load import Config, Secret, load
+from appliance.config.network.machines import MachineSettings
 from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
@@ -207,6 +208,15 @@ async def test_a_model_that_was_chosen_while_it_ran_is_counted_too(config: Confi
     await database.close()
     for model in chain.models:
         await model.aclose()
+
+
+@pytest.mark.parametrize("url", ["tls://study.home:4222", "rediss://study.home:6379"])
+def test_the_doctor_tells_what_goes_between_machines_without_asking_any(config: Config, url: str) -> None:
+    several = replace(quiet(config), machines=MachineSettings(url=url))
+    told = checks_machine.privacy(several)
+    assert told.verdict == Verdict.OK
+    assert re.search(r"to the household's other machines, to study.home:\d+ \(\[machines\] url\)$", told.what)
+    assert "study.home" in checks_machine.network(several).what
 
 
 def test_where_the_choice_cannot_be_read_nothing_is_promised(config: Config) -> None:

@@ -107,7 +107,7 @@ class Link:
         self._prepare = prepare
         self._now: Connection | None = None
         self._lock = asyncio.Lock()
-        self._rest = Backoff(first=0.1, longest=5.0, jitter=0.2, clock=lambda: asyncio.get_running_loop().time())
+        self._rest = Backoff(first=0.1, longest=5.0, jitter=0.2)
         self._failure: EngineFailure = self._unreachable("it does not answer")
         """Why the last try to connect failed."""
         self._connected = asyncio.Event()

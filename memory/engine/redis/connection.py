@@ -53,7 +53,7 @@ class RedisLink:
             self._arguments |= {"ssl_ca_certs": login.authority and str(login.authority), "ssl_check_hostname": True}
         self._idle: list[Connection] = []
         self._used: set[Connection] = set()
-        self._rest = Backoff(first=0.1, longest=5.0, jitter=0.2, clock=lambda: asyncio.get_running_loop().time())
+        self._rest = Backoff(first=0.1, longest=5.0, jitter=0.2)
         self._failure: EngineFailure = self._unreachable("it does not answer")
         """Why the last try to connect failed."""
         self.is_up = False

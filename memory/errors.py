@@ -3,6 +3,7 @@
 MemoryFailure               each sentence names the cause and the fix
 ├── StateUnusable           the state folder or its database cannot be used (permission, disk, newer version, in use)
 │   ├── DiskFull            there is no room for what was to be kept: the same works again once there is
+│   ├── DiskSilent          the disk does not answer: what was begun may be done once it does
 │   ├── StateUnreadable     nothing was kept yet, or it cannot be looked at beside the service
 │   └── Unconfirmed         the household's engine did not confirm it: perhaps another machine leads by now
 │       └── Superseded      another machine leads the household, and alone may write
@@ -41,6 +42,10 @@ class StateUnusable(MemoryFailure):
 
 class DiskFull(StateUnusable):
     """The state folder's disk has no room left. Fix: free some."""
+
+
+class DiskSilent(StateUnusable):
+    """The disk does not answer: a write that was begun may be done yet. Fix: see with dmesg whether it fails."""
 
 
 class StateUnreadable(StateUnusable):

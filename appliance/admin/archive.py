@@ -30,7 +30,7 @@ from memory.durable import rename_durably
 from memory.graph.dump.fingerprint import fingerprint
 from memory.history.writer import Writer
 from memory.json_value import Json, read_as
-from memory.state.database import explained
+from memory.state.failures import explained
 from memory.state.images import FOLDER
 
 FORMAT: Final = 1

@@ -11,7 +11,8 @@ from typing import Final
 from memory.durable import sync_folder
 from memory.errors import StateUnusable
 from memory.lock import lock, unlock
-from memory.state.database import folder_unusable, locked
+from memory.state.database import locked
+from memory.state.failures import folder_unusable
 
 DATABASE: Final = "nakari.db"
 MANIFEST: Final = "manifest.json"

@@ -20,7 +20,7 @@ from appliance.version import version
 from memory.durable import replace_durably
 from memory.errors import StateUnusable
 from memory.json_value import Json
-from memory.state.database import folder_unusable
+from memory.state.failures import folder_unusable
 from memory.state.images import FOLDER
 
 log = structlog.get_logger()

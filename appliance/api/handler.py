@@ -1,9 +1,10 @@
 """What the doors ask of the running appliance: an answer, an event in the mailbox, the status."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from time import monotonic
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,10 +31,14 @@ from appliance.output.saying import DoorReplies
 from appliance.reflexes.reflexes import Reflexes
 from appliance.reflexes.verbs import Order
 from appliance.version import version
+from memory.errors import StateUnusable
 from memory.json_value import Json
 
 if TYPE_CHECKING:
     from appliance.live.from_client import UserWords
+
+PATIENCE: Final = 1.5
+"""Seconds that each part of the status waits for a state database that does not answer."""
 
 Part = Callable[[], Mapping[str, Json] | Awaitable[Mapping[str, Json]]]
 """Returns what one part says of itself in the status."""
@@ -193,16 +198,28 @@ class Household(Struct, frozen=True):
         is_household = owner_key == HOUSEHOLD
         run = self.loop.run_in_hand
         is_told = is_household or (run is not None and run.event.owner_key == owner_key)
-        timers = sorted(each.not_before for each in await self.mailbox.waiting(TIMER, owner_key) if each.not_before)
         return {
             "version": version(),
             "uptime_seconds": self.told.uptime,
-            "mailbox": dict(await self.mailbox.counts(None if is_household else owner_key)),
-            "own_work": await self.mailbox.economy(owner_key),
-            "timers": {"waiting": len(timers), "next": timers[0].isoformat() if timers else ""},
+            **await self._kept(owner_key),
             "run": run.describe() if run and is_told else None,
             **(await self.told.described(besides) if is_household else {}),
         }
+
+    async def _kept(self, owner_key: str) -> dict[str, Json]:
+        """Return what the mailbox tells for the status; nothing, and why, where it cannot be read."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                waiting = await self.mailbox.waiting(TIMER, owner_key)
+                timers = sorted(each.not_before for each in waiting if each.not_before)
+                return {
+                    "mailbox": dict(await self.mailbox.counts(None if owner_key == HOUSEHOLD else owner_key)),
+                    "own_work": await self.mailbox.economy(owner_key),
+                    "timers": {"waiting": len(timers), "next": timers[0].isoformat() if timers else ""},
+                }
+        except (TimeoutError, StateUnusable) as error:
+            unread = str(error) or "the state database does not answer; see with dmesg whether its disk fails"
+            return {"mailbox": {}, "own_work": {}, "timers": {"waiting": 0, "next": ""}, "unread": unread}
 
     async def say(self, request: Say) -> str:
         """Say a text in the room; return the sentence that says how that went. Raises `Problem` where it was not."""
@@ -259,6 +276,12 @@ def _typed(text: str, session: str, owner_key: str, source: str, metadata: Mappi
 
 
 async def _told(part: Part) -> dict[str, Json]:
-    """Return what a part says of itself."""
+    """Return what a part says of itself; nothing where it reads the state database, which cannot be read."""
     told = part()
-    return dict(await told if isinstance(told, Awaitable) else told)
+    if not isinstance(told, Awaitable):
+        return dict(told)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return dict(await told)
+    except (TimeoutError, StateUnusable):
+        return {}

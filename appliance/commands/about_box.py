@@ -68,8 +68,11 @@ async def status(asking: Asking) -> str:
     up, version = duration(cast("float", told["uptime_seconds"])), told["version"]
     now = asking.say("an event is in hand", "正在处理一件事") if run else asking.say("nothing is in hand", "现在空闲")
     waiting, aside, dead = (mailbox.get(state, 0) for state in ("pending", "suspended", "dead"))
+    first = asking.say(f"nakari {version}, up {up}; {now}.", f"nakari {version}，已运行 {up}；{now}。")
+    if unread := told.get("unread"):
+        return f"{first}\n{unread}"
     lines = [
-        asking.say(f"nakari {version}, up {up}; {now}.", f"nakari {version}，已运行 {up}；{now}。"),
+        first,
         asking.say(
             f"Mailbox: {waiting} waiting, {aside} put aside, {dead} given up.",
             f"信箱：{waiting} 件在等，{aside} 件搁置，{dead} 件放弃。",

@@ -26,7 +26,7 @@ K = TypeVar("K", bound=tuple[str, ...])
 UNTOLD: Final = frozenset({"egress", "asking", "confined", "turns", "recorder"})
 """Parts of the status without a number that is told; what leaves the house takes milliseconds to find out."""
 
-_DISK: Final = ("has room", "full", "read-only", "gone")
+_DISK: Final = ("has room", "full", "read-only", "gone", "does not answer", "takes nothing")
 
 Status = Callable[[], Awaitable[Mapping[str, Json]]]
 """Returns the status, as the household is told it."""

@@ -1,7 +1,8 @@
 """Which timer rings next: each is given out once, when it is due, over restarts too, whatever the mind does with it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -17,7 +18,7 @@ from agent.time.clock_steps import COUNTS
 from agent.time.series import SERIES, missed, series_id, successor, without_today
 from agent.tools.timers import label_of, late_seconds
 from appliance.wiring.memory.state import State
-from memory.errors import MemoryFailure, Superseded
+from memory.errors import DiskSilent, MemoryFailure, Superseded
 from memory.json_value import Json
 
 log = structlog.get_logger()
@@ -40,6 +41,10 @@ RETRY_SECONDS: Final = 5.0
 """Between tries while the state database cannot be used."""
 
 
+PATIENCE: Final = 2.0
+"""Seconds that a ring waits, all in all, for a state database that does not answer; then it rings by what is known."""
+
+
 class DueTimer(Struct, frozen=True):
     """A timer that is to ring now."""
 
@@ -55,11 +60,22 @@ class DueTimers:
 
     That a timer rings is in the journal before `next` returns it: once, and after a restart again where that broke its
     ring off. A timer that the mind has already taken by then rings all the same, after a death in between too; a
-    cancelled one does not. While the disk is gone, those known before still ring.
+    cancelled one does not. While the disk is gone, those known before still ring, and are journaled once it is back.
     """
 
-    def __init__(self, state: State, now: Callable[[], datetime] = utc_now, wait: Wait | None = None) -> None:
+    def __init__(
+        self,
+        state: State,
+        now: Callable[[], datetime] = utc_now,
+        wait: Wait | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
         self._state = state
+        self._patience = patience
+        self._until = 0.0
+        """When what is due waits no longer for the state database, in seconds of the event loop's clock."""
+        self._unnoted: list[Event] = []
+        """What the journal did not take yet of rings that began."""
         self._now = now
         self._wait = wait or waiting_by(now)
         self._known: dict[str, Event] = {}
@@ -80,7 +96,10 @@ class DueTimers:
             again = None
             try:
                 await self._state.mailbox.follow_clock()
-                await self._learn()
+                self._until = asyncio.get_running_loop().time() + self._patience
+                async with self._promptly():
+                    await self._learn()
+                    await self._note()
             except MemoryFailure as error:
                 log.warning("timers_unreadable", reason=str(error))
                 again = self._now() + timedelta(seconds=RETRY_SECONDS)
@@ -90,6 +109,21 @@ class DueTimers:
             moments = [*map(_moment, self._known.values()), *([again] if again else [])]
             await self._wait(self._changed, min(moments, default=None))
             self.nothing_due.clear()
+
+    @asynccontextmanager
+    async def _promptly(self) -> AsyncIterator[None]:
+        """Leave what waits for the state database until it is too late for a ring. Raises `DiskSilent`."""
+        try:
+            async with asyncio.timeout_at(self._until):
+                yield
+        except TimeoutError:
+            raise DiskSilent(f"the state database did not answer within {self._patience:g} s") from None
+
+    async def _note(self) -> None:
+        """Journal the rings that it did not take at their time; one that it took after all is known by its id."""
+        if self._unnoted:
+            await self._state.bus.publish(*self._unnoted)
+            self._unnoted = []
 
     async def note_stop(self, timers: list[Event], words: str) -> None:
         """Journal that these were silenced by somebody's words, which go no further."""
@@ -172,20 +206,21 @@ class DueTimers:
             if (again := successor(event, now)) is None:
                 continue
             try:
-                filed = await self._state.mailbox.find(event.id)
-                if filed is None or filed.state == "withdrawn":
-                    continue
-                await self._state.mailbox.enqueue(again)
+                async with self._promptly():
+                    filed = await self._state.mailbox.find(event.id)
+                    if filed is not None and filed.state != "withdrawn":
+                        await self._state.mailbox.enqueue(again)
             except MemoryFailure as error:  # it rings all the same, and the mind's mailbox files the next one
                 log.warning("next_timer_not_set", event_id=event.id, reason=str(error))
 
     async def _may_ring(self, event: Event) -> bool:
         """Whether it was neither cancelled nor rang to its end before a restart; where nobody can look, it was set."""
         try:
-            filed = await self._state.mailbox.find(event.id)
-            if filed is None or filed.state == "withdrawn":
-                return False
-            told = await self._state.journal.entries(topic=(RANG, STOPPED, ENDED), event_id=event.id)
+            async with self._promptly():
+                filed = await self._state.mailbox.find(event.id)
+                if filed is None or filed.state == "withdrawn":
+                    return False
+                told = await self._state.journal.entries(topic=(RANG, STOPPED, ENDED), event_id=event.id)
             if not told:
                 return True
             is_over = any(each.topic != RANG for each in told)
@@ -202,12 +237,14 @@ class DueTimers:
             for due, seconds in zip(rings, late, strict=True)
         ]
         try:
-            await self._state.bus.publish(*entries)
+            async with self._promptly():
+                await self._state.bus.publish(*entries)
         except Superseded as error:
             log.info("timers_left_to_another", reason=str(error))
             return False
         except MemoryFailure as error:
             log.warning("ring_not_journaled", reason=str(error))
+            self._unnoted += entries
         for due, seconds in zip(rings, late, strict=True):
             log.info("timer_rang", event_id=due.event.id, late_seconds=seconds)
         return True

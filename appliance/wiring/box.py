@@ -45,7 +45,7 @@ from appliance.wiring.machines.roles import bus_loops, bus_told, joined, of_role
 from appliance.wiring.memory.graph import GraphSide, graph_side
 from appliance.wiring.memory.managed_graph import STORE_LOOP
 from appliance.wiring.memory.memory import MemorySide, memory_side, retention_of
-from appliance.wiring.memory.state import State, allowance_of, disk_of, open_state
+from appliance.wiring.memory.state import State, allowance_of, open_state, tried_disk
 from appliance.wiring.sound.input import Input, NameSources, open_input, word_side
 from appliance.wiring.sound.output import Output, open_output
 from appliance.wiring.sound.reflexes import open_acting
@@ -56,6 +56,8 @@ from appliance.wiring.sound.unasked import Unasked, open_unasked
 from audio.loops import Loop
 from memory.graph.cypher import Statement
 from memory.graph.results import Result
+from memory.json_value import Json
+from memory.state.database import Database
 from memory.state.retention import Retention
 
 if TYPE_CHECKING:
@@ -200,7 +202,10 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         addresses = addresses_for(config, options)
         paired = None if options.deaf else environment.satellites(config)
         described = hears.describe() | agent.describe() | _settled(config, agent, unasked, machine, paired)
-        described |= {**_standing(config, addresses, graph, live, retention, elsewhere or rooms), **told}
+        described |= {
+            **_standing(state.journal.database, addresses, graph, live, retention, elsewhere or rooms),
+            **told,
+        }
         described |= bus_told(state.bus)
         letters = EventIntake(state.mailbox, owners.shares_graph, owners.name_of)
         replies, attaching = DoorReplies(output.text, Sayings(output.voice, state.journal)), Attaching(state.images)
@@ -250,7 +255,7 @@ def _settled(
 
 
 def _standing(
-    config: Config,
+    database: Database,
     addresses: Addresses,
     graph: GraphSide,
     live: Live,
@@ -258,12 +263,16 @@ def _standing(
     elsewhere: "RemoteEars | RemoteRooms | None",
 ) -> dict[str, Part]:
     """Return what the status says of what stands by itself."""
+
+    async def kept() -> dict[str, Json]:
+        return {**retention.describe(), **await tried_disk(database)}
+
     return {
         "http": addresses.describe,
         "graph": graph.describe,
         "streams": live.describe,
         **({"machines": elsewhere.describe} if elsewhere else {}),
-        "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
+        "state": kept,
     }
 
 

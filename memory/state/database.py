@@ -1,21 +1,22 @@
 """The state database: one SQLite file, one connection in its own thread, one process."""
 
 import asyncio
-import errno
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from memory.errors import DiskFull, StateUnreadable, StateUnusable
+from memory.errors import DiskSilent, StateUnreadable, StateUnusable
 from memory.kept import Kept
 from memory.lock import lock, unlock
+from memory.state.failures import explained, folder_unusable
 from memory.state.reader import read_only
 from memory.state.replica import position
 
@@ -39,20 +40,8 @@ SYNC_AFTER: Final = 0.05
 MAX_GROUP: Final = 64
 """Writes that share one commit."""
 
-_ANEW: Final = "restore it from a backup, or move it away to begin anew"
-_OURS: Final = "make it and its folder writable for this user, or set another [state] folder"
-_FIXES: Final = {
-    sqlite3.SQLITE_FULL: "free some disk space",
-    sqlite3.SQLITE_IOERR: "free some disk space, or see with dmesg whether the disk fails",
-    **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), _ANEW),
-    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), _OURS),
-    **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED), "close the other program that has it open"),
-}
-"""The failures of the file, by SQLite's primary result code. Every other code is a bug of the caller and stays one."""
-
-
-_IN_THE_WAY: Final = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP)
-"""Refusals of the system where something else stands in a file's or a folder's place."""
+PATIENCE: Final = 8.0
+"""Seconds after which a disk that answers nothing counts as one that fails; a slow card takes one or two for a sync."""
 
 
 class StateInUse(StateUnusable):
@@ -68,7 +57,8 @@ class _Job(Struct, eq=False):
     """Whether its commit is waited for until the disk has it."""
     error: Exception | None = None
     abandoned: bool = False
-    """Its caller was cancelled before it began."""
+    """Its caller does not wait for it any more: it is not begun."""
+    has_begun: bool = False
 
 
 class Database(Kept[Change, object, object]):
@@ -76,14 +66,18 @@ class Database(Kept[Change, object, object]):
 
     Guarantees: when a durable `write` returns, its change and every one before it are on the disk (WAL,
     synchronous=FULL); one that is not durable outlives a kill of the process, and is on the disk `SYNC_AFTER` later.
-    When it raises, none of it is there.
+    When it raises, none of it is there, but for `DiskSilent`: a disk that does not answer for `patience` seconds fails
+    what is asked of it, at once from then on until it answers, and what it has begun it may do then.
     Writes that wait together share one commit, so that many cost one fsync; each still fails alone. The event loop
     never waits for the disk. One process has the file, until it ends however it ends.
     Not guaranteed: that a cancelled `write` did not happen; whoever cancels looks.
     """
 
-    def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
+    def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS, patience: float = PATIENCE) -> None:
         self.path = path
+        self._patience = patience
+        self._since: float | None = None
+        """Since when the thread is at the disk, in seconds of a clock that nobody sets; None while it is not."""
         self._migrations = migrations
         self._jobs: deque[_Job] = deque()
         self._room = asyncio.Semaphore(MAX_WAITING)
@@ -97,6 +91,11 @@ class Database(Kept[Change, object, object]):
     def is_shared(self) -> bool:
         """Whether other machines of the household have a copy of it."""
         return False
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the disk has not answered for longer than it should."""
+        return self._left <= 0.0
 
     async def open(self, *schemas: str) -> None:
         """Open or create the file, bring it to the present version and run the schemas (idempotent SQL scripts).
@@ -154,7 +153,7 @@ class Database(Kept[Change, object, object]):
             self._thread.submit(self._sync)
 
     def _sync(self) -> None:
-        with suppress(OSError):  # the next durable write will say so
+        with self._timed(True), suppress(OSError):  # the next durable write will say so
             os.fdatasync(self._log)
 
     async def _ask(self, work: Callable[[sqlite3.Connection], T], *, changes: bool, durable: bool) -> T:
@@ -163,24 +162,38 @@ class Database(Kept[Change, object, object]):
         async with self._room:
             if self._thread is None:
                 raise StateUnusable(f"the state database {self.path} is not open")
+            if self.is_silent:
+                raise self._silent()
             self._jobs.append(job)
-            try:
-                await asyncio.get_running_loop().run_in_executor(self._thread, self._serve)
-            except asyncio.CancelledError:
-                job.abandoned = True
-                raise
+            await self._served(job, asyncio.get_running_loop().run_in_executor(self._thread, self._serve))
         if job.error is not None:
             raise job.error
         return values[0]
+
+    async def _served(self, job: _Job, served: asyncio.Future[None]) -> None:
+        """Wait until a job is done, for as long as the disk does anything. Raises `DiskSilent`."""
+        try:
+            while not served.done():
+                if self.is_silent:
+                    job.abandoned = True
+                    raise self._silent(may_come=job.changes and job.has_begun)
+                await asyncio.wait((served,), timeout=self._left)
+        finally:
+            job.abandoned = True
+            served.cancel()
+        served.result()
 
     def _serve(self) -> None:
         """Do all that waits. Each caller submits this once; the first one finds the others' jobs beside its own."""
         while self._jobs:
             group = self._next_group()
-            if not group[0].changes:
-                self._look(group[0])
-            else:
-                self._commit([job for job in group if not job.abandoned])
+            for job in group:
+                job.has_begun = True  # first, so that who gives it up meanwhile knows that it may be done all the same
+            with self._timed(True):
+                if (wanted := [job for job in group if not job.abandoned]) and not wanted[0].changes:
+                    self._look(wanted[0])
+                elif wanted:
+                    self._commit(wanted)
 
     def _next_group(self) -> list[_Job]:
         group = [self._jobs.popleft()]
@@ -231,9 +244,30 @@ class Database(Kept[Change, object, object]):
             connection.execute("ROLLBACK TO change")
         connection.execute("RELEASE change")
 
+    @contextmanager
+    def _timed(self, is_short: bool) -> Iterator[None]:
+        """Have `is_silent` count the seconds of what is short, and none of what takes its time."""
+        before, self._since = self._since, monotonic() if is_short else None
+        try:
+            yield
+        finally:
+            self._since = None if before is None else monotonic()
+
+    @property
+    def _left(self) -> float:
+        """Seconds that the disk may take yet."""
+        since = self._since
+        return self._patience if since is None else self._patience - (monotonic() - since)
+
+    def _silent(self, *, may_come: bool = False) -> DiskSilent:
+        mend = "see with dmesg whether it fails"
+        told = f"{mend}. What was asked may be done once it answers: look before you say it again" if may_come else mend
+        return DiskSilent(f"the state database {self.path} cannot be used (its disk does not answer); {told}")
+
     def _vacuum(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA query_only=OFF")
-        connection.execute("VACUUM")
+        with self._timed(False):
+            connection.execute("PRAGMA query_only=OFF")
+            connection.execute("VACUUM")
         self._empty_log(connection)
 
     def _empty_log(self, connection: sqlite3.Connection) -> None:
@@ -326,26 +360,6 @@ class DatabaseView(Database):
             self._connection = held.enter_context(read_only(self.path))
             self._connection.execute("SELECT 1 FROM sqlite_master")
             self._held = held.pop_all()
-
-
-def explained(path: Path, error: Exception) -> Exception:
-    """Return a failure of a state database's file as one sentence with its fix, anything else as it is."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code not in _FIXES:
-        return error
-    if os.path.lexists(path) and not path.is_file():
-        return StateUnusable(f"the state database {path} cannot be used (it is no file); {_ANEW}")
-    failure = DiskFull if code == sqlite3.SQLITE_FULL else StateUnusable
-    return failure(f"the state database {path} cannot be used ({error}); {_FIXES[code]}")
-
-
-def folder_unusable(folder: Path, error: OSError) -> StateUnusable:
-    """Return what says that a state folder cannot be used, and the fix."""
-    if error.errno in _IN_THE_WAY:
-        what = f"the state folder {folder} cannot be used ({error.filename}: {error.strerror})"
-        return StateUnusable(f"{what}; move that away, or set another [state] folder")
-    fix = _FIXES[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
-    return StateUnusable(f"the state folder {folder} cannot be used ({error.strerror}); {fix}")
 
 
 def locked(path: Path) -> int:

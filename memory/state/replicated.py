@@ -201,8 +201,9 @@ class ReplicatedDatabase(Database):
 
         def free(connection: sqlite3.Connection) -> T:
             assert isinstance(connection, RecordingConnection)
-            connection.execute("PRAGMA query_only=OFF")
-            return work(connection)
+            with self._timed(False):  # it may wait for the engine, which has a deadline of its own
+                connection.execute("PRAGMA query_only=OFF")
+                return work(connection)
 
         return self._ask(free, changes=False, durable=False)
 
@@ -221,7 +222,8 @@ class ReplicatedDatabase(Database):
         assert isinstance(connection, RecordingConnection)
         try:
             if self._led is not None and self._is_behind:
-                self._copy.catch_up(connection)
+                with self._timed(False):
+                    self._copy.catch_up(connection)
                 self._is_behind = False
         except EngineFailure as error:
             raise _unusable(error) from error
@@ -252,10 +254,11 @@ class ReplicatedDatabase(Database):
         record = Record(kind, epoch, self._machine, self._copy.at.digest, changes, log_only=log_only).encode()
         after, name = self._copy.at.position, uuid.uuid4().hex
         self._is_behind = True
-        try:
-            self._copy.asked(self._engine.log.append(record, after=after, id=name))
-        except OutcomeUnknown:
-            self._copy.asked(self._engine.log.append(record, after=after, id=name))
+        with self._timed(False):
+            try:
+                self._copy.asked(self._engine.log.append(record, after=after, id=name))
+            except OutcomeUnknown:
+                self._copy.asked(self._engine.log.append(record, after=after, id=name))
         self._copy.commit_at(
             connection,
             replace(self._copy.at, position=after + 1, digest=digest_of(record), epoch=epoch, machine=self._machine),

@@ -14,7 +14,7 @@ from agent.mailbox import Mailbox
 from agent.record import Recorder
 from appliance.output.voice import VoiceReplySink
 from appliance.rooms.rooms import Room, Rooms
-from appliance.timers.due import RANG, STOPPED, DueTimers
+from appliance.timers.due import PATIENCE, RANG, STOPPED, DueTimers
 from appliance.timers.ringer import Pace, Ringer, RingerHere
 from appliance.wiring.memory.state import State
 from audio.playback.speech_output import SpeechOutput
@@ -105,8 +105,10 @@ class RingingRoom:
 
 
 @asynccontextmanager
-async def ringing_room(folder: Path, start: datetime | None = None) -> AsyncIterator[RingingRoom]:
-    """Start as after a boot of the machine at that time."""
+async def ringing_room(
+    folder: Path, start: datetime | None = None, patience: float = PATIENCE
+) -> AsyncIterator[RingingRoom]:
+    """Start as after a boot of the machine at that time, with so many seconds' patience with the disk."""
     clock = Clock(start) if start else Clock()
     database = Database(folder / "nakari.db")
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
@@ -118,7 +120,7 @@ async def ringing_room(folder: Path, start: datetime | None = None) -> AsyncIter
     pace = Pace(lambda: clock().timestamp(), lambda changed, seconds: clock.wait(changed, clock.after(seconds)))
     somebody = Somebody()
     rooms = Rooms(Room("", mouth, VoiceReplySink(mouth, state.bus, "en"), lambda: True))
-    ringer = Ringer(DueTimers(state, clock, clock.wait), rooms, "en", somebody, pace)
+    ringer = Ringer(DueTimers(state, clock, clock.wait, patience), rooms, "en", somebody, pace)
     try:
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:
             running = [group.create_task(together(ringer.loops())), group.create_task(together(mouth.loops()))]

@@ -75,7 +75,7 @@ def failing(folder: Path) -> Iterator[None]:
 
 
 FULL = Outage(full, "disk_full", "full", "is full: nothing that is said to nakari can be kept")
-FAILS = Outage(failing, "disk_unusable", "has room", "cannot be written: File too large")
+FAILS = Outage(failing, "disk_unusable", "takes nothing (File too large)", "cannot be written: File too large")
 
 
 async def spoken_to(living_box: Living, words: str, seconds_ago: float) -> None:

@@ -49,10 +49,7 @@ def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
     yield from _turns(status)
     yield "at work on", _at_work(status.get("run")), 1
     yield from _waiting_words(status)
-    yield "mailbox", _mailbox(status.get("mailbox", {})), 1
-    if "own_work" in status:
-        yield "own work", _own_work(status["own_work"]), 2
-    yield "timers", _timers(status.get("timers", {})), 1
+    yield from _kept(status)
     if "graph" in status:
         yield "memory", _memory(status["graph"]), 2
     yield from _connections(status)
@@ -61,6 +58,17 @@ def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
     if "egress" in status:
         leaves = status["egress"].get("leaves") or ["nothing leaves this machine"]
         yield "leaves house", "; ".join(leaves), MOST_LEAVING
+
+
+def _kept(status: Values) -> Iterator[tuple[str, str, int]]:
+    """Yield what the state database tells, or why it tells nothing."""
+    if unread := status.get("unread"):
+        yield "state", str(unread), 4
+        return
+    yield "mailbox", _mailbox(status.get("mailbox", {})), 1
+    if "own_work" in status:
+        yield "own work", _own_work(status["own_work"]), 2
+    yield "timers", _timers(status.get("timers", {})), 1
 
 
 def _turns(status: Values) -> Iterator[tuple[str, str, int]]:

@@ -1,7 +1,9 @@
 """What lasts, opened: the state database with journal and mailbox, and the bus that writes into them."""
 
 import asyncio
+import errno
 import os
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, tzinfo
@@ -20,6 +22,7 @@ from agent.time.clock_steps import ClockSteps
 from appliance.admin import exchange, upgrade
 from appliance.config.agent.own_work import EconomySettings
 from appliance.logs.steps import logged
+from memory.errors import DiskSilent, StateUnusable
 from memory.graph import name_usage as asked_module
 from memory.history import audit_anchor as anchor_module
 from memory.json_value import Json
@@ -32,6 +35,9 @@ from memory.state.images import FOLDER, Images
 from memory.state.journal import Journal
 
 DatabaseT = TypeVar("DatabaseT", bound=Database)
+
+PATIENCE: Final = 1.0
+"""Seconds that the status waits for the disk: less than for any of its parts."""
 
 FULL: Final = 1_000_000
 """Bytes; with less free room the next commit may be the one that the disk refuses."""
@@ -117,7 +123,7 @@ def allowance_of(economy: EconomySettings, zone: tzinfo) -> Allowance:
 
 
 def disk_of(folder: Path) -> dict[str, Json]:
-    """Return how the disk of the state folder is, for the status: whether it takes words, and its free bytes."""
+    """Return how the disk of the state folder looks, nothing written: whether it takes words, and its free bytes."""
     try:
         disk = os.statvfs(folder)
     except OSError as error:
@@ -126,6 +132,28 @@ def disk_of(folder: Path) -> dict[str, Json]:
     if not os.access(folder, os.W_OK):
         return {"disk": "read-only", "disk_free_bytes": free}
     return {"disk": "full" if free < FULL or takes_no_file(disk) else "has room", "disk_free_bytes": free}
+
+
+async def tried_disk(database: Database) -> dict[str, Json]:
+    """Return how the disk of a state database is, for the status: a byte is written, as no look tells that it fails."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await database.read(lambda _: _written(database.path.parent))
+    except (TimeoutError, DiskSilent):
+        return {"disk": "does not answer"}
+    except StateUnusable:  # the file cannot be used, whatever its disk
+        return disk_of(database.path.parent)
+
+
+def _written(folder: Path) -> dict[str, Json]:
+    told = disk_of(folder)
+    if told["disk"] == "has room":
+        try:
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(b"?")
+        except OSError as error:
+            told["disk"] = "read-only" if error.errno == errno.EROFS else f"takes nothing ({error.strerror})"
+    return told
 
 
 def takes_no_file(disk: os.statvfs_result) -> bool:

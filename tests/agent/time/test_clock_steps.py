@@ -82,7 +82,7 @@ async def test_each_step_moves_what_counts_those_set_between_steps_too(
     database: Database, hours: tuple[int, int, int]
 ) -> None:
     box = Box(database, TODAY)
-    rests = []
+    rests: list[float] = []
     for each in hours:
         await box.timers.set_timer(ASKED, 1800.0)
         rests = [*rests, 1800.0]

@@ -1,6 +1,8 @@
 """Due timers ring: at their moment, once over restarts, between its sentences, until stopped, with the mind busy."""
 
 import asyncio
+import sqlite3
+import threading
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -467,3 +469,30 @@ async def test_a_timer_rings_while_the_disk_is_gone(tmp_path: Path) -> None:
         room.clock.advance(4)
         await drained(room, 2)
         assert room.said == ["Timer: pasta.", "Timer: eggs."]
+
+
+@pytest.mark.shows("V23", "C15")
+async def test_a_timer_rings_while_the_disk_hangs_and_is_journaled_once_it_answers(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path, patience=0.2) as room:
+        timer = await room.set(5)
+        await room.settle()
+        hangs, answers = threading.Event(), threading.Event()
+
+        def hang(_: sqlite3.Connection) -> None:
+            hangs.set()
+            answers.wait(20)
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(room.state.journal.database.write(hang))
+            await asyncio.to_thread(hangs.wait)
+            try:
+                room.clock.advance(5)
+                await drained(room, 1)
+                assert room.said == ["Timer: pasta."]
+            finally:
+                answers.set()
+        await room.here.take("stop")
+        await room.settle()
+        room.clock.advance(10)
+        await room.noticed(1)
+        assert await room.rang() == [(timer.id, 0.0)]

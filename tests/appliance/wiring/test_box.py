@@ -1,6 +1,8 @@
 """The box as it is wired, on a scripted room: whoever leaves a line of the wiring out, or mixes two up, fails here."""
 
 import asyncio
+import sqlite3
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ import pytest
 from agent.event import TIMER, Event, utc_now
 from agent.model.interface import ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
+from appliance.cli.look_after.status import in_words
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
@@ -415,3 +418,26 @@ def test_the_screen_names_no_loop_that_nobody_hands_over() -> None:
     connections = [f"speech: the connection to {each.name}" for each in (SovitsSynthesizer, OpenAiSpeechSynthesizer)]
     assert [name for name in LOOPS if name.partition(": ")[2] not in code and name not in connections] == []
     assert [kind for kind in APART if not any(name.startswith(kind) for name in LOOPS)] == []
+
+
+@pytest.mark.shows("C15")
+async def test_the_status_answers_while_the_disk_does_not(tmp_path: Path) -> None:
+    async with a_box(tmp_path, Room(model=answers(STORY))) as box:
+        hangs, answers_again = threading.Event(), threading.Event()
+
+        def hang(_: sqlite3.Connection) -> None:
+            hangs.set()
+            answers_again.wait(30)
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(box.household.mailbox._database.write(hang))
+            await asyncio.to_thread(hangs.wait)
+            try:
+                told = await box.household.status()
+            finally:
+                answers_again.set()
+        rows = [" ".join(row) for row in in_words(told)]
+        assert any(row.startswith("state the state database does not answer") for row in rows), rows
+        assert any(row.startswith("disk does not answer") for row in rows), rows
+        assert not any(row.startswith(("mailbox", "timers")) for row in rows), rows
+        assert "unread" not in await box.household.status()

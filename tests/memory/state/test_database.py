@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import StateUnusable
+from memory.errors import DiskSilent, StateUnusable
 from memory.state.database import Database, StateInUse
 from tests.processes import child
 
@@ -342,3 +342,33 @@ async def test_a_full_disk_is_told_loses_nothing_acknowledged_and_passes(tmp_pat
     assert len(acknowledged) > 3
     assert found == [*acknowledged, "last"]
     await database.close()
+
+
+@pytest.fixture
+async def impatient(tmp_path: Path) -> AsyncIterator[Database]:
+    database = Database(tmp_path / "nakari.db", patience=0.2)
+    await database.open(NOTES)
+    yield database
+    await database.close()
+
+
+async def test_a_disk_that_hangs_fails_what_is_asked_of_it_until_it_answers(impatient: Database) -> None:
+    door = Door()
+    async with asyncio.TaskGroup() as group:
+
+        async def hung() -> None:
+            with pytest.raises(DiskSilent, match=r"does not answer.*may be done once it answers: look before"):
+                await impatient.write(lambda connection: door(connection) and note("begun")(connection))
+
+        asked = group.create_task(hung())
+        await until_reached(door)
+        with pytest.raises(DiskSilent, match=r"see with dmesg whether it fails$"):
+            await impatient.write(note("behind it"))
+        await asked
+        with pytest.raises(DiskSilent):
+            await impatient.read(notes)
+    await door.open()
+    while impatient.is_silent:  # noqa: ASYNC110  the thread tells nobody
+        await asyncio.sleep(0)
+    await impatient.write(note("after it"))
+    assert await impatient.read(notes) == ["begun", "after it"]

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -103,7 +104,7 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
     from appliance.errors import Problem
     from appliance.machines.joining import login as logins
     from appliance.machines.joining.invitation import Invitation
-    from appliance.machines.joining.joining import invite, own_seed
+    from appliance.machines.joining.joining import admit_again, admit_first, invite
 
     if wrong := wrong_name(name):
         raise click.UsageError(f"the name {wrong}")
@@ -114,9 +115,12 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
         raise Problem(f"{mine} is this machine; choose another name", Exit.USAGE)
     given = logins.login_of(config)
     if not (given.user or given.token or given.credentials):
-        logins.keep(config.state_folder, logins.SEED, own_seed(users, mine, _thinking_role(config)))
+        save = partial(logins.keep, config.state_folder, logins.SEED)
+        admit_first(users, mine, _thinking_role(config), save)
         given = logins.login_of(config)
         show(f"{mine}, this machine, is the household's first; its login is in {config.state_folder}", err=True)
+    elif admit_again(users, mine, _thinking_role(config), given):
+        show(f"{mine}, this machine, had been taken out, and is let in again with the key that it has", err=True)
     made = Invitation.make(url or config.machines.url, config.machines.household, name, role, seconds)
 
     def tell(line: str) -> None:
@@ -136,16 +140,23 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
 def remove_machine(invocation: Invocation, name: str, reload: str) -> Exit:
     """Take the machine of this NAME out.
 
-    The server ends its connection, and knows it no more.
+    The server ends its connection, and knows it no more. Neither this machine can be taken out nor the one that leads.
     """
     from appliance.errors import Problem
 
-    users = _users(configured(invocation), reload)
+    config = quietly_configured(invocation)
+    users = _users(config, reload)
+    if name.lower() == (mine := own_name(config)).lower():
+        what = f"{mine} is this machine, which lets the others in, and is not taken out"
+        raise Problem(f"{what}; for one box again see docs/machines.md, and `nakari machines leave`", Exit.USAGE)
     known = users.read()
     left = [user for user in known if user.name.lower() != name.lower()]
     if len(left) == len(known):
         names = ", ".join(user.name for user in known) or "none"
         raise Problem(f"there is no machine {name}; there are {names}", Exit.USAGE)
+    if any(user.role != "ears" for user in known if user not in left) and _leads(config, name):
+        what = f"{name} leads the household: have another machine lead it first, by `nakari handover`"
+        raise Problem(f"{what}, or stop nakari there", Exit.USAGE)
     users.write(left)
     click.echo(f"{name} is taken out; what stands on that machine stays there")
     return Exit.OK
@@ -232,6 +243,20 @@ def _list(invocation: Invocation, as_json: bool) -> Exit:
     if not rows:
         show("no machine is there; `nakari run` on one of them is the first", err=True)
     return Exit.OK
+
+
+def _leads(config: "Config", name: str) -> bool:
+    """Whether a machine tells that it leads; False too where nobody can be listened to."""
+    import asyncio
+
+    from appliance.machines.roll import roll_of
+    from memory.errors import EngineFailure
+
+    try:
+        rows = cast("list[dict[str, Json]]", asyncio.run(roll_of(config))["machines"])
+    except EngineFailure:
+        return False
+    return any(str(row["machine"]).lower() == name.lower() and row["state"] == "leads" for row in rows)
 
 
 def _with_url(config: "Config") -> None:

@@ -35,12 +35,33 @@ PATIENCE: Final = 5.0
 """Seconds for a connection, and for the server to have read who belongs to the household."""
 
 
-def own_seed(users: UsersFile, name: str, role: Role) -> str:
-    """Return the seed of a new key, and add this machine with it to the household. Raises as `UsersFile.write`."""
+def admit_first(users: UsersFile, name: str, role: Role, save: Callable[[str], Path]) -> None:
+    """Add this machine to the household with a new key, whose seed is kept by `save`; neither without the other.
+
+    Raises as `UsersFile.admit`.
+    """
     seed = new_seed()
+    kept = save(seed)
     others = [user for user in users.read() if user.name.lower() != name.lower()]
-    users.write([*others, User(name, role, public_of(seed))])
-    return seed
+    try:
+        users.admit([*others, User(name, role, public_of(seed))])
+    except BaseException:
+        kept.unlink(missing_ok=True)
+        raise
+
+
+def admit_again(users: UsersFile, name: str, role: Role, login: Login) -> bool:
+    """Add this machine with the key that it keeps where the household knows that no more; return whether it had to be.
+
+    Raises as `UsersFile.admit`.
+    """
+    if login.credentials is None or login.credentials.suffix != ".nk":
+        return False
+    key, known = public_of(login.credentials.read_text(encoding="utf-8").strip()), users.read()
+    if any(user.key == key for user in known):
+        return False
+    users.admit([*(user for user in known if user.name.lower() != name.lower()), User(name, role, key)])
+    return True
 
 
 async def invite(
@@ -62,11 +83,11 @@ async def invite(
     guest = User(invitation.name, invitation.role, public_of(invitation.seed), time.time() + invitation.seconds)
     joined: list[User] = []
     try:
-        await asyncio.to_thread(users.write, [*known, guest])
+        await asyncio.to_thread(users.admit, [*known, guest])
 
         def let_in(user: User) -> None:
+            users.admit([*known, guest, user])
             joined.append(user)
-            users.write([*known, guest, user])
 
         await _read_by_server(invitation, url, users, login)
         return await _answer_once(invitation, await _connected(url, login), lambda: show(str(invitation)), let_in)

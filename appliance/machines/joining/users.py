@@ -72,6 +72,22 @@ class UsersFile:
 
     def write(self, users: Iterable[User]) -> None:
         """Replace the file, and have the server read it. Raises OSError, `Problem` where the server was not told."""
+        self._replace(users)
+        if failure := self._told():
+            raise Problem(f"{self.path} is written, but {failure}", Exit.UNAVAILABLE)
+
+    def admit(self, users: Iterable[User]) -> None:
+        """Do as `write`, but leave the file as it was where the server was not told: it would know a machine later.
+
+        Raises OSError, `Problem`.
+        """
+        before = self.read()
+        self._replace(users)
+        if failure := self._told():
+            self._replace(before)
+            raise Problem(f"nobody is let in: {failure}", Exit.UNAVAILABLE)
+
+    def _replace(self, users: Iterable[User]) -> None:
         lines = [line for user in users for line in (_MARK + json.dumps(asdict(user)), f"  {self._entry(user)}")]
         text = _FIRST + "\n".join(["users = [", *lines, "]"]) + "\n"
         handle, beside = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
@@ -82,18 +98,16 @@ class UsersFile:
         # The server has a user of its own, and there is nothing secret in it: public keys.
         Path(beside).chmod(0o644)
         rename_durably(Path(beside), self.path)
-        self._tell()
 
-    def _tell(self) -> None:
+    def _told(self) -> str:
+        """Have the server read the file; return why that failed, "" where it did not."""
         try:
             subprocess.run(self._reload, check=True, capture_output=True, text=True, timeout=30)
         except (OSError, subprocess.SubprocessError) as error:
             said = (getattr(error, "stderr", "") or str(error)).strip().splitlines()
-            raise Problem(
-                f"{self.path} is written, but `{shlex.join(self._reload)}` failed ({said[-1] if said else error}); "
-                "name another command with --reload",
-                Exit.UNAVAILABLE,
-            ) from error
+            why = said[-1] if said else error
+            return f"`{shlex.join(self._reload)}` failed ({why}); name another command with --reload"
+        return ""
 
     def _entry(self, user: User) -> str:
         permissions = permissions_of(user, self._household)

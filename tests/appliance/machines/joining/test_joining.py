@@ -15,7 +15,8 @@ from nats.js.errors import Error as JetStreamError
 
 from appliance.machines.joining.invitation import Invitation, public_of, read_invitation
 from appliance.machines.joining.login import CREDS, PASSWORD, SEED, keep, keep_only
-from appliance.machines.joining.users import User, permissions_of
+from appliance.machines.joining.users import User, UsersFile, permissions_of
+from appliance.machines.wire import PRESENCE, Presence, pack
 from memory.engine.access import Login
 from memory.engine.nats.engine import NatsEngine
 from memory.engine.nats.nkeys import KeyedClient, inbox_of
@@ -152,6 +153,56 @@ async def test_a_machine_that_was_taken_out_is_refused(server: Server, tmp_path:
     assert (code, "kitchen is taken out" in said) == (0, True)
     with pytest.raises(nats.errors.Error):
         await (await connected(ears, server)).flush(1)
+
+
+async def test_neither_this_machine_nor_the_one_that_leads_is_taken_out(server: Server, tmp_path: Path) -> None:
+    mind, other = await joined(server, tmp_path, "mind")
+    told = ("--reload", reload_command(server.folder))
+    before = (server.folder / "home.users").read_text()
+    code, _, said = await mind.run("machines", "remove", "MIND", *told)
+    assert (code, said.count("\n"), "mind is this machine" in said) == (2, 1, True), said
+    leading = other.engine()
+
+    async def lead() -> None:
+        while True:
+            await leading.topics.publish(PRESENCE, pack(Presence("kitchen", "mind", epoch=3)))
+            await asyncio.sleep(0.2)
+
+    try:
+        await leading.open()
+        async with asyncio.TaskGroup() as group:
+            leads = group.create_task(lead())
+            code, _, said = await mind.run("machines", "remove", "Kitchen", *told)
+            leads.cancel()
+    finally:
+        await leading.close()
+    assert (code, said.count("\n"), "by `nakari handover`" in said) == (2, 1, True), said
+    assert (server.folder / "home.users").read_text() == before
+    assert (await mind.run("machines", "remove", "kitchen", *told))[0] == 0
+
+
+async def test_an_invitation_lets_this_machine_in_again_with_the_key_that_it_has(
+    server: Server, tmp_path: Path
+) -> None:
+    mind, _ = await joined(server, tmp_path)
+    seed = (mind.state / "machine.nk").read_text()
+    users = UsersFile(server.folder / "home.users", "home", "true")
+    users.write([user for user in users.read() if user.name != "mind"])
+    process, _ = await mind.invite("bath")
+    process.terminate()
+    _, said = await process.communicate()
+    assert b"mind, this machine, had been taken out, and is let in again" in said
+    assert public_of(seed) in (server.folder / "home.users").read_text()
+    assert (mind.state / "machine.nk").read_text() == seed
+
+
+async def test_a_server_that_is_not_told_leaves_all_as_it_was(server: Server, tmp_path: Path) -> None:
+    mind = Machine(tmp_path / "mind", server, name="mind")
+    before = UsersFile(server.folder / "home.users", "home").read()
+    code, _, said = await mind.run("machines", "invite", "kitchen", "--reload", "false")
+    assert (code, "nobody is let in: `false` failed" in said) == (69, True), said
+    assert UsersFile(server.folder / "home.users", "home").read() == before
+    assert not (mind.state / "machine.nk").exists()
 
 
 async def test_ears_may_do_what_ears_need_and_no_more(server: Server, tmp_path: Path) -> None:

@@ -257,8 +257,11 @@ class ReplicatedDatabase(Database):
         with self._timed(False):
             try:
                 self._copy.asked(self._engine.log.append(record, after=after, id=name))
-            except OutcomeUnknown:
-                self._copy.asked(self._engine.log.append(record, after=after, id=name))
+            except OutcomeUnknown as unknown:
+                try:
+                    self._copy.asked(self._engine.log.append(record, after=after, id=name))
+                except EngineUnreachable:  # of the second try nothing was kept; the first one may come late
+                    raise unknown from None
         self._copy.commit_at(
             connection,
             replace(self._copy.at, position=after + 1, digest=digest_of(record), epoch=epoch, machine=self._machine),
@@ -337,4 +340,7 @@ def _shape(connection: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def _unusable(error: EngineFailure) -> Unconfirmed:
+    if isinstance(error, OutcomeUnknown):
+        later = "what was asked may be done yet: look before you say it again"
+        return Unconfirmed(f"the household's state cannot be written: {error}; {later}")
     return Unconfirmed(f"the household's state cannot be written: {error}")

@@ -281,7 +281,7 @@ async def test_a_frozen_server_takes_a_write_late_or_not_at_all_and_every_machin
         async with machine(server, "home", tmp_path, "one", NOTES) as one, asyncio.timeout(20):
             await one.lead(1)
             server.freeze()
-            with pytest.raises(Unconfirmed):
+            with pytest.raises(Unconfirmed, match="may be done yet: look before you say it again"):
                 await one.write(note("frozen"))
             assert await one.read(notes) == []
             server.thaw()

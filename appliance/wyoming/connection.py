@@ -1,9 +1,10 @@
 """One connection: what a program asks, in order, one thing after the other, for as long as it is there."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager, suppress
 from functools import partial
+from time import monotonic
 from typing import Final, TypeAlias
 
 import structlog
@@ -64,6 +65,10 @@ class Connection:
         """What is said while it still comes."""
         self._is_here = True
         self._is_recognizing = False
+        self._works = 0
+        """What is done for it at this moment."""
+        self.used_at = monotonic()
+        """When it asked or was answered last; seconds of a clock that nobody sets."""
         self._problem = ""
         self._reactions: dict[str, Callable[[Event], Awaitable[None]]] = {
             "describe": self._describe,
@@ -95,7 +100,8 @@ class Connection:
         try:
             while (event := await self._stream.read(is_amid=self._is_amid)) is not None:
                 if (react := self._reactions.get(event.type)) is not None:  # the protocol grows
-                    await react(event)
+                    with self._working():
+                        await react(event)
         except Malformed as problem:
             self._problem = str(problem)
         except TimeoutError:
@@ -107,11 +113,30 @@ class Connection:
     def _is_amid(self) -> bool:
         return self._recording is not None or self._text is not None
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is done for it, nor waits, nor is in the middle of coming."""
+        return not (self._works or self._requests.qsize() or self._is_amid)
+
+    def cut(self) -> None:
+        """End it at once."""
+        self._stream.cut()
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        self._works += 1
+        try:
+            yield
+        finally:
+            self._works -= 1
+            self.used_at = monotonic()
+
     async def _answer(self) -> None:
         while self._is_here:
             request = await self._requests.get()
             try:
-                await request.work()
+                with self._working():
+                    await request.work()
             except ClientGone:
                 return
             except Exception as error:  # noqa: BLE001  told to the program in its protocol; the others are answered on

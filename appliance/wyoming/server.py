@@ -4,7 +4,9 @@ import asyncio
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Final, NoReturn
 
 import structlog
@@ -18,12 +20,26 @@ BREATH_SECONDS: Final = 1.0
 """Pause when the system has no descriptor left for another connection."""
 
 FULL: Final = "more connections than [wyoming] connections allows"
+CROWDED: Final = "more connections from there than half of what [wyoming] connections allows"
 
 log = structlog.get_logger()
 
 
+@dataclass(slots=True, eq=False)
+class _Seat:
+    """One of the connections that may be open at a time."""
+
+    host: str
+    connection: Connection | None = None
+    """None while it is found out whether it may come in."""
+
+
 class WyomingServer:
-    """Answers whoever may come. Nothing runs while nobody asks; a connection harms no other one."""
+    """Answers whoever may come. Nothing runs while nobody asks; a connection harms no other one.
+
+    One address has half of the connections at most. Where there is no room, the one that has been idle for longest
+    gives way to who comes.
+    """
 
     def __init__(
         self,
@@ -39,14 +55,14 @@ class WyomingServer:
         self._most = most
         self._now = now
         self._patience = patience
-        self._open = 0
+        self._seats: list[_Seat] = []
         self._last: datetime | None = None
         self._told = ("", "")
         """Whom the log told of last, and why: who keeps coming is told once."""
 
     def describe(self) -> dict[str, Json]:
         """Say for the status how many are connected, and when somebody came last."""
-        return {"connections": self._open, "last": self._last.isoformat() if self._last else ""}
+        return {"connections": len(self._seats), "last": self._last.isoformat() if self._last else ""}
 
     async def serve(self, listener: socket.socket) -> NoReturn:
         """Answer whoever comes by a listening socket, until cancelled, which ends all connections at once."""
@@ -58,15 +74,34 @@ class WyomingServer:
                 except OSError:  # it left before it was let in, or there is no descriptor left
                     await asyncio.sleep(BREATH_SECONDS)
                     continue
-                if self._open >= self._most:
+                if lacking := self._lacking(peer[0]):
                     connection.close()
-                    self._tell(peer[0], FULL)
+                    self._tell(peer[0], lacking)
                 else:
-                    self._open += 1
-                    group.create_task(self._let_in(connection, peer[:2]), name="wyoming: a program")
+                    self._seats.append(seat := _Seat(peer[0]))
+                    group.create_task(self._let_in(connection, peer[:2], seat), name="wyoming: a program")
                 await asyncio.sleep(0)  # where many wait, the accept did not
 
-    async def _let_in(self, connection: socket.socket, peer: tuple[str, int]) -> None:
+    def _lacking(self, host: str) -> str:
+        """Make room for one from an address; return why there is none, "" where there is."""
+        own = [seat for seat in self._seats if seat.host == host]
+        is_crowded = len(own) >= max(1, self._most // 2)
+        if not is_crowded and len(self._seats) < self._most:
+            return ""
+        among = own if is_crowded else self._seats
+        idle = [(one.used_at, seat, one) for seat in among if (one := seat.connection) and one.is_idle]
+        if not idle:
+            return CROWDED if is_crowded else FULL
+        _, seat, connection = min(idle, key=itemgetter(0))
+        self._leave(seat)
+        connection.cut()
+        return ""
+
+    def _leave(self, seat: _Seat) -> None:
+        if seat in self._seats:
+            self._seats.remove(seat)
+
+    async def _let_in(self, connection: socket.socket, peer: tuple[str, int], seat: _Seat) -> None:
         try:
             here = connection.getsockname()[:2]
             if reason := await asyncio.to_thread(self._guests.refusal, peer, here):
@@ -76,7 +111,8 @@ class WyomingServer:
             reader, writer = await asyncio.open_connection(sock=connection, limit=MOST_LINE_BYTES)
             stream = EventStream(reader, writer, self._patience)
             try:
-                problem = await Connection(self._services, stream).run()
+                seat.connection = Connection(self._services, stream)
+                problem = await seat.connection.run()
                 await stream.close()
             finally:
                 stream.cut()
@@ -88,7 +124,7 @@ class WyomingServer:
         finally:
             with suppress(OSError):
                 connection.close()
-            self._open -= 1
+            self._leave(seat)
 
     def _tell(self, host: str, reason: str) -> None:
         if reason and (host, reason) != self._told:

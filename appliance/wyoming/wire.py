@@ -33,7 +33,9 @@ class Patience(Struct, frozen=True):
     """How long something may take; seconds."""
 
     idle: float = 300.0
-    """Without the first line of another event."""
+    """Without another event."""
+    head: float = 10.0
+    """For the rest of an event's first line."""
     event: float = 30.0
     """For the rest of an event."""
     reading: float = 30.0
@@ -61,7 +63,9 @@ class EventStream:
         patience = self._patience
         try:
             async with asyncio.timeout(patience.event if is_amid else patience.idle):
-                line = await self._reader.readuntil(b"\n")
+                line = await self._reader.readexactly(1)
+            async with asyncio.timeout(patience.head):
+                line += await self._reader.readuntil(b"\n")
             async with asyncio.timeout(patience.event):
                 return await self._rest(_object(line, "a first line"))
         except (asyncio.IncompleteReadError, ConnectionError):

@@ -24,7 +24,12 @@ class WyomingSettings(Struct, frozen=True):
         'From which addresses others may come, e.g. ["192.168.1.5"] or ["192.168.1.0/24"]: whoever comes from there '
         "speaks for the household, without a password. Programs of the household on this machine need not be named.",
     )
-    connections: int = setting(16, "How many may be open at a time; one more is closed at once.", between=(1, 1000))
+    connections: int = setting(
+        16,
+        "How many may be open at a time, from one address half of them; one more takes the place of the one that has "
+        "been idle for longest, and is closed at once where all are busy.",
+        between=(1, 1000),
+    )
 
 
 def wrong_wyoming(settings: WyomingSettings) -> tuple[str, str]:

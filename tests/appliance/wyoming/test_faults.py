@@ -12,7 +12,7 @@ from wyoming.info import Describe
 from wyoming.ping import Ping
 
 from appliance.wyoming.connection import MOST_REQUESTS
-from appliance.wyoming.server import FULL
+from appliance.wyoming.server import CROWDED, FULL
 from appliance.wyoming.wire import MOST_DATA_BYTES, MOST_LINE_BYTES, MOST_PAYLOAD_BYTES, Patience
 from tests.appliance.wyoming.rig import Rig, ScriptedHousehold, told
 
@@ -128,18 +128,59 @@ async def test_an_event_that_trickles_in_is_not_waited_for() -> None:
         assert await rig.still_answers()
 
 
-async def test_one_connection_too_many_is_closed_at_once_and_there_is_room_again() -> None:
-    async with Rig(most=2).open() as rig:
-        with capture_logs() as logs:
-            async with rig.client() as one, rig.client() as other:
-                for client in (one, other):
-                    await client.write_event(Ping().event())
-                    assert await client.read_event() is not None
-                assert await rig.sends(b"") == b""
-                assert rig.server.describe() == {"connections": 2, "last": "2026-11-22T12:00:00+00:00"}
-            await rig.until_alone()
-        assert [line["reason"] for line in logs] == [FULL]
+async def test_a_first_line_that_is_not_ended_is_not_waited_for() -> None:
+    async with Rig(patience=Patience(idle=30, head=0.05, event=30, reading=30)).open() as rig:
+        assert await rig.sends(b'{"type":"descr') == b""
         assert await rig.still_answers()
+
+
+async def comes(rig: Rig, host: str = "127.0.0.1") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Come from an address, and be answered once."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", rig.port, local_addr=(host, 0))
+    writer.write(event("ping"))
+    while b"pong" not in (line := await reader.readline()):
+        assert line, "it was let in"
+    await reader.readexactly(json.loads(line).get("data_length", 0))
+    return reader, writer
+
+
+async def test_where_all_are_busy_one_more_is_closed_at_once_and_there_is_room_again() -> None:
+    rig = Rig(household=ScriptedHousehold(hold=asyncio.Event()), most=2)
+    async with rig.open():
+        with capture_logs() as logs:
+            busy = [await comes(rig, host) for host in ("127.0.0.1", "127.0.0.2")]
+            for _, writer in busy:
+                rig.household.begun.clear()
+                writer.write(event("transcript", data={"text": "a"}))
+                await rig.household.begun.wait()
+            assert await rig.sends(b"") == b""
+            reader, late = await asyncio.open_connection("127.0.0.1", rig.port, local_addr=("127.0.0.3", 0))
+            assert await reader.read() == b""
+            assert rig.server.describe() == {"connections": 2, "last": "2026-11-22T12:00:00+00:00"}
+        assert [line["reason"] for line in logs] == [CROWDED, FULL]
+        assert rig.household.hold is not None
+        rig.household.hold.set()
+        for _, writer in (*busy, (reader, late)):
+            writer.transport.abort()
+        await rig.until_alone()
+        assert await rig.still_answers()
+
+
+@pytest.mark.parametrize("said", [b"", b'{"type":"descr', event("ping")])
+async def test_who_is_idle_for_longest_gives_way_and_no_address_takes_all(said: bytes) -> None:
+    async with Rig(most=4).open() as rig:
+        silent = []
+        for _ in range(5):
+            silent.append(await comes(rig))
+            silent[-1][1].write(said)
+        for reader, _ in silent[:3]:
+            await reader.read()  # to the end: it gave way
+        assert rig.server.describe()["connections"] == 2
+        others = [await comes(rig, f"127.0.0.{host}") for host in (2, 3, 4)]
+        await silent[3][0].read()
+        assert rig.server.describe()["connections"] == 4
+        for _, writer in (*silent, *others):
+            writer.transport.abort()
 
 
 async def test_an_answer_that_nobody_reads_ends() -> None:

@@ -39,7 +39,10 @@ class AtOpening(Protocol):
 log = structlog.get_logger()
 
 WORTH_MENTIONING = 60.0
-"""Seconds an event may have waited before it is told."""
+"""Seconds a timer may ring late before it is told."""
+
+OLD: Final = 5.0
+"""Seconds after which words are old: what is asked of now is answered of now, and "in ten minutes" counts from them."""
 
 LONGEST_FACT: Final = 500
 """Characters of one fact."""
@@ -85,7 +88,7 @@ def place_in_time(zone: tzinfo, now: Callable[[], datetime]) -> SituationProvide
 
 
 def waited(now: Callable[[], datetime]) -> SituationProvider:
-    """Return a provider that says when a person's words are old, or a timer rings late, because the machine was off."""
+    """Return a provider that says how old a person's words are, or a timer rings late: the mind was away or busy."""
 
     def delay(lease: Lease) -> Mapping[str, str]:
         event = lease.event
@@ -94,7 +97,7 @@ def waited(now: Callable[[], datetime]) -> SituationProvider:
             told = {"Late_Seconds": f"{late:.0f}"} if late > WORTH_MENTIONING else {}
             return told | ({"Also_Missed": f"{left_out} later ones of this series"} if left_out else {})
         age = (now() - event.created_at).total_seconds()
-        return {"Waited_Seconds": f"{age:.0f}"} if event.is_from_person and age > WORTH_MENTIONING else {}
+        return {"Waited_Seconds": f"{age:.0f}"} if event.is_from_person and age > OLD else {}
 
     return delay
 

@@ -91,6 +91,17 @@ async def test_a_question_of_time_costs_one_model_call(tmp_path: Path) -> None:
         assert await model_calls(house, event) == 1
 
 
+async def test_now_is_when_it_answers_and_minutes_count_from_when_they_were_said(
+    tmp_path: Path,
+) -> None:
+    said, told = YESTERYEAR + timedelta(minutes=18, seconds=1), "It is 10:18 in the morning."
+    async with a_house(tmp_path, now=said + timedelta(seconds=52)) as house:
+        assert await hear(house, "What time is it?", at=said - timedelta(seconds=2)) == told
+        await hear(house, "Set a timer for five minutes.", at=said)
+        [timer] = await house.mailbox.waiting(TIMER, "household")
+        assert timer.not_before == said + timedelta(minutes=5)
+
+
 @pytest.mark.shows("V30")
 async def test_a_status_report_counts_what_waits_and_the_timers(tmp_path: Path) -> None:
     async with a_house(tmp_path) as house:

@@ -197,7 +197,7 @@ async def _load(register: Register, inside: Inside, settings: HttpSettings) -> "
     }
     who = Who(settings, inside.owners.owners.tokens, monotonic)
     app = app_of(register, [*inside.routers(register), login.router(who)])
-    return HttpServer(Access(app, who, login.is_for_everybody, larger, monotonic), settings.connections)
+    return HttpServer(Access(app, who, login.is_for_everybody, larger), settings.connections)
 
 
 def _import() -> None:

@@ -198,7 +198,7 @@ def doors_of(
 def guarded(app: ASGIApp, tokens: Tokens) -> HttpServer:
     """Return a server that lets in whoever the real one lets in."""
     who = Who(HttpSettings(), tokens, monotonic)
-    return HttpServer(Access(app, who, is_for_everybody, {}, monotonic), most=1000)
+    return HttpServer(Access(app, who, is_for_everybody, {}), most=1000)
 
 
 @dataclass

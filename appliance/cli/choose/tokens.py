@@ -63,7 +63,7 @@ def list_tokens(invocation: Invocation) -> Exit:
 def revoke(invocation: Invocation, name: str) -> Exit:
     """Make the token called NAME good for nothing.
 
-    A page or a stream that is open by it ends within seconds.
+    Nothing that comes with it is done from then on, and nothing told; what is open by it ends at its next message.
     """
     if not _tokens(invocation).revoke(name):
         raise click.UsageError(f"no token is called {name}; `nakari token list` shows them")

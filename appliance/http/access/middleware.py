@@ -12,14 +12,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from appliance.exits import Exit
 from appliance.http.access.origin import Refused
-from appliance.http.access.who import HOW, Shown, Who
+from appliance.http.access.who import HOW, UNKNOWN, Shown, Who
 from appliance.http.caller import CALLER
 
 MOST_BYTES: Final = 1_000_000
 """Of a body, where no other limit is given for its path."""
-
-AGAIN_SECONDS: Final = 5.0
-"""After which a stream's token is looked at again: one that is revoked ends it with the next thing that is sent."""
 
 DRAIN_SECONDS: Final = 5.0
 """That are spent on the rest of a body that was refused; as many bytes of it as were allowed."""
@@ -46,13 +43,11 @@ class Access:
         who: Who,
         is_open: Callable[[Scope], bool],
         larger: Mapping[str, int],
-        clock: Callable[[], float],
     ) -> None:
-        """`is_open` says what is for everybody, `larger` are bytes that a body may have, by its path; `clock`: s."""
+        """`is_open` says what is for everybody, `larger` are bytes that a body may have, by its path."""
         self._app = app
         self._who = who
         self._is_open = is_open
-        self._clock = clock
         self._larger = larger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,18 +59,23 @@ class Access:
             await _answer(refused, scope, receive, send)
             return
         scope.setdefault("state", {})[CALLER] = shown.caller
-        watched = _Watched(self._who, shown.token, self._clock, scope, send)
-        body = receive if scope["type"] == "websocket" else _Body(receive, self._most(scope))
+        if scope["type"] != "websocket":
+            receive = _Body(receive, self._most(scope))
+        if not shown.token:
+            await self._app(scope, receive, send)
+            return
+        watched = _Watched(self._who, shown.token, scope, receive, send)
         try:
-            await self._app(scope, body, watched if shown.token else send)
+            await self._app(scope, watched.receive, watched.send)
         except Exception:
             if not watched.is_over:
                 raise
 
     async def _let_in(self, scope: Scope) -> Shown:
         headers = Headers(scope=scope)
-        shown = await self._who(scope, headers)
-        if shown.caller is None and not self._is_open(scope):
+        is_open = self._is_open(scope)
+        shown = await self._who(scope, headers, is_open=is_open)
+        if shown.caller is None and not is_open:
             raise Refused(401, HOW, www_authenticate="Bearer")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._most(scope):
@@ -141,29 +141,55 @@ class Revoked(OSError):
 
 
 class _Watched:
-    """Ends a stream whose token is good no longer."""
+    """Ends what goes on by a token once that is good no longer: nothing more is taken, nothing more is told.
 
-    def __init__(self, who: Who, token: str, clock: Callable[[], float], scope: Scope, send: Send) -> None:
+    The token is looked at for each message, which is one look at a small file (some ten microseconds): after a while
+    would be one order too late.
+    """
+
+    def __init__(self, who: Who, token: str, scope: Scope, receive: Receive, send: Send) -> None:
         self._who = who
         self._token = token
-        self._clock = clock
-        self._scope = scope
+        self._is_websocket = scope["type"] == "websocket"
+        self._receive = receive
         self._send = send
-        self._looked = clock()
+        self._has_told = False
         self.is_over = False
 
-    async def __call__(self, message: Message) -> None:
-        if self._clock() - self._looked >= AGAIN_SECONDS:
-            self._looked = self._clock()
-            self.is_over = self.is_over or not self._who.knows(self._token)
-        if not self.is_over:
+    async def receive(self) -> Message:
+        """Return what comes. Raises `Refused` for more of a body."""
+        message = await self._receive()
+        if message["type"] not in ("http.request", "websocket.receive") or self._is_good():
+            return message
+        if self._is_websocket:
+            await self._close()
+            return {"type": "websocket.disconnect", "code": 1008}
+        raise Refused(401, UNKNOWN, www_authenticate="Bearer")
+
+    async def send(self, message: Message) -> None:
+        """Pass on what is told; the first of an answer also then, as the request came while the token was good.
+
+        Raises `Revoked`.
+        """
+        is_first = message["type"] == "http.response.start" or not (self._is_websocket or self._has_told)
+        if is_first or self._is_good():
+            self._has_told = message["type"] != "http.response.start"
             await self._send(message)
             return
-        if self._scope["type"] == "websocket":
-            await self._send({"type": "websocket.close", "code": 1008, "reason": "the token is good no longer"})
-        elif message["type"] == "http.response.body":
+        if self._is_websocket:
+            await self._close()
+        else:
+            self.is_over = True
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
         raise Revoked
+
+    def _is_good(self) -> bool:
+        return not self.is_over and self._who.knows(self._token)
+
+    async def _close(self) -> None:
+        is_closed, self.is_over = self.is_over, True
+        if not is_closed:
+            await self._send({"type": "websocket.close", "code": 1008, "reason": "the token is good no longer"})
 
 
 def _too_large(most: int) -> Refused:

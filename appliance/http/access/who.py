@@ -58,24 +58,29 @@ class Who:
         self._user = user
         self._is_member = is_member
 
-    async def __call__(self, scope: Scope, headers: Headers) -> Shown:
-        """Return who asks; over TCP that counts against their rate. Raises `Refused`."""
+    async def __call__(self, scope: Scope, headers: Headers, *, is_open: bool) -> Shown:
+        """Return who asks; over TCP that counts against their rate. Raises `Refused`.
+
+        `is_open` where it is for everybody: a token that is good no longer is none there, and no failure.
+        """
         if is_at_socket(scope):
             return self._at_socket(headers)
         request = self._seen(scope, headers)
         check(scope, headers, request, self._names)
         if request.scheme != "https" and not plain(request.peer).is_loopback:
             raise Refused(403, "come by https: what is sent like this can be read on the way")
-        shown = await self._shown(scope, headers, request)
+        shown = await self._shown(scope, headers, request, is_open=is_open)
         if wait := self._rate.take(shown.account):
             raise too_many(wait)
         return shown
 
-    async def _shown(self, scope: Scope, headers: Headers, request: Seen) -> Shown:
-        account, bearer = _network(request.peer), bearer_of(headers)
+    async def _shown(self, scope: Scope, headers: Headers, request: Seen, *, is_open: bool) -> Shown:
+        account, bearer, cookie = _network(request.peer), bearer_of(headers), cookie_of(headers)
+        if is_open and (bearer or cookie) and not self.knows(bearer if is_token(bearer) else cookie):
+            return Shown(None, account)
         if is_token(bearer):
             return self._owner(bearer, account)
-        if cookie := cookie_of(headers):
+        if cookie:
             try:
                 return self._owner(cookie, account)
             except Refused as refused:

@@ -47,6 +47,8 @@ class Served:
     patience: Patience = field(default_factory=Patience)
     pieces: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
     """What `GET /stream` and `/ws` pass on."""
+    orders: list[str] = field(default_factory=list)
+    """What came by `/orders`, and was taken."""
 
     @property
     def url(self) -> str:
@@ -83,12 +85,25 @@ def _routes(served: Served) -> APIRouter:
 
         return StreamingResponse(all_of_them(), media_type="text/event-stream")
 
+    return routes
+
+
+def _sockets(served: Served) -> APIRouter:
+    routes = APIRouter()
+
     @routes.websocket("/ws")
     async def talk(websocket: WebSocket, caller: Asks) -> None:
         await websocket.accept()
         await websocket.send_text(caller.owner_key)
         while piece := await served.pieces.get():
             await websocket.send_text(piece)
+
+    @routes.websocket("/orders")
+    async def take_orders(websocket: WebSocket, caller: Asks) -> None:
+        await websocket.accept()
+        async for order in websocket.iter_text():
+            served.orders.append(order)
+            await websocket.send_text(f"taken: {order}")
 
     return routes
 
@@ -102,11 +117,12 @@ async def serving(folder: Path, settings: HttpSettings | None = None, **facts: o
     )
     app = FastAPI()
     app.include_router(_routes(served))
+    app.include_router(_sockets(served))
     app.include_router(router(who))
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
         listener.setblocking(False)
         served.port = listener.getsockname()[1]
-        access = Access(app, who, is_for_everybody, {"/echo": 100_000}, served.clock)
+        access = Access(app, who, is_for_everybody, {"/echo": 100_000})
         server = HttpServer(access, served.settings.connections, served.patience)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(server.serve(listener, served.tls))

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import structlog
@@ -291,15 +291,17 @@ async def ask_once(
     config: Config, text: str, files: "Sequence[GivenFile]" = ()
 ) -> "AsyncGenerator[str | Outcome, None]":
     """Yield the answer to one line of text, from a box without ears that is opened for it; see `Household.ask`."""
-    from agent.event import HOUSEHOLD
+    from agent.event import HOUSEHOLD, new_id
     from appliance.wiring.box import open_box
 
     pieces: asyncio.Queue[str | Outcome | None] = asyncio.Queue(1)
+    event_id = new_id()
 
     async def think(box: "Box") -> None:
         for file in files:
             await box.household.attaching.keep(HOUSEHOLD, file.id, file.name, file.content)
-        async with aclosing(box.household.ask(text, "cli", attached=[file.id for file in files])) as answer:
+        names = [file.id for file in files]
+        async with aclosing(box.household.ask(text, "cli", attached=names, event_id=event_id)) as answer:
             async for piece in answer:
                 await pieces.put(piece)
         await pieces.put(None)
@@ -307,8 +309,9 @@ async def ask_once(
     async with open_box(config, RunOptions(deaf=True, brief=True)) as box, asyncio.TaskGroup() as group:
         running = group.create_task(serve(box, lambda: think(box)), name="the box")
         try:
-            while (piece := await pieces.get()) is not None:
-                yield piece
+            async with _stopped_where_cancelled(box, event_id):
+                while (piece := await pieces.get()) is not None:
+                    yield piece
         except GeneratorExit:  # nobody listens any more; a group would take that for a failure
             running.cancel()
 
@@ -326,9 +329,31 @@ async def asking(config: Config, session: str) -> "AsyncIterator[Callable[[str],
     async with open_box(config, RunOptions(deaf=True, brief=True)) as box, asyncio.TaskGroup() as group:
         group.create_task(serve(box, until_over), name="the box")
         try:
-            yield lambda text: box.household.ask(text, session)
+            yield lambda text: _asked(box, text, session)
         finally:
             over.set()
+
+
+async def _asked(box: "Box", text: str, session: str) -> "AsyncGenerator[str | Outcome, None]":
+    """Yield the answer to a line; cancelled, it is stopped."""
+    from agent.event import new_id
+
+    event_id = new_id()
+    asked = box.household.ask(text, session, event_id=event_id)
+    async with _stopped_where_cancelled(box, event_id), aclosing(asked) as answer:
+        async for piece in answer:
+            yield piece
+
+
+def _stopped_where_cancelled(box: "Box", event_id: str) -> "AbstractAsyncContextManager[None]":
+    """Have the answer to an event of the household's end where the block is cancelled; else it would come back."""
+    from appliance.api.client import stopped_where_cancelled
+
+    async def stop() -> None:
+        await box.household.stop_answer(event_id)
+        await box.household.mailbox.until_idle()
+
+    return stopped_where_cancelled(stop)
 
 
 async def _farewell(box: "Box") -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
@@ -31,6 +31,8 @@ CONNECT_SECONDS: Final = 5.0
 """Within which a living service is connected to: the kernel does that."""
 PATIENCE: Final = 30.0
 """Seconds within which a living service answers: a small box takes some to load the server when one first comes."""
+STOP_SECONDS: Final = 2.0
+"""Within which a service stops an answer; whoever pressed Ctrl-C waits no longer."""
 
 
 class GivenFile(Struct, frozen=True):
@@ -101,24 +103,46 @@ def read_key(file: Path) -> bytes:
     return key
 
 
-async def ask_running(
-    path: Path,
-    text: str,
-    session: str = "cli",
-    key: bytes = b"",
-    *,
-    speak: bool = False,
-    files: Sequence[GivenFile] = (),
+class Question(Struct, frozen=True):
+    """What is asked in writing."""
+
+    text: str
+    session: str = "cli"
+    speak: bool = False
+    """Whether the answer is said in the room too."""
+    files: Sequence[GivenFile] = ()
+    """They go there before it."""
+    id: str = field(default_factory=lambda: uuid4().hex)
+    """The event's that it becomes, by which its answer can be stopped."""
+
+
+def ask_running(
+    path: Path, text: str, session: str = "cli", key: bytes = b"", *, files: Sequence[GivenFile] = ()
 ) -> AsyncGenerator[str | Outcome, None]:
+    """Yield the answer of the service at `path` to a text; see `answer_to`."""
+    return answer_to(path, Question(text, session, files=files), key)
+
+
+async def answer_to(path: Path, question: Question, key: bytes = b"") -> AsyncGenerator[str | Outcome, None]:
     """Yield the answer of the service at `path` as it is written; to whoever has this private key, where there is one.
 
-    `files` go there before the question. Last comes the outcome, unless it was completed.
+    Last comes the outcome, unless it was completed. Cancelled, it has the service stop that answer; where it is closed,
+    or its process ends, the answer goes on.
 
     Raises `ServiceNotRunning` when nobody is there, `Problem` when the answer fails or breaks off.
     """
-    request: dict[str, Json] = {"do": "ask", "text": text, "session": session, "speak": speak}
+    request: dict[str, Json] = {
+        "do": "ask",
+        "text": question.text,
+        "session": question.session,
+        "speak": question.speak,
+        "id": question.id,
+    }
     ended: dict[str, Json] = {}
-    async with aclosing(_answers(path, request, key, files)) as answers:
+    async with (
+        stopped_where_cancelled(lambda: tell(path, {"do": "ask.stop", "id": question.id}, key=key)),
+        aclosing(_answers(path, request, key, question.files)) as answers,
+    ):
         async for answer in answers:
             if answer.get("event") == "text_chunk":
                 yield str(answer.get("chunk", ""))
@@ -130,6 +154,28 @@ async def ask_running(
         raise _broken_off(path)
     if outcome := outcome_from(ended.get("status"), ended.get("id", ""), ended.get("reason", "")):
         yield outcome
+
+
+async def is_waiting(path: Path, event_id: str, key: bytes = b"") -> bool:
+    """Whether a question of this id has not been begun, as the service answers something else."""
+    try:
+        filed = await tell(path, {"do": "events.one", "id": event_id}, key=key)
+    except Problem:  # a command, which is no event; or a service that is just ending
+        return False
+    return filed.get("state") == "pending" and not filed.get("waits_for")
+
+
+@asynccontextmanager
+async def stopped_where_cancelled(stop: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
+    """Have an answer stopped where the block is cancelled: whoever asked does not want it any more."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        from anyio import move_on_after  # a plain task, or one of a portal, which is cancelled at each wait
+
+        with move_on_after(STOP_SECONDS, shield=True), suppress(Problem):
+            await stop()
+        raise
 
 
 async def status_of(path: Path, patience: float = PATIENCE) -> dict[str, Json]:

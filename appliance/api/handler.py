@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 PATIENCE: Final = 1.5
 """Seconds that each part of the status waits for a state database that does not answer."""
 
+STOPPED: Final = "stopped by whoever asked"
+"""Why a question was withdrawn that nobody waits for any more."""
+
 Part = Callable[[], Mapping[str, Json] | Awaitable[Mapping[str, Json]]]
 """Returns what one part says of itself in the status."""
 
@@ -117,6 +120,8 @@ class Household(Struct, frozen=True):
         the household's. `attached` are names of files that were given before, and documents; `event_id` is the event's
         where it was chosen. Last comes the outcome, unless it was completed.
         """
+        if event_id and await self.mailbox.find(event_id) is not None:  # whose answer is for who asked then
+            raise Problem(f"there is an event {event_id} already; choose another id", Exit.USAGE)
         names = [each for each in attached if isinstance(each, str)]
         if not names and (done := await self._at_once(text, Caller(owner_key), session)):
             yield done
@@ -172,6 +177,17 @@ class Household(Struct, frozen=True):
             await self.hush(Hush(what="stop"))
         elif run is not None and run.event.owner_key == caller.owner_key:
             self.loop.interrupt(run.event.id)
+
+    async def stop_answer(self, event_id: str, owner_key: str = HOUSEHOLD) -> str:
+        """End the answer to one event of this owner, or drop it where it was not begun. Raises `Problem`."""
+        filed = await self.mailbox.find(event_id)
+        if filed is None or filed.event.owner_key != owner_key:
+            raise Problem(f"there is no event {event_id}; `nakari events` lists what waits", Exit.NO_INPUT)
+        if not self.loop.interrupt(event_id):
+            if not await self.mailbox.withdraw(event_id, STOPPED):
+                return "It is over already."
+            self.replies.text.finish(event_id)
+        return "It is stopped."
 
     async def enqueue(self, request: Enqueue, session: str = ROOM, owner_key: str = HOUSEHOLD) -> str:
         """Put any event into the mailbox and return its id; durable on return."""

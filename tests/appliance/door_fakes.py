@@ -25,7 +25,7 @@ from appliance.api.requests import memory as memory_requests
 from appliance.api.requests import models as model_requests
 from appliance.api.requests import owners as owner_requests
 from appliance.api.requests.box import Enqueue, Forget, Hush, PreviewForget, Say
-from appliance.api.requests.mailbox import MailboxRequest
+from appliance.api.requests.mailbox import LookAt, MailboxRequest
 from appliance.api.requests.memory import MemoryHandler, MemoryRequest, UseTool
 from appliance.api.requests.owners import OwnerHandler
 from appliance.config.network.http import HttpSettings
@@ -59,6 +59,10 @@ class ScriptedHandler:
     asked: list[tuple[str, str]] = field(default_factory=list)
     """Text and session."""
     attached: list[list[str]] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    """Which each question had."""
+    stopped: list[str] = field(default_factory=list)
+    """Of those whose answers were stopped."""
     owners: list[str] = field(default_factory=list)
     """Whose each request was."""
     enqueued: list[Enqueue] = field(default_factory=list)
@@ -72,8 +76,16 @@ class ScriptedHandler:
         return {"version": "0", "uptime_seconds": 1.0, "waiting": 2}
 
     async def ask(
-        self, text: str, session: str, owner_key: str, *, marks: Mapping[str, Json], attached: Sequence[str] = ()
+        self,
+        text: str,
+        session: str,
+        owner_key: str,
+        *,
+        marks: Mapping[str, Json],
+        attached: Sequence[str] = (),
+        event_id: str = "",
     ) -> AsyncGenerator[str | Outcome, None]:
+        self.ids.append(event_id)
         self.asked.append((text, session))
         self.attached.append([*attached])
         self.owners.append(owner_key)
@@ -94,6 +106,10 @@ class ScriptedHandler:
             self._fail()
         finally:
             self.closed.set()
+
+    async def stop_answer(self, event_id: str, owner_key: str) -> str:
+        self.stopped.append(event_id)
+        return "It is stopped."
 
     async def enqueue(self, request: Enqueue, session: str, owner_key: str) -> str:
         self._fail()
@@ -152,6 +168,8 @@ class ScriptedHandler:
         self._fail()
         self.owners.append(owner_key)
         self.told.append(request.do)
+        if isinstance(request, LookAt):
+            return {"id": request.id, "state": "pending"}
         return {"done": "It is tried again."}
 
     def _fail(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import aclosing
 from typing import Annotated, Literal, Protocol
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
 from agent.attachments.attachment import ATTACHMENTS
 from appliance.api import answer_models as answers
@@ -53,6 +53,15 @@ class Ask(Asked):
     """Whether the answer comes piece by piece, or whole with `run_finished`."""
     attachments: Attached = Field(default_factory=list)
     """What the question is about."""
+    id: Annotated[str, StringConstraints(pattern="^[0-9a-f]{32}$")] | None = None
+    """The event's that it becomes, of a program that may want to stop it; one that no event has."""
+
+
+class StopAnswer(Asked):
+    """Somebody does not want the answer to a question of theirs any more: it ends, or is not begun."""
+
+    do: Literal["ask.stop"] = "ask.stop"
+    id: Name
 
 
 class Say(Asked):
@@ -122,15 +131,25 @@ class DoorHandler(Protocol):
         """Return version, uptime and how much waits."""
 
     def ask(
-        self, text: str, session: str, owner_key: str, *, marks: Mapping[str, Json], attached: Sequence[str] = ()
+        self,
+        text: str,
+        session: str,
+        owner_key: str,
+        *,
+        marks: Mapping[str, Json],
+        attached: Sequence[str] = (),
+        event_id: str = "",
     ) -> AsyncGenerator[str | Outcome, None]:
         """Yield the answer to a person's text as it is written, and the outcome where it was not completed.
 
         `marks` are what else its event carries: `speak` has it said in the room as well. `attached` are names of files
-        that this owner gave before.
+        that this owner gave before; `event_id` is its event's, where the program chose one.
 
         Closing it says that nobody listens any more.
         """
+
+    async def stop_answer(self, event_id: str, owner_key: str) -> str:
+        """End the answer to an event of this owner, and to nothing else; return the sentence that says so."""
 
     async def enqueue(self, request: Enqueue, session: str, owner_key: str) -> str:
         """Put an event into the mailbox and return its id once it is durable."""
@@ -163,6 +182,9 @@ def entries(handler: DoorHandler) -> list[AnyEntry]:
     async def status(request: Status, caller: Caller, tell: Tell) -> Answer:
         return await handler.status(caller.owner_key)
 
+    async def stop_answer(request: StopAnswer, caller: Caller, tell: Tell) -> Answer:
+        return {"done": await handler.stop_answer(request.id, caller.owner_key)}
+
     async def enqueue(request: Enqueue, caller: Caller, tell: Tell) -> Answer:
         return {"id": await handler.enqueue(request, caller.home, caller.owner_key)}
 
@@ -185,6 +207,7 @@ def entries(handler: DoorHandler) -> list[AnyEntry]:
         Entry(Ping, answers.Pong, ping, "GET /ping", is_for_all=True),
         Entry(Status, answers.Status, status, "GET /status", is_for_all=True),
         Entry(Ask, answers.Ended, _asking(handler), "POST /ask", is_for_all=True, is_streamed=True, only_tells=True),
+        Entry(StopAnswer, answers.Done, stop_answer, is_for_all=True, is_command=True),
         Entry(Enqueue, answers.Id, enqueue, "POST /events", is_for_all=True),
         Entry(Say, answers.Done, say, is_command=True),
         Entry(Hush, answers.Done, hush, is_command=True),
@@ -204,6 +227,7 @@ def _asking(handler: DoorHandler) -> Callable[[Ask, Caller, Tell], Awaitable[Ans
             caller.owner_key,
             marks={"speak": True} if request.speak else {},
             attached=request.attachments,
+            event_id=request.id or "",
         )
         try:
             async with aclosing(asked) as answer:

@@ -1,17 +1,19 @@
 """What a person sees while nakari runs in their terminal, and the conversation typed there."""
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
 
 from agent.event import ASR_TRANSCRIPT, USER_TEXT
 from agent.replies import SENTENCE_STARTED, SOURCES
-from appliance.api.client import ask_running, find_service
+from appliance.api.client import Question, answer_to, find_service, is_waiting
 from appliance.cli.terminal import FAINT, STRONG, WARNING, is_terminal, print_pieces, show
 from appliance.config.load import Config
 from appliance.errors import ServiceNotRunning
@@ -21,15 +23,18 @@ from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import WRITTEN
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from appliance.api.outcome import Outcome
     from appliance.wiring.box import Box
 
-Ask: TypeAlias = "Callable[[str], AsyncGenerator[str | Outcome, None]]"
-"""Yields the answer to a line."""
+Ask: TypeAlias = "Callable[[str], Awaitable[Outcome | None]]"
+"""Prints the answer to a line; cancelled, that is stopped."""
 
 EXAMPLES: Final = '"what time is it", "set a timer for five minutes", "remember that my bike is red"'
+
+SILENCE_SECONDS: Final = 2.0
+"""After which somebody who waits is told that something else is being answered."""
+
+BUSY: Final = "it is still answering something else"
 
 SESSION: Final = "chat"
 """Whose context every typed conversation belongs to."""
@@ -90,7 +95,7 @@ def chat(config: Config) -> Exit:
         while (line := _next_line("> " if is_seen else "")) is not None:
             if not line.strip():
                 continue
-            answering = portal.start_task_soon(_print, ask, line)
+            answering = portal.start_task_soon(ask, line)
             try:
                 answering.result()
             except KeyboardInterrupt:
@@ -118,11 +123,27 @@ async def _whoever_answers(config: Config) -> AsyncIterator[Ask]:
     except ServiceNotRunning:
         from appliance.service import asking
 
-        async with asking(config, SESSION) as ask:
-            yield ask
+        async with asking(config, SESSION) as answer:
+            yield lambda text: print_pieces(answer(text))
     else:
-        yield lambda text: ask_running(path, text, SESSION)
+        yield lambda text: print_answer(path, Question(text, SESSION))
 
 
-async def _print(ask: Ask, text: str) -> None:
-    await print_pieces(ask(text))
+async def print_answer(path: Path, question: Question, key: bytes = b"") -> "Outcome | None":
+    """Print the answer of the service at `path` as it comes; return the outcome, None where it was completed.
+
+    On a terminal it says so where the question waits until something else is answered.
+    """
+    async with asyncio.TaskGroup() as group:
+        telling = group.create_task(_tell_of_waiting(path, question.id, key), name="ask: whether it waits")
+        try:
+            return await print_pieces(answer_to(path, question, key))
+        finally:
+            telling.cancel()
+
+
+async def _tell_of_waiting(path: Path, event_id: str, key: bytes) -> None:
+    if is_terminal(sys.stderr):
+        await asyncio.sleep(SILENCE_SECONDS)
+        if await is_waiting(path, event_id, key):
+            show(BUSY if key else f"{BUSY}; `nakari stop` ends that", FAINT, err=True)

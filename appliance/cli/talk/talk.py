@@ -1,7 +1,6 @@
 """Commands that listen, speak and answer."""
 
 import sys
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,7 +123,8 @@ def ask(invocation: Invocation, text: str, key_file: Path | None, paths: tuple[P
     An attached image (PNG, JPEG, WebP, GIF) is shown to a model that sees; of a document (PDF, .docx, .odt, HTML, plain
     text) the model is given the text.
 
-    The running service answers; where there is none, this command thinks by itself, once, for the household.
+    The running service answers; where there is none, this command thinks by itself, once, for the household. Ctrl-C
+    ends the answer there too.
 
     Ends with 69 when it waits for a model, 79 when it is put aside and goes on later, 1 when it was given up.
     """
@@ -132,11 +132,10 @@ def ask(invocation: Invocation, text: str, key_file: Path | None, paths: tuple[P
 
     config = configured(invocation)
     from agent.attachments.attachment import MOST_ATTACHED
-    from appliance.cli.terminal import print_pieces
 
     if len(paths) > MOST_ATTACHED:
         raise click.UsageError(f"at most {MOST_ATTACHED} files can be attached")
-    outcome = asyncio.run(print_pieces(_answer(config, text, key_file, paths, speak=speak)))
+    outcome = asyncio.run(_answer(config, text, key_file, paths, speak=speak))
     return outcome.exit if outcome else Exit.OK
 
 
@@ -153,18 +152,23 @@ def chat(invocation: Invocation) -> Exit:
     return live.chat(config)
 
 
-def _answer(
+async def _answer(
     config: "Config", text: str, key_file: Path | None, paths: tuple[Path, ...], *, speak: bool
-) -> "AsyncGenerator[str | Outcome, None]":
-    from appliance.api.client import ask_running, find_service, given_files, read_key
+) -> "Outcome | None":
+    """Print the answer of the running service, or of this process where there is none; Ctrl-C stops it there too."""
+    from appliance.api.client import Question, find_service, given_files, read_key
     from appliance.errors import ServiceNotRunning
 
     key, files = b"" if key_file is None else read_key(key_file), given_files(paths)
     try:
-        return ask_running(find_service(config.sockets), text, key=key, speak=speak, files=files)
+        path = find_service(config.sockets)
     except ServiceNotRunning:
         if key or speak:
             raise
         from appliance import service
+        from appliance.cli.terminal import print_pieces
 
-        return service.ask_once(config, text, files)
+        return await print_pieces(service.ask_once(config, text, files))
+    from appliance.cli.talk.live import print_answer
+
+    return await print_answer(path, Question(text, speak=speak, files=files), key)

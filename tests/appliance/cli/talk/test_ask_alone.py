@@ -1,13 +1,17 @@
 """`nakari ask` where no service runs: it opens what a written question needs, and no more."""
 
+import signal
+import socket
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from appliance.exits import Exit
-from tests.appliance.command import environment
+from appliance.exits import INTERRUPTED, Exit
+from tests.appliance.command import environment, state_folder
 
 NOT_FOR_A_QUESTION = (
     *("arcadedb", "ctranslate2", "edge_tts", "faster_whisper", "httpx", "litellm", "mcp", "neo4j", "onnxruntime"),
@@ -45,6 +49,31 @@ def test_a_question_that_waits_for_a_model_is_reported_as_waiting(tmp_path: Path
     assert done.stdout.startswith("I heard you, but I cannot reach the model")
     assert "It waits until a model can be reached" in done.stderr
     assert "mailbox --withdraw" in done.stderr
+
+
+def test_ctrl_c_ends_a_question_for_good(tmp_path: Path) -> None:
+    """The next command would answer it first, in silence."""
+    with socket.create_server(("127.0.0.1", 0)) as model:
+        model.settimeout(50)
+        away = f'[model]\nprovider = "openai"\nbase_url = "http://127.0.0.1:{model.getsockname()[1]}/v1"\nname = "m"\n'
+        (tmp_path / "nakari.toml").write_text(f"{away}[memory]\nenabled = false\n")
+        command = [
+            sys.executable,
+            "-m",
+            "appliance",
+            "--config",
+            str(tmp_path / "nakari.toml"),
+            "ask",
+            "tell me a joke",
+        ]
+        with subprocess.Popen(command, env=environment(tmp_path), stdout=subprocess.PIPE, text=True) as asking:
+            asked, _ = model.accept()
+            asking.send_signal(signal.SIGINT)
+            assert asking.communicate(timeout=50)[0] == ""
+            asked.close()
+    assert asking.returncode == INTERRUPTED
+    with closing(sqlite3.connect(state_folder(tmp_path) / "nakari.db")) as state:
+        assert state.execute("SELECT state FROM mailbox").fetchall() == [("completed",)]
 
 
 def test_the_time_costs_no_heavy_library_no_child_process_and_no_sound(tmp_path: Path) -> None:

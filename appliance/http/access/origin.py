@@ -73,7 +73,7 @@ class Seen(Struct, frozen=True):
     @property
     def is_local(self) -> bool:
         """Whether a program of this machine asks, by a name of loopback."""
-        return not self.is_proxied and _is_loopback(self.peer) and (self.host == "localhost" or _is_loopback(self.host))
+        return not self.is_proxied and _is_loopback(self.peer) and _is_here(self.host)
 
 
 def seen(scope: Scope, headers: Headers, is_proxy: Callable[[str], bool]) -> Seen:
@@ -90,8 +90,11 @@ def seen(scope: Scope, headers: Headers, is_proxy: Callable[[str], bool]) -> See
         raise Refused(400, "whoever asks is gone")
     peer, scheme, host = scope["client"][0], _secure(scope["scheme"]), headers.get("host", "")
     is_trusted = is_proxy(peer)
-    is_proxied = is_trusted or any(name in headers for name in FORWARDED)
-    if is_trusted:
+    is_forwarded = any(name in headers for name in FORWARDED)
+    is_proxied = is_trusted or is_forwarded
+    # A browser on this machine beside the proxy: it needs a token too, but its page is the one that it asks for.
+    is_direct = not is_forwarded and _is_loopback(peer) and _is_here(_name_and_port(host, scheme)[0])
+    if is_trusted and not is_direct:
         peer = next((each for each in _backwards(headers, "x-forwarded-for") if not is_proxy(_ip(each))), peer)
         scheme = next(_backwards(headers, "x-forwarded-proto"), "") or "https"
         host = next(_backwards(headers, "x-forwarded-host"), "") or host
@@ -180,6 +183,10 @@ def _ip(peer: str) -> str:
         return str(plain(peer))
     except ValueError:
         raise Refused(400, "X-Forwarded-For is no address") from None
+
+
+def _is_here(host: str) -> bool:
+    return host == "localhost" or _is_loopback(host)
 
 
 def _is_loopback(host: str) -> bool:

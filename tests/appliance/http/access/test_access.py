@@ -170,6 +170,22 @@ async def test_behind_a_proxy_its_word_is_taken_and_everybody_shows_a_token(tmp_
             assert (await program.get("/whoami", headers=bearer | {"X-Forwarded-For": "so"})).status_code == 400
 
 
+async def test_beside_a_proxy_a_browser_on_the_box_gets_the_page_with_what_it_loads(tmp_path: Path) -> None:
+    settings = HttpSettings(names=("nakari.home",), behind_proxy=("127.0.0.1",))
+    async with serving(tmp_path, settings) as box:
+        for host in ("127.0.0.1:8420", "localhost:8420"):
+            async with box.client(Host=host, Origin=f"http://{host}") as page:
+                assert (await page.get("/")).status_code == 200, "a module script says its Origin"
+                assert (await page.get("/whoami")).status_code == 401
+                entered = await page.post("/login", json={"token": box.tokens.issue(ADA)})
+                assert (entered.status_code, "; Secure" in entered.headers["set-cookie"]) == (200, False)
+            for strange in ("http://evil.example", "http://127.0.0.1:3000", f"https://{host}", "http://nakari.home"):
+                async with box.client(Host=host, Origin=strange) as page:
+                    assert (await page.get("/")).status_code == 403
+        async with box.client(Host="nakari.home", Origin="http://nakari.home") as page:
+            assert (await page.get("/")).status_code == 403, "the proxy speaks https"
+
+
 @pytest.mark.parametrize("query", ["token={}", "access_token=x", "TOKEN=", "api_key=x", "q=it+is+{}"])
 async def test_a_token_in_an_address_is_refused_and_not_repeated(box: Served, query: str) -> None:
     token = box.tokens.create("phone")

@@ -12,7 +12,7 @@ import click
 
 from appliance.cli import nakari
 from appliance.cli.connect.shell import COMPLETE
-from appliance.cli.terminal import settle
+from appliance.cli.terminal import JOINERS, settle
 from appliance.config.options import Invocation
 from appliance.errors import first_of, problem_of
 from appliance.exits import INTERRUPTED, NOBODY_READS, Exit
@@ -120,7 +120,9 @@ def _where(error: BaseException) -> str:
 def _say(sentence: str, code: int) -> int:
     from appliance.hints import typed_here
 
-    line = "".join(each if each.isprintable() else "?" for each in " ".join(typed_here(sentence).split()))
+    line = "".join(
+        each if each.isprintable() or each in JOINERS else "?" for each in " ".join(typed_here(sentence).split())
+    )
     if len(line) > LONGEST:
         line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
     with suppress(OSError):  # nobody may be there to read that either

@@ -102,13 +102,20 @@ def columns(rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> list[s
 
 
 def cell_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: Chinese letters take two."""
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+    """Return how many columns of a terminal a text takes: Chinese letters take two, what joins letters none."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text if letter not in JOINERS)
+
+
+JOINERS: Final = "\u200c\u200d"
+"""What joins letters, and keeps them apart: Persian is written with it, and a family is one picture by it."""
 
 
 def printable(text: str) -> str:
-    """Return a text that moves no cursor and changes no colour: what people said may hold anything."""
-    return "".join(letter if letter.isprintable() or letter in "\n\t" else " " for letter in text)
+    """Return a text that moves no cursor and changes no colour: what people said may hold anything.
+
+    Marks that turn the direction are no part of it: they can hide what stands there.
+    """
+    return "".join(letter if letter.isprintable() or letter in f"\n\t{JOINERS}" else " " for letter in text)
 
 
 def show_above(line: str) -> None:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from appliance.cli.terminal import cell_width, columns
+from appliance.cli.terminal import cell_width, columns, printable
 from tests.appliance.command import environment, on_terminal
 
 ESCAPE = "\x1b["
@@ -38,6 +38,13 @@ def test_a_table_has_its_header_and_colours_on_a_terminal(tmp_path: Path) -> Non
 def test_no_color_is_no_colour(tmp_path: Path) -> None:
     shown = written(tmp_path, TABLE, NO_COLOR="1")
     assert shown.splitlines() == ["when   what", "3:00   pasta  [2J", "17:30  面条", "broken"]
+
+
+def test_what_joins_letters_stays_and_what_hides_them_does_not() -> None:
+    for whole in ("👩‍👩‍👧‍👦", "می‌خواهم", "क्‍ष"):
+        assert printable(whole) == whole
+    assert printable("a\u202eb\u2066c\u200fd\u200be") == "a b c d e"
+    assert cell_width("می‌خواهم") == 7
 
 
 def test_a_bar_is_drawn_to_its_end(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from audio.loops import Loop
 from memory.errors import MemoryFailure
 from memory.json_value import Json
 from memory.state.journal import Journal
+from memory.state.tiers import TASK
 
 log = structlog.get_logger()
 
@@ -112,8 +113,8 @@ class Live:
             self._catch_up()
 
             def begun(meanwhile: list[Packet]) -> list[Packet]:
-                durable = [packet for packet in meanwhile if packet.seq is not None and after is not None]
-                return [*told, *durable, self._snapshot(owner_key)]
+                lasting = [packet for packet in meanwhile if after is not None and _lasts(packet)]
+                return [*told, *lasting, self._snapshot(owner_key)]
 
             reader.begin(begun)
             yield reader
@@ -215,16 +216,30 @@ class Live:
         entries = await self._journal.entries(
             topic=DURABLE, owner_key=owner_key, after=after, newest=True, limit=MOST_REPLAYED + 1
         )
-        replay, facts = Steps(from_the_middle=True), list[Fact]()
+        facts = list[Fact]()
         if len(entries) > MOST_REPLAYED:
             entries = entries[1:]
             lost: dict[str, Json] = {"count": entries[0].seq - after - 1}
             facts.append(Fact("lost", lost, owner_key, utc_now()))
+            after = entries[0].seq - 1
+        replay = await self._as_of(owner_key, after)
         for entry in entries:
             if place is None or entry.seq <= place:
                 facts.extend(replay.take(Step.stored(entry)))
         facts.extend(replay.over(run.run_id if run is not None else None, utc_now()))
         return packets_of(facts)
+
+    async def _as_of(self, owner_key: str, place: int) -> Steps:
+        """Return the steps of an owner as they stood at a place: what ends a run after it rests on how it began."""
+        steps = Steps()
+        begun = await self._journal.entries(topic=TASK, owner_key=owner_key, before=place + 1, newest=True, limit=1)
+        for start in begun:
+            for entry in await self._journal.entries(
+                topic=DURABLE, owner_key=owner_key, after=start.seq - 1, before=place + 1, limit=MOST_REPLAYED
+            ):
+                for _ in steps.take(Step.stored(entry)):
+                    pass
+        return steps
 
     async def _look(self) -> None:
         while True:
@@ -270,6 +285,11 @@ class Live:
 
 
 _NO_MAIL: Final = Mail({}, {})
+
+
+def _lasts(packet: Packet) -> bool:
+    """Whether no snapshot stands for it: the journal has it, or makes it at the end of a run that was cut off."""
+    return packet.seq is not None or packet.name == "interrupted"
 
 
 def packets_of(facts: Iterable[Fact]) -> list[Packet]:

@@ -16,6 +16,7 @@ from appliance.live.parts import (
     MailboxChanged,
     Part,
     Progress,
+    ReplyWritten,
     RunFinished,
     RunStarted,
     Sentence,
@@ -61,6 +62,13 @@ class TextChunkMessage(Message):
 
     event: Literal["text_chunk"] = "text_chunk"
     payload: TextChunk
+
+
+class ReplyWrittenMessage(Message):
+    """See `ReplyWritten`."""
+
+    event: Literal["reply_written"] = "reply_written"
+    payload: ReplyWritten
 
 
 class ToolCallStartedMessage(Message):
@@ -204,6 +212,7 @@ ServerMessage = Annotated[
     SnapshotMessage
     | RunStartedMessage
     | TextChunkMessage
+    | ReplyWrittenMessage
     | ToolCallStartedMessage
     | ToolCallFinishedMessage
     | RunFinishedMessage

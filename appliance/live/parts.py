@@ -86,6 +86,15 @@ class TextChunk(Part):
     chunk: str
 
 
+class ReplyWritten(Part):
+    """A reply in writing is over: `text` is all that its chunks made, whatever was missed of them."""
+
+    event_id: str
+    call_id: str
+    text: str
+    """Bounded: of a very long one the beginning."""
+
+
 class ToolCallStarted(Part):
     """A tool is called."""
 

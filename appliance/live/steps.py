@@ -16,6 +16,7 @@ from agent.tools.reply import REPLY
 from agent.tools.tool import bounded
 from agent.turns.stages import TURN_ENDED
 from appliance.input.suppressed import EARS_SUPPRESSED
+from appliance.output.text import WRITTEN
 from appliance.reflexes.forget import FORGOTTEN
 from appliance.reflexes.record import REFLEX
 from appliance.timers.due import ENDED, RANG, STOPPED
@@ -36,14 +37,14 @@ BROKE_OFF: Final = "it broke off, and is tried again"
 """Why a run failed that has no end of its own: the process died, or the state could not be written."""
 
 DURABLE: Final = (
-    *(TASK, TURN_ENDED, "ui.events", SENTENCE_STARTED, INTERRUPTED),
+    *(TASK, TURN_ENDED, "ui.events", WRITTEN, SENTENCE_STARTED, INTERRUPTED),
     *(EARS_SUPPRESSED, REFLEX, FORGOTTEN, RANG, STOPPED, COMMAND),
 )
 """Topics of the journal that make facts."""
 
 _TIMERS: Final = {RANG: "rings", STOPPED: "ended", ENDED: "ended"}
 
-_OF_RUN: Final = frozenset({"text_chunk", "sentence", "interrupted"})
+_OF_RUN: Final = frozenset({"text_chunk", "reply_written", "sentence", "interrupted"})
 
 _SENSES: Final = frozenset({"hearing", "speaking"})
 
@@ -112,6 +113,8 @@ class RunSoFar(Struct):
     started_at: datetime
     text: str = ""
     call_id: str | None = None
+    written: set[str] = set()
+    """Ids of the replies that `text` has."""
     calls: dict[str, dict[str, Json]] = {}
     """By id, in the order in which they began."""
     is_cut_off: bool = False
@@ -123,6 +126,7 @@ class RunSoFar(Struct):
         """Take words of a reply."""
         between = "\n" if self.text and call_id != self.call_id and not self.text.endswith("\n") else ""
         self.text, self.call_id = f"{self.text}{between}{chunk}"[-MOST_TEXT:], call_id
+        self.written.add(call_id)
 
     def begin(self, call: Mapping[str, Json]) -> None:
         """Take a call."""
@@ -169,8 +173,6 @@ class Steps(Struct):
     """The one in hand."""
     senses: set[str] = set()
     """What the room is in: `hearing`, `speaking`."""
-    from_the_middle: bool = False
-    """Whether the first run to finish may have started before the first step."""
 
     def take(self, step: Step) -> Iterator[Fact]:
         """Yield what a step tells, with the run that it is of: the mouth knows only whose words it says."""
@@ -187,9 +189,8 @@ class Steps(Struct):
         elif step.topic in _TIMERS:
             told: dict[str, Json] = {"label": step.text("label"), "due": step.text("due") or None}
             yield _fact(step, "timer", {"id": step.event_id, **told, "state": _TIMERS[step.topic]})
-        elif step.topic == SENTENCE_STARTED:
-            about: dict[str, Json] = {"event_id": step.event_id or None, "call_id": step.text("call_id")}
-            yield _fact(step, "sentence", {**about, "text": step.words})
+        elif step.topic in {SENTENCE_STARTED, WRITTEN}:
+            yield from self._answered(step)
         elif step.topic in {COMMAND, INTERRUPTED}:
             yield from self._cut_off(step)
         elif step.topic in PERSON_TYPES:
@@ -203,9 +204,25 @@ class Steps(Struct):
             erased = {"event_ids": step.body.get("event_ids", []), "since": step.body.get("since")}
             yield _fact(step, "forgotten", erased)
 
+    def _answered(self, step: Step) -> Iterator[Fact]:
+        """Yield a sentence that sounds, or a reply as it was written in the end: the journal has no chunks of it."""
+        call_id = step.text("call_id")
+        if step.topic == SENTENCE_STARTED:
+            about: dict[str, Json] = {"event_id": step.event_id or None, "call_id": call_id}
+            yield _fact(step, "sentence", {**about, "text": step.words})
+            return
+        run, text = self._of_event(step), bounded(step.words, MOST_TEXT)
+        if run is not None and call_id not in run.written:
+            run.write(call_id, text)
+        yield _fact(step, "reply_written", {"event_id": step.event_id, "call_id": call_id, "text": text})
+
+    def _of_event(self, step: Step) -> RunSoFar | None:
+        """Return the run in hand where a step is of its event."""
+        return self.run if self.run is not None and self.run.started["event_id"] == step.event_id else None
+
     def _cut_off(self, step: Step) -> Iterator[Fact]:
         """Yield how far a reply was heard; that a person stopped it is told at its end, where nothing else says so."""
-        run = self.run if self.run is not None and self.run.started["event_id"] == step.event_id else None
+        run = self._of_event(step)
         if step.topic == INTERRUPTED:
             how_far: dict[str, Json] = {"heard": step.text("heard"), "unsaid": step.text("unsaid")}
             yield _fact(step, "interrupted", {"event_id": step.event_id, **how_far})
@@ -227,7 +244,7 @@ class Steps(Struct):
             "content": bounded(step.words, MOST_TEXT) or step.text("content"),
             "parent_id": step.text("parent_id") or None,
         }
-        self.run, self.from_the_middle = RunSoFar(step.run_id, step.owner_key, started, step.at), False
+        self.run = RunSoFar(step.run_id, step.owner_key, started, step.at)
         yield _fact(step, "run_started", started)
 
     def _shown(self, step: Step) -> Iterator[Fact]:
@@ -268,8 +285,6 @@ class Steps(Struct):
     def _ended(self, step: Step) -> Iterator[Fact]:
         """Yield the end of the run in hand; what was put off before it began never started."""
         run = self.run if self.run is not None and self.run.run_id == step.run_id else None
-        if run is None and self.from_the_middle and self.run is None:
-            run = RunSoFar(step.run_id, step.owner_key, {"event_id": step.event_id}, step.at)
         if run is None:
             return
         error = step.text("error") or None
@@ -284,7 +299,7 @@ class Steps(Struct):
         yield replace(self._finished(run, step.at, ended), seq=step.seq)
 
     def _finished(self, run: RunSoFar, at: datetime, how: Mapping[str, Json]) -> Fact:
-        self.run, self.from_the_middle = None, False
+        self.run = None
         payload: dict[str, Json] = {"event_id": run.started["event_id"], **how}
         return Fact("run_finished", payload, run.owner_key, at, run.run_id)
 

@@ -115,6 +115,8 @@ class Selection(TypedDict, total=False):
     """Those in whose body, as JSON, any of these texts stands."""
     after: int
     """Only those with a greater `seq`."""
+    before: int
+    """Only those with a lesser one."""
     limit: int
     """At most so many."""
     newest: bool
@@ -348,6 +350,10 @@ def _statement(which: Selection) -> tuple[str, dict[str, str | int]]:
     """
     given = {name: value for name, value in which.items() if name in _FILTERS}
     values: dict[str, str | int] = {**given, "after": which.get("after", 0), "limit": which.get("limit", -1)}  # type: ignore[dict-item]
+    bounds = ["seq > :after"]
+    if "before" in which:
+        bounds.append("seq < :before")
+        values["before"] = which["before"]
     besides = {f"besides{place}": pattern for place, pattern in enumerate(which.get("besides", ()))}
     values |= besides
     unlike = (f"topic NOT GLOB :{name}" for name in besides)
@@ -355,7 +361,7 @@ def _statement(which: Selection) -> tuple[str, dict[str, str | int]]:
     values |= texts
     holds = [" OR ".join(f"instr(body, :{name})" for name in texts) or "FALSE"] if "holding" in which else []
     common = " AND ".join(
-        ["seq > :after", *(f"{name} = :{name}" for name in given), *unlike, *(f"({each})" for each in holds)]
+        [*bounds, *(f"{name} = :{name}" for name in given), *unlike, *(f"({each})" for each in holds)]
     )
     wheres = [common]
     if "topic" in which:

@@ -155,6 +155,22 @@ export type ProgressMessage = {
   payload: Progress;
 };
 
+/** A reply in writing is over: `text` is all that its chunks made, whatever was missed of them. */
+export type ReplyWritten = {
+  event_id: string;
+  call_id: string;
+  text: string;
+};
+
+/** See `ReplyWritten`. */
+export type ReplyWrittenMessage = {
+  run_id: string | null;
+  seq: number | null;
+  at: string;
+  event: "reply_written";
+  payload: ReplyWritten;
+};
+
 /** A request of the register, `do` and what belongs to it; the answer has its `id`. */
 export type RequestMessage = {
   type: "request";
@@ -226,7 +242,7 @@ export type SentenceMessage = {
   payload: Sentence;
 };
 
-export type ServerMessage = SnapshotMessage | RunStartedMessage | TextChunkMessage | ToolCallStartedMessage | ToolCallFinishedMessage | RunFinishedMessage | StateMessage | WordsSoFarMessage | LevelsMessage | HeardMessage | SentenceMessage | InterruptedMessage | ForgottenMessage | MailboxMessage | TimerMessage | TurnMessage | ErrorMessage | AnswerMessage | ProgressMessage | LostMessage | SpeechStartedMessage | SpeechEndedMessage;
+export type ServerMessage = SnapshotMessage | RunStartedMessage | TextChunkMessage | ReplyWrittenMessage | ToolCallStartedMessage | ToolCallFinishedMessage | RunFinishedMessage | StateMessage | WordsSoFarMessage | LevelsMessage | HeardMessage | SentenceMessage | InterruptedMessage | ForgottenMessage | MailboxMessage | TimerMessage | TurnMessage | ErrorMessage | AnswerMessage | ProgressMessage | LostMessage | SpeechStartedMessage | SpeechEndedMessage;
 
 /** How it is now: the first message after connecting, and the last word on what came before. */
 export type Snapshot = {

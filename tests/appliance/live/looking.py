@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from jsonschema import Draft202012Validator
 
@@ -13,6 +13,7 @@ from agent.event import HOUSEHOLD
 from appliance.live.live import Live, Room
 from appliance.live.readers import Packet, Reader, Readers
 from appliance.live.senses import Meter
+from memory.state.journal import Journal, Selection, Stored, Written
 from tests.agent.mind import PATIENCE, TestMind
 from tests.architecture.protocol import SCHEMA
 
@@ -42,10 +43,27 @@ class ARoom:
         return Room(self.meter, lambda: self.listens, lambda: self.muted)
 
 
+class SlowJournal(Journal):
+    """A journal of which something happens while it is read for the first time."""
+
+    def __init__(self, journal: Journal, meanwhile: Callable[[], Awaitable[None]]) -> None:
+        self._journal = journal
+        self._meanwhile = [meanwhile]
+
+    async def entries(self, **which: Unpack[Selection]) -> list[Stored]:
+        found = await self._journal.entries(**which)
+        while "after" in which and self._meanwhile:
+            await self._meanwhile.pop()()
+        return found
+
+    def observe(self, observer: Written) -> None:
+        self._journal.observe(observer)
+
+
 @asynccontextmanager
-async def a_live(mind: TestMind, room: ARoom | None = None) -> AsyncIterator[Live]:
+async def a_live(mind: TestMind, room: ARoom | None = None, journal: Journal | None = None) -> AsyncIterator[Live]:
     """Follow a mind."""
-    live = Live(mind.mind.bus, mind.journal, mind.mailbox, (room or ARoom()).room(), Readers())
+    live = Live(mind.mind.bus, journal or mind.journal, mind.mailbox, (room or ARoom()).room(), Readers())
     async with asyncio.TaskGroup() as group:
         loops = [group.create_task(loop()) for loop in live.loops().values()]
         try:

@@ -9,13 +9,17 @@ import pytest
 
 from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event
 from agent.model.messages import Message
+from agent.record import COMMAND, step
 from agent.run.budget import RunLimits
 from agent.tools.tool import Tool, tool
 from appliance.errors import Problem
 from appliance.live.readers import MOST_OF_VISITOR, MOST_WAITING
 from appliance.live.steps import BROKE_OFF
+from appliance.output.text import WRITTEN
+from memory.json_value import Json
+from memory.state.tiers import TASK
 from tests.agent.mind import AT_ONCE, PATIENCE, Start, a_mind, spoken, typed
-from tests.appliance.live.looking import Look, a_live, a_look, joined, names, payloads, valid
+from tests.appliance.live.looking import Look, SlowJournal, a_live, a_look, joined, names, payloads, valid
 from tests.appliance.reflexes.test_forget import forgetting, replies, said
 from tests.fakes import ScriptedModel, calls
 
@@ -224,6 +228,47 @@ async def test_a_run_that_a_kill_broke_off_has_an_end_for_who_comes_back(tmp_pat
     assert names(missed) == ["run_started", "run_finished", "snapshot"]
     assert (missed[1]["run_id"], missed[1]["payload"]["error"]) == (started["run_id"], BROKE_OFF)
     assert missed[-1]["payload"]["run"] is None
+
+
+def stopped_in_writing(event: Event) -> list[Event]:
+    """What is published of an answer in writing that a person stops, from its beginning to its end."""
+    ended: dict[str, Json] = {"event": "run_finished", "status": "COMPLETED"}
+    return [
+        step(TASK, event, "r1", {"source": "cli"}, event.content),
+        step(WRITTEN, event, "", {"call_id": "c"}, "It begins so"),
+        step(COMMAND, event, "r1", {"command": "stop", "reason": "interrupted"}),
+        step("ui.events", event, "r1", ended),
+    ]
+
+
+@pytest.mark.shows("E21", "F20", "F22")
+@pytest.mark.parametrize("seen", [0, 1, 2, 3])
+async def test_who_comes_back_after_a_stop_is_told_of_it_whatever_was_seen_before(tmp_path: Path, seen: int) -> None:
+    async with a_mind(tmp_path, [ScriptedModel()]) as mind, a_live(mind) as live:
+        steps = stopped_in_writing(typed("Tell me."))
+        for each in steps[:seen]:
+            await mind.mind.bus.publish(each)
+        newest = await mind.journal.entries(newest=True, limit=1)
+        place = newest[0].seq if newest else 0
+        for each in steps[seen:]:
+            await mind.mind.bus.publish(each)
+        async with a_look(live, after=place) as back:
+            missed = await back.until("snapshot")
+    assert names(missed) == [*["run_started", "reply_written"][seen:], "interrupted", "run_finished", "snapshot"]
+    assert payloads(missed, "interrupted")[0]["heard"] == "It begins so"
+
+
+@pytest.mark.shows("E21", "F20", "F22")
+async def test_who_comes_while_an_answer_is_stopped_is_told_of_that(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [ScriptedModel()]) as mind:
+        *begun, end = stopped_in_writing(typed("Tell me."))
+        slow = SlowJournal(mind.journal, lambda: mind.mind.bus.publish(end))
+        async with a_live(mind, journal=slow) as live:
+            for each in begun:
+                await mind.mind.bus.publish(each)
+            async with a_look(live, after=0) as look:
+                told = await look.until("snapshot")
+    assert names(told) == ["run_started", "reply_written", "interrupted", "run_finished", "snapshot"]
 
 
 @pytest.mark.shows("F20", "E21")

@@ -13,6 +13,7 @@ from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.live.live import packet_of
 from appliance.live.messages import MESSAGES, TO_CLIENT
 from appliance.live.steps import MOST_ARGUMENTS, MOST_CALLS, MOST_TEXT, Fact, Step, Steps
+from appliance.output.text import WRITTEN
 from appliance.reflexes.forget import FORGOTTEN
 from appliance.reflexes.record import REFLEX
 from appliance.timers.due import ENDED, RANG, STOPPED
@@ -128,10 +129,18 @@ def test_every_run_that_starts_finishes_once_and_none_that_did_not_start() -> No
     ]
 
 
-def test_who_reads_on_in_the_middle_of_a_run_is_told_its_end() -> None:
-    steps = Steps(from_the_middle=True)
-    told = facts(ui("run_finished", "r0", status="COMPLETED"), ui("run_finished", "put off"), steps=steps)
-    assert [(fact.name, fact.run_id) for fact in told] == [("run_finished", "r0")]
+def test_an_answer_in_writing_is_told_whole_whether_or_not_its_chunks_are_there() -> None:
+    chunk, written = (
+        ui("text_chunk", call_id="c", chunk="It is noon. "),
+        step(WRITTEN, SPOKEN, "", {"call_id": "c"}, "It is noon."),
+    )
+    stop = step(COMMAND, SPOKEN, "r1", {"command": "stop", "reason": "interrupted"})
+    for chunks in ([chunk], []):
+        told = facts(begun(), *chunks, written, stop, ui("run_finished", status="COMPLETED"))
+        whole, cut, _ = told[-3:]
+        assert (whole.name, whole.run_id) == ("reply_written", "r1")
+        assert whole.payload == {"event_id": "e1", "call_id": "c", "text": "It is noon."}
+        assert cut.payload == {"event_id": "e1", "heard": "It is noon.", "unsaid": ""}
 
 
 def test_what_is_kept_of_a_run_is_bounded() -> None:
@@ -157,4 +166,4 @@ def test_arguments_are_shown_as_what_they_are_or_as_they_were_written(args: str,
 
 def test_every_message_has_its_name() -> None:
     assert {"snapshot", "run_started", "text_chunk", "lost", "turn", "answer", "speech_ended"} <= {*MESSAGES}
-    assert len(MESSAGES) == 22
+    assert len(MESSAGES) == 23

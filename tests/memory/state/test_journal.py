@@ -141,6 +141,7 @@ async def test_pages_go_forward_and_the_newest_are_still_in_order(journal: Journ
     assert numbers(await journal.entries(newest=True, limit=3)) == [7, 8, 9]
     assert numbers(await journal.entries(topic=("a", "b"), newest=True, limit=3)) == [7, 8, 9]
     assert numbers(await journal.entries(topic="b", newest=True, limit=2, after=first[-1].seq)) == [7, 9]
+    assert numbers(await journal.entries(topic="b", newest=True, limit=1, before=first[-1].seq)) == [1]
     assert await journal.entries(after=first[-1].seq + 100) == []
 
 

@@ -144,6 +144,99 @@ def test_what_a_broken_connection_swallowed_of_an_answer_comes_whole(page: Page,
     expect(page.get_by_test_id("answer")).to_have_text("One, two, three.")
 
 
+def test_an_answer_in_plain_text_comes_back(page: Page, door: ScriptedDoor) -> None:
+    remember_plain_turn(door, "earlier", "What is the time?", "Ten past four.", "Tea time.")
+    page.reload()
+    expect(page.get_by_test_id("answer")).to_have_text("Ten past four.\n\nTea time.")
+    expect(page.get_by_role("link", name="Why?")).to_have_count(1)
+
+
+def test_what_a_broken_connection_swallowed_of_plain_text_comes_whole(page: Page, door: ScriptedDoor) -> None:
+    ask(page, door, "Count to three")
+    write(door, "One")
+    door.remember("reply_written", {"event_id": "event-1", "call_id": "reply-1", "text": "One, two, three."}, RUN)
+    door.remember("run_finished", {"event_id": "event-1", "status": "COMPLETED", "error": None}, RUN)
+    door.drop()
+    expect(page.get_by_test_id("answer")).to_have_text("One, two, three.")
+
+
+def test_the_end_of_an_answer_changes_nothing_of_what_stands_there(page: Page, door: ScriptedDoor) -> None:
+    door.snapshot |= {"run": in_hand("Look it up", "One moment.\nHere it")}
+    page.reload()
+    write(door, " is.")
+    door.say("reply_written", {"event_id": "event-1", "call_id": "reply-1", "text": "Here it is."}, RUN)
+    door.say("run_finished", {"event_id": "event-1", "status": "COMPLETED", "error": None}, RUN)
+    expect(page.get_by_test_id("turn")).to_have_attribute("data-status", "COMPLETED")
+    expect(page.get_by_test_id("answer")).to_have_text("One moment.\nHere it is.")
+
+
+def test_an_answer_aloud_comes_back_by_its_sentences(page: Page, door: ScriptedDoor) -> None:
+    door.remember("run_started", asked_again("Tell me a story"), RUN)
+    ask(page, door, "Tell me a story")
+    write(door, "Once there was a fox. It li")
+    for call, text in (
+        ("filler-event-1", "One moment."),
+        ("reply-1", "Once there was a fox."),
+        ("reply-1", "It lived in a wood."),
+    ):
+        door.remember("sentence", {"event_id": "event-1", "call_id": call, "text": text}, RUN)
+    cut = {"event_id": "event-1", "heard": "Once there was a fox. It lived", "unsaid": "in a wood. The end."}
+    door.remember("interrupted", cut, RUN)
+    door.remember("run_finished", {"event_id": "event-1", "status": "COMPLETED", "error": None}, RUN)
+    door.drop()
+    whole = "Once there was a fox. It lived in a wood. The end."
+    expect(page.get_by_test_id("answer")).to_have_text(whole)
+    page.reload()
+    expect(page.locator("del")).to_have_text(re.compile(r"^\s*in a wood\. The end\.$"))
+
+
+def test_a_stop_while_nobody_is_there_is_told_and_sent_later(page: Page, door: ScriptedDoor) -> None:
+    ask(page, door, "Tell me a story")
+    write(door, "Once there was a fox.")
+    door.is_away = True
+    door.drop()
+    expect(page.get_by_text("The connection is lost")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_test_id("notice")).to_contain_text("it is stopped then")
+    door.snapshot |= {"run": in_hand("Tell me a story", "Once there was a fox. It lived")}
+    door.is_away = False
+    assert door.next_message() == {"type": "stop"}
+
+
+def test_a_stop_for_an_answer_that_has_ended_meanwhile_stops_no_other(page: Page, door: ScriptedDoor) -> None:
+    ask(page, door, "Tell me a story")
+    door.is_away = True
+    door.drop()
+    expect(page.get_by_text("The connection is lost")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    door.snapshot |= {"run": in_hand("Another one", "Long ago") | {"event_id": "event-2", "run_id": "run-2"}}
+    door.is_away = False
+    expect(page.get_by_test_id("answer")).to_have_text("Long ago")
+    page.get_by_role("textbox").fill("Are you there?")
+    page.keyboard.press("Enter")
+    assert door.next_message()["type"] == "user_message"
+
+
+def test_what_the_page_was_too_slow_for_again_is_told_after_a_rest(own_page: Page, door: ScriptedDoor) -> None:
+    page = own_page
+    page.clock.install()
+    ask(page, door, "Tell me a story")
+    write(door, "Once there was a fox.")
+    door.say("heard", {"text": "he laughed", "event_id": None, "held_back": "nobody was addressed"})
+    door.say("lost", {"count": 1})
+    expect(page.get_by_test_id("held-back")).to_have_count(1)
+    cut = {"event_id": "event-1", "heard": "Once there was a fox.", "unsaid": ""}
+    door.remember("interrupted", cut, RUN)
+    door.remember("run_finished", {"event_id": "event-1", "status": "COMPLETED", "error": None}, RUN)
+    door.say("lost", {"count": 2})
+    door.say("snapshot", door.snapshot)
+    expect(page.get_by_test_id("turn")).to_have_attribute("data-status", "unknown")
+    page.clock.run_for(31_000)
+    expect(page.get_by_test_id("turn")).to_have_attribute("data-status", "COMPLETED")
+    expect(page.get_by_test_id("turn")).to_contain_text("Interrupted")
+    expect(page.get_by_test_id("held-back")).to_have_count(1)
+
+
 def test_a_question_that_may_be_lost_says_so(page: Page, door: ScriptedDoor) -> None:
     page.get_by_role("textbox").fill("Are you there?")
     page.keyboard.press("Enter")
@@ -276,6 +369,16 @@ def in_hand(content: str, text: str) -> dict[str, Json]:
         **{"parent_id": None, "started_at": "2026-11-22T17:00:00Z", "text": text, "call_id": "reply-1"},
         "tool_calls": [],
     }
+
+
+def remember_plain_turn(door: ScriptedDoor, event_id: str, content: str, *texts: str) -> None:
+    """Let a question have been answered in plain text, as most models do."""
+    run = f"run of {event_id}"
+    about: dict[str, Json] = {"event_id": event_id, "session": "console", "source": "console", "parent_id": None}
+    door.remember("run_started", about | {"content": content}, run)
+    for number, text in enumerate(texts):
+        door.remember("reply_written", {"event_id": event_id, "call_id": f"text {number}", "text": text}, run)
+    door.remember("run_finished", {"event_id": event_id, "status": "COMPLETED", "error": None}, run)
 
 
 def remember_turn(door: ScriptedDoor, event_id: str, content: str, text: str) -> None:

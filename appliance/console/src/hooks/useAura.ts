@@ -1,6 +1,7 @@
 // The appliance as components see it: a slice of the store, and what can be done with it.
 import { useShallow } from 'zustand/react/shallow'
 import { speechSink } from './speech'
+import { wordsNow } from './useWords'
 import { WebSocketManager } from '../socket/WebSocketManager'
 import { auraStore, SESSION, type Aura } from '../store/auraStore'
 import { preferenceStore } from '../store/preferenceStore'
@@ -45,5 +46,8 @@ export function ask(content: string, attachments: { id: string; name: string }[]
 /** Cut the answer short: its sound here at once, the rest by the appliance. */
 export function stop(): void {
   speechSink.cut()
-  socket.stop()
+  const { items, sounding, notice } = auraStore.getState()
+  const running = items.findLast((item) => item.kind === 'turn' && item.status === 'running')
+  const eventId = sounding?.eventId ?? (running?.kind === 'turn' ? running.eventId : null)
+  if (!socket.stop(eventId)) notice(wordsNow().talk.stopLater)
 }

@@ -8,6 +8,9 @@ export function useWords(): Words {
   return preferenceStore((preferences) => preferences.language) === 'zh' ? zh : en
 }
 
+/** The same, for what is said once and outside of a component. */
+export const wordsNow = (): Words => (preferenceStore.getState().language === 'zh' ? zh : en)
+
 /** The BCP 47 tag for dates and numbers. */
 export function useLocale(): string {
   return preferenceStore((preferences) => preferences.language) === 'zh' ? 'zh-CN' : 'en-GB'

@@ -43,6 +43,10 @@ export class WebSocketManager {
   private closed = false
   private isCaughtUp = false
   private lostAt = -LOST_REST
+  /** Set while the past is to be told again, because messages are missing that were not told since. */
+  private catchingUp: number | undefined
+  /** The event whose answer is to be cut short, until it has ended. */
+  private toStop: string | null = null
   private probing: number | undefined
   private lastSeq = 0
 
@@ -72,6 +76,7 @@ export class WebSocketManager {
   close(): void {
     this.closed = true
     clearTimeout(this.timer)
+    clearTimeout(this.catchingUp)
     removeEventListener('online', this.hurry)
     document.removeEventListener('visibilitychange', this.hurry)
     this.socket?.close()
@@ -107,9 +112,13 @@ export class WebSocketManager {
     if (this.socket?.readyState === WebSocket.OPEN) this.sendWaiting()
   }
 
-  /** Cut the answer short, as the word "stop" does. */
-  stop(): void {
-    this.sendNow({ type: 'stop' })
+  /**
+   * Cut the answer to an event short, as the word "stop" does: now, and again with the next connection if it still goes
+   * on then. False where there is no connection.
+   */
+  stop(eventId: string | null): boolean {
+    this.toStop = eventId
+    return this.sendNow({ type: 'stop' })
   }
 
   /** The microphone of this page begins; frames of int16 mono at 16 kHz follow. False where there is no connection. */
@@ -155,15 +164,31 @@ export class WebSocketManager {
       return
     }
     const message = JSON.parse(data) as ServerMessage
-    if (message.event === 'snapshot') this.isCaughtUp = true
-    if (message.event === 'lost' && this.isCaughtUp && Date.now() - this.lostAt > LOST_REST) {
-      this.lostAt = Date.now()
-      this.reconnect() // the journal tells again what this page was too slow for
-      return
+    if (message.event === 'lost' && this.isCaughtUp && !this.passesOver()) return
+    if (message.event === 'snapshot') {
+      this.isCaughtUp = true
+      if (this.toStop !== null && message.payload.run?.event_id === this.toStop) this.sendNow({ type: 'stop' })
+      else this.toStop = null
     }
-    if (typeof message.seq === 'number') this.lastSeq = message.seq
+    if (typeof message.seq === 'number' && this.catchingUp === undefined) this.lastSeq = message.seq
     if ('id' in message && message.id !== null) this.onTheirWay.delete(message.id)
     this.listener.onMessage(message)
+  }
+
+  /** The journal tells again what this page was too slow for; once more only after a rest, and until then it is missing. */
+  private passesOver(): boolean {
+    const rest = this.lostAt + LOST_REST - Date.now()
+    if (rest > 0) {
+      this.catchingUp ??= setTimeout(() => this.catchUp(), rest)
+      return true
+    }
+    this.catchUp()
+    return false
+  }
+
+  private catchUp(): void {
+    this.lostAt = Date.now()
+    this.reconnect()
   }
 
   private lost(socket: WebSocket): void {
@@ -202,6 +227,8 @@ export class WebSocketManager {
   private drop(): void {
     if (!this.socket) return
     clearTimeout(this.probing)
+    clearTimeout(this.catchingUp)
+    this.catchingUp = undefined
     if (this.onTheirWay.size > 0) this.listener.onUncertain([...this.onTheirWay])
     this.onTheirWay.clear()
     this.socket.onopen = this.socket.onmessage = this.socket.onclose = null

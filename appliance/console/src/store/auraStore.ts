@@ -75,7 +75,8 @@ const empty: Aura = {
 export const auraStore = create<Aura & Changes>()((set) => ({
   ...empty,
   connected: (connection) => set({ connection, isCaughtUp: false }),
-  receive: (message) => set((aura) => ({ items: told(aura.items, message), ...beside(aura, message) })),
+  receive: (message) =>
+    set((aura) => ({ items: told(aura.items, message, !aura.isCaughtUp), ...beside(aura, message) })),
   ask: (content, attachments) => {
     const id = madeKey()
     set((aura) => ({ items: asked(aura.items, id, content, attachments, new Date().toISOString()) }))

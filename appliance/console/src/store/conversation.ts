@@ -3,10 +3,12 @@ import type {
   AnswerMessage,
   ErrorMessage,
   Forgotten,
-  Heard,
+  HeardMessage,
   JsonValue,
+  ReplyWritten,
   RunInHand,
   RunStarted,
+  Sentence,
   ServerMessage,
   TextChunk,
   ToolCall as ToolCallInJournal,
@@ -50,7 +52,7 @@ export interface Turn {
   at: string
 }
 
-/** The words of one call of `reply`. */
+/** The words of one reply: of a call of `reply`, or what the model writes as plain text. */
 export interface Reply {
   callId: string
   text: string
@@ -109,8 +111,11 @@ export function noticed(items: readonly Item[], text: string, isProblem: boolean
   return limited([...items, { kind: 'notice', key: madeKey(), text, isProblem, at }])
 }
 
-/** The conversation after a message; the same array where it says nothing of it. */
-export function told(items: Item[], message: ServerMessage): Item[] {
+/**
+ * The conversation after a message; the same array where it says nothing of it. `isPast` while the past is told again:
+ * then what was said aloud is known by its sentences alone.
+ */
+export function told(items: Item[], message: ServerMessage, isPast = false): Item[] {
   switch (message.event) {
     case 'snapshot':
       return message.payload.run ? restored(items, message.payload.run, message.at) : ended(items)
@@ -118,14 +123,19 @@ export function told(items: Item[], message: ServerMessage): Item[] {
       return started(items, message.run_id, message.payload, message.at)
     case 'text_chunk':
       return changed(items, byRun(message.run_id), (turn) => written(turn, message.payload))
+    case 'reply_written':
+      return changed(items, byEvent(message.payload.event_id), (turn) => whole(turn, message.payload))
+    case 'sentence':
+      return isPast ? said(items, message.payload) : items
     case 'tool_call_started':
     case 'tool_call_finished':
       return changed(items, byRun(message.run_id), (turn) => called(turn, message))
     case 'interrupted': {
       const { heard, unsaid } = message.payload
+      const all = `${heard} ${unsaid}`.trim()
       return changed(items, byEvent(message.payload.event_id), (turn) => ({
         ...turn,
-        text: turn.text || `${heard} ${unsaid}`.trim(),
+        text: all.length > turn.text.length ? all : turn.text,
         interrupted: { heard, unsaid },
       }))
     }
@@ -134,7 +144,7 @@ export function told(items: Item[], message: ServerMessage): Item[] {
       return changed(items, byRun(message.run_id), (turn) => ({ ...turn, status, error: error ?? null }))
     }
     case 'heard':
-      return heard(items, message.payload, message.at)
+      return heard(items, message)
     case 'forgotten':
       return without(items, message.payload)
     case 'answer':
@@ -224,6 +234,29 @@ function written(turn: Turn, { call_id: callId, chunk }: TextChunk): Turn {
   return withReply(turn, callId, (known?.text ?? '') + chunk)
 }
 
+/** A reply in writing as it is in the end; what stands here is shorter where something of it was missed. */
+function whole(turn: Turn, { call_id: callId, text }: ReplyWritten): Turn {
+  const known = turn.replies.find((reply) => reply.callId === callId)
+  return known && known.text.length >= text.length ? turn : withReply(turn, callId, text)
+}
+
+/** A sentence that sounded: of an answer aloud the journal has nothing else. A sign that it goes on is none of it. */
+function said(items: Item[], { event_id: eventId, call_id: callId, text }: Sentence): Item[] {
+  if (!eventId || callId === `filler-${eventId}`) return items
+  return changed(items, byEvent(eventId), (turn) => {
+    const known = turn.replies.find((reply) => reply.callId === callId)?.text ?? ''
+    return known.includes(text) ? turn : withReply(turn, callId, goingOn(known, text))
+  })
+}
+
+/** Words with a sentence behind them, of which they may have the beginning. */
+function goingOn(words: string, sentence: string): string {
+  for (let from = Math.max(words.length - sentence.length, 0); from < words.length; from++) {
+    if (sentence.startsWith(words.slice(from))) return words.slice(0, from) + sentence
+  }
+  return words ? `${words} ${sentence}` : sentence
+}
+
 function withReply(turn: Turn, callId: string, text: string): Turn {
   const isKnown = turn.replies.some((reply) => reply.callId === callId)
   const replies = isKnown
@@ -266,9 +299,14 @@ function refused(items: Item[], { id, payload, at }: ErrorMessage): Item[] {
   return after === items ? noticed(items, payload.sentence, true, at) : after
 }
 
-function heard(items: Item[], payload: Heard, at: string): Item[] {
+function heard(items: Item[], { payload, at, seq }: HeardMessage): Item[] {
   const { text: content, held_back: reason, event_id: eventId } = payload
-  if (reason) return added(items, { kind: 'held_back', key: madeKey(), text: content, reason, at })
+  if (reason) {
+    const key = seq === null ? madeKey() : `heard-${seq}` // the past may be told twice
+    return items.some((item) => item.key === key)
+      ? items
+      : added(items, { kind: 'held_back', key, text: content, reason, at })
+  }
   if (!eventId) return items
   const here = items.find((item): item is Turn => item.kind === 'turn' && isFor(item, { event_id: eventId, content }))
   if (here?.eventId) return items

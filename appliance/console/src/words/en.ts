@@ -54,6 +54,7 @@ export const en = {
     write: 'Write to nakari…',
     send: 'Send',
     stop: 'Stop',
+    stopLater: 'The connection is lost. If the answer still goes on when it is back, it is stopped then.',
     hold: 'Hold to talk',
     holding: 'Let go to send',
     open: 'Keep the microphone open',

@@ -55,6 +55,7 @@ export const zh: Words = {
     write: '写给 nakari…',
     send: '发送',
     stop: '停止',
+    stopLater: '连接断开了。恢复连接时，如果回答还在继续，就会停止它。',
     hold: '按住说话',
     holding: '松开发送',
     open: '保持麦克风打开',

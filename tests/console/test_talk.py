@@ -73,6 +73,44 @@ def test_an_interruption_strikes_out_what_was_not_heard(page: Page, door: Script
     expect(page.get_by_test_id("answer")).to_have_text("Once there was a fox. It lived in a wood.")
 
 
+def test_what_comes_within_a_frame_is_one_change(own_page: Page, door: ScriptedDoor) -> None:
+    page = own_page
+    page.clock.install(time=0)
+    ask(page, door, "Count to three")
+    expect(page.get_by_test_id("turn")).to_have_attribute("data-status", "running")
+    page.evaluate(
+        """() => {
+          window.seen = []
+          const look = () => window.seen.push(document.querySelector('[data-testid=answer]')?.textContent ?? '')
+          new MutationObserver(look).observe(document.body, {childList: true, subtree: true, characterData: true})
+        }"""
+    )
+    page.clock.pause_at(3_600_000)
+    for chunk in ("One", ", two", ", three."):
+        write(door, chunk)
+    door.say("tool_call_started", {"call_id": "c1", "tool_name": "weather", "args": {}}, RUN)
+    expect(page.get_by_test_id("tool")).to_have_count(1)
+    assert {*page.evaluate("window.seen")} == {"One, two, three."}
+
+
+def test_a_long_answer_is_laid_out_at_its_end_alone(page: Page, door: ScriptedDoor) -> None:
+    for words in ("twenty words of it and ", "很长的回答没有空格𠮷"):
+        ask(page, door, words, words)
+        begun = words * 1_000
+        write(door, begun, words)
+        answer = page.get_by_test_id("answer").last
+        expect(answer).to_have_text(begun.strip())
+        answer.evaluate("answer => { window.nodes = [...answer.childNodes].filter(node => node.nodeType === 3) }")
+        before = page.evaluate("window.nodes.map(node => node.data)")
+        write(door, "the end.", words)
+        expect(answer).to_have_text(f"{begun}the end.")
+        after = page.evaluate("window.nodes.map(node => node.data)")
+        assert len(after) > 2
+        assert max(map(len, after)) <= 4_000
+        assert after[:-1] == before[:-1]
+        assert not any("\udc00" <= piece[0] <= "\udfff" for piece in after)
+
+
 def test_two_replies_of_a_run_are_two_paragraphs(page: Page, door: ScriptedDoor) -> None:
     ask(page, door, "Look it up")
     write(door, "One moment.")

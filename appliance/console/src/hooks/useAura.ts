@@ -4,6 +4,7 @@ import { speechSink } from './speech'
 import { wordsNow } from './useWords'
 import { WebSocketManager } from '../socket/WebSocketManager'
 import { auraStore, SESSION, type Aura } from '../store/auraStore'
+import { FrameBuffer } from '../store/frame'
 import { preferenceStore } from '../store/preferenceStore'
 
 /** A slice of what is known of the appliance; the component is drawn anew when the slice changes. */
@@ -11,16 +12,19 @@ export function useAura<Slice>(slice: (aura: Aura) => Slice): Slice {
   return auraStore(useShallow(slice))
 }
 
+const frames = new FrameBuffer((message) => auraStore.getState().receive(message))
+
 /** The page's one connection. */
 export const socket = new WebSocketManager({
   onConnection: (connection) => {
     if (connection !== 'open') speechSink.cut()
+    frames.flush()
     auraStore.getState().connected(connection)
   },
   onMessage: (message) => {
     if (message.event === 'speech_started') speechSink.start(message.payload.sample_rate)
     if (message.event === 'interrupted') speechSink.cut()
-    auraStore.getState().receive(message)
+    frames.take(message)
   },
   onSound: (pcm) => speechSink.play(pcm),
   onUncertain: (ids) => auraStore.getState().doubt(ids),

@@ -120,7 +120,7 @@ function Answer({ turn }: { turn: Turn }) {
 
 /** The answer's words; what was cut off is struck out. */
 function AnswerWords({ turn }: { turn: Turn }) {
-  if (!turn.interrupted) return turn.text
+  if (!turn.interrupted) return piecesOf(turn.text)
   const { heard, unsaid } = turn.interrupted
   if (!heard && !unsaid) return turn.text
   const isPart = turn.text.startsWith(heard)
@@ -132,6 +132,24 @@ function AnswerWords({ turn }: { turn: Turn }) {
     </>
   )
 }
+
+const PIECE = 2_000 // characters, and up to twice as many before the next space
+
+/** A text node for each piece: of a long answer that grows the browser shapes only the last one anew. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = []
+  let start = 0
+  while (text.length - start > 2 * PIECE) {
+    const space = text.slice(start + PIECE, start + 2 * PIECE).search(/\s/)
+    const end = start + PIECE + (space < 0 ? PIECE - Number(isHalf(text, start + 2 * PIECE)) : space)
+    pieces.push(text.slice(start, end))
+    start = end
+  }
+  return [...pieces, text.slice(start)]
+}
+
+/** Whether a character's two halves stand on both sides of a place. */
+const isHalf = (text: string, place: number): boolean => /[\uDC00-\uDFFF]/.test(text.charAt(place))
 
 function waitingWord(turn: Turn, words: Words): string {
   if (turn.status === 'sending') return words.talk.sending

@@ -391,6 +391,46 @@ def test_a_file_that_is_dropped_goes_along(page: Page, door: ScriptedDoor) -> No
     expect(page.get_by_test_id("attached")).to_have_count(0)
 
 
+def test_what_is_half_typed_is_there_again_after_another_view(page: Page, door: ScriptedDoor) -> None:
+    picked = {"name": "plan.txt", "mimeType": "text/plain", "buffer": b"the garden in spring"}
+    page.locator("input[type=file]").set_input_files(picked)  # type: ignore[arg-type]
+    page.get_by_role("textbox").fill("What is")
+    page.get_by_role("link", name="Now").click()
+    expect(page.get_by_role("textbox", name="Write to")).to_have_count(0)
+    page.get_by_role("link", name="Talk").click()
+    expect(page.get_by_role("textbox", name="Write to")).to_have_value("What is")
+    expect(page.get_by_test_id("attached")).to_contain_text("plan.txt")
+
+
+def test_of_a_long_answer_a_screen_reader_is_told_the_beginning(page: Page, door: ScriptedDoor) -> None:
+    ask(page, door, "Tell me a story")
+    write(door, "Once there was a fox. " * 40)
+    door.say("run_finished", {"event_id": "event-1", "status": "COMPLETED", "error": None}, RUN)
+    told = page.get_by_role("status").filter(has_text="Once there was a fox.")
+    expect(told).to_have_text(re.compile(r"^(Once there was a fox\. ){13}…$"))
+
+
+def test_hebrew_and_arabic_are_read_from_the_right(page: Page, door: ScriptedDoor) -> None:
+    ask(page, door, "מה השעה?")
+    write(door, "الساعة الرابعة.\nFour o'clock.")
+    door.say("heard", {"text": "שלום", "event_id": None, "held_back": "nobody was addressed"})
+    expect(page.get_by_test_id("held-back")).to_be_visible()
+    for words in ("[data-testid=question]", "[data-testid=answer]", "[data-testid=held-back] q"):
+        assert page.locator(words).evaluate("words => getComputedStyle(words).direction") == "rtl"
+    page.get_by_role("textbox").fill("שלום")
+    assert page.get_by_role("textbox").evaluate("field => getComputedStyle(field).direction") == "rtl"
+    places = page.get_by_test_id("answer").evaluate(
+        """answer => ['الساعة', 'Four'].map(word => {
+          const range = document.createRange()
+          range.setStart(answer.firstChild, answer.textContent.indexOf(word))
+          range.setEnd(answer.firstChild, answer.textContent.indexOf(word) + word.length)
+          const [here, all] = [range.getBoundingClientRect(), answer.getBoundingClientRect()]
+          return [here.left - all.left, all.right - here.right].map(Math.round)
+        })"""
+    )
+    assert (places[0][1], places[1][0]) == (0, 0), "each line begins at its own side"
+
+
 def test_a_question_names_its_time_and_zone(page: Page, door: ScriptedDoor) -> None:
     page.get_by_role("textbox").fill("When is it?")
     page.keyboard.press("Enter")

@@ -33,7 +33,11 @@ export function Why({ what }: { what: string }) {
     <div data-testid="why" className="space-y-2 text-sm">
       <p>
         <span className="text-soft">{words.why.event(event.type, event.source ?? '')}</span>
-        {event.words && <span className="block break-words font-medium">{event.words}</span>}
+        {event.words && (
+          <span dir="auto" className="block break-words font-medium">
+            {event.words}
+          </span>
+        )}
       </p>
       {event.evidence && (
         <p className="text-soft">
@@ -65,7 +69,9 @@ function StepLine({ step }: { step: Step }) {
         {at}
       </time>
       <div className="min-w-0 flex-1">
-        <p className="break-words">{told.line}</p>
+        <p dir="auto" className="break-words">
+          {told.line}
+        </p>
         {told.more && (
           <details>
             <summary className="text-soft">{words.talk.result}</summary>

@@ -1,15 +1,9 @@
 // Files for the next question: by button, drop or paste; each is sent at once and known by its id.
 import { useCallback, useState, type DragEvent } from 'react'
 import { attach } from '../socket/requests'
-import { auraStore } from '../store/auraStore'
+import { auraStore, type HeldFile } from '../store/auraStore'
+import { useAura } from './useAura'
 import { sentenceOf } from './useRequest'
-
-export interface HeldFile {
-  key: string
-  name: string
-  /** null while it is on its way. */
-  id: string | null
-}
 
 export interface Files {
   held: HeldFile[]
@@ -27,18 +21,19 @@ export interface Files {
 }
 
 let made = 0
+const { hold } = auraStore.getState()
 
 export function useFiles(): Files {
-  const [held, setHeld] = useState<HeldFile[]>([])
+  const held = useAura((aura) => aura.files)
   const [isOver, setOver] = useState(false)
-  const remove = useCallback((key: string) => setHeld((before) => before.filter((file) => file.key !== key)), [])
+  const remove = useCallback((key: string) => hold((before) => before.filter((file) => file.key !== key)), [])
   const add = useCallback(
     (files: Iterable<File>) => {
       for (const file of files) {
         const key = `file-${++made}`
-        setHeld((before) => [...before, { key, name: file.name, id: null }])
+        hold((before) => [...before, { key, name: file.name, id: null }])
         attach(file).then(
-          ({ id }) => setHeld((before) => before.map((each) => (each.key === key ? { ...each, id } : each))),
+          ({ id }) => hold((before) => before.map((each) => (each.key === key ? { ...each, id } : each))),
           (error: unknown) => {
             remove(key)
             auraStore.getState().notice(sentenceOf(error), true)
@@ -65,7 +60,7 @@ export function useFiles(): Files {
   }
   const take = () => {
     const ready = held.flatMap(({ id, name }) => (id ? [{ id, name }] : []))
-    setHeld([])
+    hold(() => [])
     return ready
   }
   return { held, isOver, isSending: held.some((file) => file.id === null), add, remove, take, dropping }

@@ -13,6 +13,14 @@ export interface Sounding {
   text: string
 }
 
+/** A file that belongs to the next question. */
+export interface HeldFile {
+  key: string
+  name: string
+  /** null while it is on its way. */
+  id: string | null
+}
+
 export interface Aura {
   connection: Connection
   /** Whether what comes is new: before that the past is told again, up to a snapshot. */
@@ -22,6 +30,10 @@ export interface Aura {
   tool: string | null
   muted: boolean
   items: Item[]
+  /** What is typed and not sent yet: it stays while another view is looked at. */
+  draft: string
+  /** Files for the next question. */
+  files: HeldFile[]
   counts: Record<string, number>
   /** Grows whenever something in the mailbox or a timer has changed: whoever shows them asks anew. */
   mailboxAge: number
@@ -31,7 +43,7 @@ export interface Aura {
   ringing: TimerChanged[]
   levels: Levels | null
   sounding: Sounding | null
-  /** The last sentences for a screen reader: an answer once it is whole, and what rings. */
+  /** The last sentences for a screen reader: the beginning of an answer once it is whole, and what rings. */
   announcement: string
   /** Messages that this page was too slow for. */
   lost: number
@@ -44,6 +56,8 @@ interface Changes {
   receive(message: ServerMessage): void
   /** Put a question into the conversation, and return the id by which its answer will name it. */
   ask(content: string, attachments: string[]): string
+  write(draft: string): void
+  hold(change: (files: HeldFile[]) => HeldFile[]): void
   /** Nobody knows whether these arrived. */
   doubt(ids: string[]): void
   notice(text: string, isProblem?: boolean): void
@@ -61,6 +75,8 @@ const empty: Aura = {
   tool: null,
   muted: false,
   items: [],
+  draft: '',
+  files: [],
   counts: {},
   mailboxAge: 0,
   forgotten: 0,
@@ -82,11 +98,13 @@ export const auraStore = create<Aura & Changes>()((set) => ({
     set((aura) => ({ items: asked(aura.items, id, content, attachments, new Date().toISOString()) }))
     return id
   },
+  write: (draft) => set({ draft }),
+  hold: (change) => set((aura) => ({ files: change(aura.files) })),
   doubt: (ids) => set((aura) => ({ items: doubted(aura.items, ids) })),
   notice: (text, isProblem = false) =>
     set((aura) => ({ items: noticed(aura.items, text, isProblem, new Date().toISOString()), announcement: text })),
   announce: (text) => set({ announcement: text }),
-  clear: () => set({ items: [] }),
+  clear: () => set({ items: [], draft: '', files: [] }),
   silence: (id) => set((aura) => ({ ringing: aura.ringing.filter((timer) => timer.id !== id) })),
 }))
 
@@ -115,9 +133,7 @@ function beside(aura: Aura, message: ServerMessage): Partial<Aura> {
     case 'speech_ended':
       return { sounding: null }
     case 'run_finished':
-      return aura.version
-        ? { announcement: wholeAnswer(aura.items, message.payload.event_id) ?? aura.announcement }
-        : {}
+      return aura.version ? { announcement: answerOf(aura.items, message.payload.event_id) ?? aura.announcement } : {}
     case 'lost':
       return aura.version ? { lost: aura.lost + message.payload.count } : {}
     case 'turn':
@@ -137,7 +153,18 @@ function ringingAfter(ringing: TimerChanged[], { payload: timer, at }: TimerMess
   return rings ? { ringing: [...others, timer], announcement: timer.label } : { ringing: others }
 }
 
-function wholeAnswer(items: Item[], eventId: string): string | undefined {
+/** A finished answer for a screen reader. */
+function answerOf(items: Item[], eventId: string): string | undefined {
   const turn = items.find((item) => item.kind === 'turn' && item.eventId === eventId)
-  return turn?.kind === 'turn' && turn.text ? turn.text : undefined
+  return turn?.kind === 'turn' && turn.text ? beginningOf(turn.text) : undefined
+}
+
+const LONGEST_ANNOUNCED = 300 // characters
+
+/** As much of an answer as is told unasked: the whole of a long one stands in the conversation, to be read at will. */
+function beginningOf(text: string): string {
+  if (text.length <= LONGEST_ANNOUNCED) return text
+  const cut = text.slice(0, LONGEST_ANNOUNCED)
+  const sentences = /^.*(?:[.!?](?=\s)|[。！？])/su.exec(cut) ?? /^.*[\s，]/su.exec(cut)
+  return `${(sentences?.[0] ?? cut).trimEnd()} …`
 }

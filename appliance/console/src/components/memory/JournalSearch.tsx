@@ -84,7 +84,9 @@ function EntryRow({ entry }: { entry: Entry }) {
           </button>
         )}
       </div>
-      <p className="whitespace-pre-wrap break-words">{entry.words}</p>
+      <p dir="auto" className="whitespace-pre-wrap break-words">
+        {entry.words}
+      </p>
       {isOpen && (
         <div className="mt-2 border-l-2 border-accent pl-3">
           <Why what={entry.event_id} />

@@ -28,12 +28,14 @@ export function NodeDetails({ node, graph, kinds, choose }: Shown) {
     >
       <div className="flex items-start gap-2">
         <div className="min-w-0 flex-1">
-          <h2 className="break-words text-lg font-semibold leading-snug">{title}</h2>
+          <h2 dir="auto" className="break-words text-lg font-semibold leading-snug">
+            {title}
+          </h2>
           <p className="mt-1 flex flex-wrap gap-x-3 text-sm text-soft">
             {node.labels.map((label) => (
               <span key={label} className="flex items-center gap-1.5">
                 <Dot kind={kinds.get(label)} />
-                {label}
+                <bdi>{label}</bdi>
               </span>
             ))}
           </p>
@@ -80,7 +82,9 @@ function Neighbour({ link, node, graph, kinds, choose }: Shown & { link: GraphLi
       >
         <span className="shrink-0 font-mono text-xs text-soft">{isOut ? `${link.type} →` : `← ${link.type}`}</span>
         <Dot kind={kinds.get(other.labels[0] ?? '')} />
-        <span className="min-w-0 truncate">{titleOf(other)}</span>
+        <span dir="auto" className="min-w-0 truncate">
+          {titleOf(other)}
+        </span>
       </button>
     </li>
   )
@@ -92,7 +96,9 @@ export function Properties({ properties }: { properties: Record<string, Json> })
       {Object.entries(properties).map(([name, value]) => (
         <div key={name}>
           <dt className="font-mono text-xs text-soft">{name}</dt>
-          <dd className="whitespace-pre-wrap break-words">{asText(value)}</dd>
+          <dd dir="auto" className="whitespace-pre-wrap break-words">
+            {asText(value)}
+          </dd>
         </div>
       ))}
     </dl>

@@ -23,7 +23,7 @@ export function NodeList({ sketch, kinds, selected, onSelect }: Listed) {
         <section key={label} aria-label={label || words.memory.unlabelled}>
           <h2 className="heading mb-1 flex items-center gap-2">
             <Dot kind={kinds.get(label)} />
-            {label || words.memory.unlabelled}
+            <bdi>{label || words.memory.unlabelled}</bdi>
             <span className="font-normal tabular-nums">{nodes.length}</span>
           </h2>
           <Nodes {...{ nodes, degrees, selected, onSelect }} />
@@ -57,7 +57,9 @@ function Nodes({
               className="button min-h-9 max-w-full px-2.5 aria-pressed:border-accent aria-pressed:bg-accent-wash"
               onClick={() => onSelect(node.id)}
             >
-              <span className="truncate">{titleOf(node)}</span>
+              <span dir="auto" className="truncate">
+                {titleOf(node)}
+              </span>
               <span className="text-xs text-soft" aria-label={words.memory.linksOf(degrees.get(node.id) ?? 0)}>
                 {degrees.get(node.id) ?? 0}
               </span>

@@ -51,11 +51,18 @@ export function ResultTable({ answer: { records, truncated } }: { answer: Record
 function Value({ value }: { value: Json }) {
   const short = shortOf(value)
   const isWhole = value === null || (typeof value !== 'object' && short.length <= LONGEST_CELL)
-  if (isWhole) return <span className="break-words">{short}</span>
+  if (isWhole)
+    return (
+      <span dir="auto" className="break-words">
+        {short}
+      </span>
+    )
   const cut = short.length > LONGEST_CELL ? `${short.slice(0, LONGEST_CELL)}…` : short
   return (
     <details>
-      <summary className="break-words">{cut}</summary>
+      <summary dir="auto" className="break-words">
+        {cut}
+      </summary>
       <pre className="mt-1 max-h-72 overflow-auto whitespace-pre-wrap break-words rounded-lg bg-raised p-2 font-mono text-xs">
         {JSON.stringify(value, null, 2).slice(0, LONGEST_WHOLE)}
       </pre>

@@ -89,7 +89,9 @@ function EventRow({ event, again }: { event: Waiting; again(): void }) {
     <li data-testid="event" className="py-2.5">
       <div className="flex items-center gap-1">
         <div className="min-w-0 flex-1">
-          <p className="break-words font-medium">{shown}</p>
+          <p dir="auto" className="break-words font-medium">
+            {shown}
+          </p>
           <p className="text-sm text-soft">
             {event.type} · {words.now.priorityOf(String(event.priority))}
             {event.when !== 'now' && ` · ${words.now.wakes(when)}`}
@@ -143,7 +145,9 @@ function GivenUp() {
         {data.events.map((event) => (
           <li key={event.id} className="flex items-center gap-2 py-2.5">
             <div className="min-w-0 flex-1">
-              <p className="truncate font-medium">{event.content ?? event.type}</p>
+              <p dir="auto" className="truncate font-medium">
+                {event.content ?? event.type}
+              </p>
               <p className="text-sm text-soft">{event.reason}</p>
             </div>
             <button

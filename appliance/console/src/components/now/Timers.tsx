@@ -45,7 +45,9 @@ function TimerRow({ timer, left, again }: { timer: Timer; left: number; again():
         <Icon name="timer" />
       </span>
       <div className="min-w-0 flex-1">
-        <p className="truncate font-medium">{timer.label || words.now.unnamed}</p>
+        <p dir="auto" className="truncate font-medium">
+          {timer.label || words.now.unnamed}
+        </p>
         <p className="text-sm text-soft">
           {words.now.due(at)}
           {timer.repeats && ` · ${words.now.repeats}`}

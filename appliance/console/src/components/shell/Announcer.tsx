@@ -1,4 +1,4 @@
-// What a screen reader is told without being asked: whole answers, what rings, problems.
+// What a screen reader is told without being asked: how a finished answer begins, what rings, problems.
 import { useAura } from '../../hooks/useAura'
 
 export function Announcer() {

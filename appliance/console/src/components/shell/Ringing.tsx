@@ -23,7 +23,7 @@ export function Ringing() {
     >
       <Icon name="bell" />
       <p className="min-w-0 flex-1 font-medium">
-        {words.now.rings}: {ringing.map((timer) => timer.label || words.now.unnamed).join(', ')}
+        {words.now.rings}: <bdi>{ringing.map((timer) => timer.label || words.now.unnamed).join(', ')}</bdi>
       </p>
       <button type="button" className="button" onClick={() => end('snooze')}>
         {words.now.snooze}

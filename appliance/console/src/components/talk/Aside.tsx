@@ -10,7 +10,10 @@ export function HeldBackWords({ item }: { item: HeldBack }) {
       data-testid="held-back"
       className="ml-auto w-fit max-w-[85%] rounded-2xl border border-dashed border-line px-4 py-2 text-sm text-soft"
     >
-      <span className="font-medium">{words.talk.heldBack}</span> ({item.reason}): <q className="italic">{item.text}</q>
+      <span className="font-medium">{words.talk.heldBack}</span> ({item.reason}):{' '}
+      <q dir="auto" className="italic">
+        {item.text}
+      </q>
     </p>
   )
 }
@@ -20,6 +23,7 @@ export function NoticeWords({ item }: { item: Notice }) {
   return (
     <p
       data-testid="notice"
+      dir="auto"
       className={`whitespace-pre-wrap rounded-2xl px-4 py-2.5 text-sm ${item.isProblem ? 'bg-danger-wash text-danger' : 'bg-raised text-ink'}`}
     >
       {item.text}

@@ -14,7 +14,9 @@ export function Attached({ files }: { files: Files }) {
           data-testid="attached"
           className="flex max-w-full items-center gap-1 rounded-xl bg-raised pl-3 text-sm"
         >
-          <span className={`truncate ${file.id === null ? 'animate-pulse text-soft' : ''}`}>{file.name}</span>
+          <span dir="auto" className={`truncate ${file.id === null ? 'animate-pulse text-soft' : ''}`}>
+            {file.name}
+          </span>
           <button
             type="button"
             aria-label={words.talk.detach(file.name)}

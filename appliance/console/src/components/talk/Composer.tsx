@@ -1,10 +1,11 @@
 // Where a person writes, speaks and attaches; Enter sends, Shift+Enter begins a line.
-import { useRef, useState, type ClipboardEvent, type FormEvent, type KeyboardEvent } from 'react'
+import { useRef, type ClipboardEvent, type FormEvent, type KeyboardEvent } from 'react'
 import { useCommands } from '../../hooks/useCommands'
 import type { Files } from '../../hooks/useFiles'
 import { useMicrophone } from '../../hooks/useMicrophone'
 import { ask, stop, useAura } from '../../hooks/useAura'
 import { useWords } from '../../hooks/useWords'
+import { auraStore } from '../../store/auraStore'
 import { preferenceStore } from '../../store/preferenceStore'
 import { Icon } from '../Icon'
 import { Attached } from './Attached'
@@ -13,7 +14,8 @@ import { HoldToTalk } from './HoldToTalk'
 
 export function Composer({ files }: { files: Files }) {
   const words = useWords()
-  const [text, setText] = useState('')
+  const text = useAura((aura) => aura.draft)
+  const setText = auraStore.getState().write
   const commands = useCommands(text)
   const field = useRef<HTMLTextAreaElement>(null)
   const send = (submitted?: FormEvent) => {
@@ -49,6 +51,7 @@ export function Composer({ files }: { files: Files }) {
           <textarea
             ref={field}
             rows={1}
+            dir="auto"
             value={text}
             onChange={(changed) => setText(changed.target.value)}
             onKeyDown={onKey}

@@ -36,6 +36,7 @@ function Part({ name, text }: { name: string; text: string }) {
       <dd>
         <pre
           tabIndex={0}
+          dir="auto"
           className="mt-1 max-h-72 overflow-auto whitespace-pre-wrap break-words rounded-lg bg-raised p-2.5 font-mono text-[0.8125rem]"
         >
           {text || '–'}

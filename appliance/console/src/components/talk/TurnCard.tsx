@@ -41,7 +41,7 @@ function Question({ turn }: { turn: Turn }) {
   if (!who)
     return (
       <p className="text-sm text-soft">
-        {words.talk.ofItself} · {time} · {turn.content}
+        {words.talk.ofItself} · {time} · <bdi>{turn.content}</bdi>
       </p>
     )
   return (
@@ -51,13 +51,13 @@ function Question({ turn }: { turn: Turn }) {
         {who} · <time dateTime={turn.at}>{time}</time>
       </p>
       <div className="rounded-2xl rounded-tr-md bg-accent-wash px-4 py-2.5">
-        <p data-testid="question" className="whitespace-pre-wrap break-words">
+        <p data-testid="question" dir="auto" className="whitespace-pre-wrap break-words">
           {turn.content}
         </p>
         {turn.attachments.map((name) => (
           <p key={name} className="mt-1 flex items-center gap-1.5 text-sm text-soft">
             <Icon name="attach" size={16} />
-            {name}
+            <bdi>{name}</bdi>
           </p>
         ))}
       </div>
@@ -83,7 +83,7 @@ function Answer({ turn }: { turn: Turn }) {
   return (
     <div className="max-w-[92%]">
       {turn.text && (
-        <p data-testid="answer" className="whitespace-pre-wrap break-words text-[1.0625rem] leading-relaxed">
+        <p data-testid="answer" dir="auto" className="whitespace-pre-wrap break-words text-[1.0625rem] leading-relaxed">
           <AnswerWords turn={turn} />
           {turn.status === 'running' && !turn.interrupted && (
             <span

@@ -196,7 +196,7 @@ class LiteLlmModel:
 
     async def _chunks(self, request: Mapping[str, Any], accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
         await self._reach()
-        call = self._thread.call(request)
+        call = self._thread.call(request, self._patience.last)
         has_begun = self._was_reached = False
         try:
             while (chunk := await call.next()) is not None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from inspect import isawaitable
-from typing import Any
+from typing import Any, Self
 
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -60,10 +60,13 @@ class LiteLlmThread:
             portal.start_task_soon(portal.stop, True)
             await asyncio.to_thread(self._stack.close)
 
-    def call(self, request: Mapping[str, Any]) -> "ThreadedCall":
-        """Begin a streaming call with these arguments of `litellm.acompletion`. To be used in a running event loop."""
+    def call(self, request: Mapping[str, Any], last_wait: float) -> "ThreadedCall":
+        """Begin a streaming call with these arguments of `litellm.acompletion`. To be used in a running event loop.
+
+        `last_wait` are the seconds to wait for more behind the finish_reason (see `Patience.last`).
+        """
         assert self._portal is not None, "start() comes first"
-        call = ThreadedCall()
+        call = ThreadedCall(last_wait)
         call.task = self._portal.start_task_soon(call.run, request)
         return call
 
@@ -81,7 +84,8 @@ class ThreadedCall:
 
     task: "Future[None]"
 
-    def __init__(self) -> None:
+    def __init__(self, last_wait: float) -> None:
+        self._last_wait = last_wait
         self._here = asyncio.get_running_loop()
         self._there: asyncio.AbstractEventLoop | None = None
         self._waiting: asyncio.Queue[Chunk | CallFailed | None] = asyncio.Queue(CHUNKS_AHEAD + 2)
@@ -123,6 +127,7 @@ class ThreadedCall:
         _send_as_it_is()
         stream = await litellm.acompletion(**request, **_client_of(request["model"]))
         _keep_details(stream.completion_stream)
+        stream.completion_stream = _UntilFinished(stream, self._last_wait)
         try:
             async for chunk in stream:
                 await self._credits.acquire()
@@ -137,6 +142,35 @@ class ThreadedCall:
 
     def _hand_over(self, item: Chunk | CallFailed | None) -> None:
         self._here.call_soon_threadsafe(self._waiting.put_nowait, item)
+
+
+class _UntilFinished:
+    """A provider's stream that ends where nothing follows its finish_reason: litellm would wait for its closing."""
+
+    def __init__(self, stream: Any, last_wait: float) -> None:
+        self._stream = stream
+        self._source = stream.completion_stream
+        self._chunks = aiter(self._source)
+        self._last_wait = last_wait
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        is_finished = self._stream.received_finish_reason is not None
+        try:
+            async with asyncio.timeout(self._last_wait if is_finished else None):
+                return await anext(self._chunks)
+        except StopAsyncIteration:
+            raise
+        except Exception:  # whatever breaks behind the finish_reason, the answer is whole
+            if not is_finished:
+                raise
+            raise StopAsyncIteration from None
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else litellm asks its provider's stream for: how to close it."""
+        return getattr(self._source, name)
 
 
 def _load() -> None:

@@ -184,6 +184,10 @@ class OpenAiCompatibleModel(ServerModel):
                         await drain(events)
                         break
                     yield self._chunk(data)
+        except ModelError:
+            if accumulator.finish_reason in {"", "error"}:
+                raise
+            # What breaks behind the finish_reason takes nothing from the answer.
         finally:
             await response.aclose()
         # Some servers give no reason: their last word is one, where there was any other before.

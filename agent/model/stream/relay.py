@@ -27,6 +27,8 @@ class Patience(Struct, frozen=True):
     """Until the first chunk: a small machine may read a long prompt for a minute."""
     between: float = 30.0
     """From one chunk to the next; comments that keep the connection alive do not count."""
+    last: float = 2.0
+    """Behind the finish_reason, for the usage: some servers then neither say [DONE] nor close."""
 
 
 async def relay(
@@ -39,7 +41,7 @@ async def relay(
     """
     has_begun = thinks = False
     try:
-        while (chunk := await _next(chunks, name, patience, has_begun)) is not None:
+        while (chunk := await _next(chunks, accumulator, name, patience, has_begun)) is not None:
             for item in accumulator.feed(chunk):
                 has_begun = True
                 yield item
@@ -60,11 +62,17 @@ async def relay(
         yield item
 
 
-async def _next(chunks: AsyncIterator[Chunk], name: str, patience: Patience, has_begun: bool) -> Chunk | None:
+async def _next(
+    chunks: AsyncIterator[Chunk], accumulator: Accumulator, name: str, patience: Patience, has_begun: bool
+) -> Chunk | None:
     seconds = patience.between if has_begun else patience.first
+    if accumulator.finish_reason:
+        seconds = min(seconds, patience.last)
     try:
         async with asyncio.timeout(seconds):
             return await anext(chunks, None)
     except TimeoutError as error:
+        if accumulator.finish_reason:
+            return None
         how = f"stopped for {seconds:g} s" if has_begun else f"did not begin within {seconds:g} s"
         raise broken(name, how) from error

@@ -367,6 +367,17 @@ async def test_a_stream_that_breaks_gives_what_had_come(
     assert failure.partial == Message("assistant", "Let me", (ToolCall("a", "reply", '{"text": "Hel'),))
 
 
+@pytest.mark.shows("F5")
+@pytest.mark.parametrize("rest", [Stall(), Reset()], ids=["left open", "connection closed"])
+async def test_a_finish_reason_makes_the_answer_whole(connect_openai: Connect, rest: Stall | Reset) -> None:
+    async with OpenAiServer() as server:
+        server.enqueue(stream(chunk({"content": "All of it."}), chunk({}, "stop"), rest))
+        model = connect_openai(server.url, Patience(first=20.0, between=20.0, last=0.3))
+        async with asyncio.timeout(10):
+            answer = await ask(model)
+    assert (answer.message.content, answer.finish_reason, len(server.requests)) == ("All of it.", "stop", 1)
+
+
 async def test_what_goes_on_and_on_is_ended(connect_openai: Connect) -> None:
     """Arguments that no statement could need would hold everybody up until the run's time is over."""
     pieces = [call_piece(0, arguments="x" * 20_000) for _ in range(MOST_OF_AN_ANSWER // 20_000 + 1)]

@@ -127,7 +127,7 @@ class ThreadedCall:
         _send_as_it_is()
         stream = await litellm.acompletion(**request, **_client_of(request["model"]))
         _keep_details(stream.completion_stream)
-        stream.completion_stream = _UntilFinished(stream, self._last_wait)
+        _end_at_reason(stream, self._last_wait)
         try:
             async for chunk in stream:
                 await self._credits.acquire()
@@ -147,10 +147,10 @@ class ThreadedCall:
 class _UntilFinished:
     """A provider's stream that ends where nothing follows its finish_reason: litellm would wait for its closing."""
 
-    def __init__(self, stream: Any, last_wait: float) -> None:
+    def __init__(self, stream: Any, source: Any, last_wait: float) -> None:
         self._stream = stream
-        self._source = stream.completion_stream
-        self._chunks = aiter(self._source)
+        self._source = source
+        self._chunks = aiter(source)
         self._last_wait = last_wait
 
     def __aiter__(self) -> Self:
@@ -171,6 +171,18 @@ class _UntilFinished:
     def __getattr__(self, name: str) -> Any:
         """Return what else litellm asks its provider's stream for: how to close it."""
         return getattr(self._source, name)
+
+
+def _end_at_reason(stream: Any, last_wait: float) -> None:
+    """Set `_UntilFinished` around the provider's stream, which some providers are asked for at the first chunk."""
+    if stream.completion_stream is not None:
+        stream.completion_stream = _UntilFinished(stream, stream.completion_stream, last_wait)
+    elif (make_call := stream.make_call) is not None:
+
+        async def wrapped(**named: Any) -> _UntilFinished:
+            return _UntilFinished(stream, await make_call(**named), last_wait)
+
+        stream.make_call = wrapped
 
 
 def _load() -> None:

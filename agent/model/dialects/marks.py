@@ -14,13 +14,10 @@ THINKING: Final[Mapping[str, str]] = {
     "<thought>": "</thought>",
     "<reasoning>": "</reasoning>",
     "<tool_response>": "</tool_response>",
-    "<|im_start|>user": "<|im_end|>",
-    "<|im_start|>system": "<|im_end|>",
-    "<|im_start|>tool": "<|im_end|>",
 }
 """Opening and closing tags: DeepSeek's, Qwen's and most others', Granite's, Mistral's, Seed's, Cohere's, Apertus'.
 
-The last four are of a result that a model makes up behind its own call, and of turns of others behind its own.
+The last is of a result that a model makes up behind its own call.
 """
 
 CALLS: Final = (
@@ -50,13 +47,47 @@ HARMONY: Final = ("<|start|>", "<|channel|>", "to=functions.")
 
 MESSAGE: Final = "<|message|>"
 
-ENDS: Final = (
-    *("<|end|>", "<|return|>", "<|call|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>"),
-    *("</s>", "<|im_start|>assistant"),
-    *("<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"),
-    *("<response>", "</response>"),
+TURN_ENDS: Final = (
+    *("<|end|>", "<|return|>", "<|call|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>"),
+    *("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<end_of_turn>"),
+    *("<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>"),
 )
-"""Ends of messages that a server let through, and Granite's tags around what is not thinking: dropped."""
+"""Ends of a message that a server let through: gpt-oss's, ChatML's, Llama's, Mistral's, Gemma's, DeepSeek's, Cohere's.
+
+The answer is at its end there, but for the messages that gpt-oss's format parts one answer into.
+"""
+
+OWN_TURNS: Final = (
+    *("<|im_start|>assistant", "<|start_header_id|>assistant", "<|header_start|>assistant", "<start_of_turn>model"),
+    *("<|start_of_role|>assistant", "<|assistant|>", "<|im_assistant|>", "<|CHATBOT_TOKEN|>", "<｜Assistant｜>"),
+    "[/INST]",
+)
+"""How the prompt has a turn of the model's begin: dropped before the first words, the end of the answer behind them."""
+
+OTHERS_TURNS: Final = (
+    *(f"<|im_start|>{role}" for role in ("user", "system", "tool")),
+    *(f"<|start_header_id|>{role}" for role in ("user", "system", "ipython", "tool")),
+    *(f"<|header_start|>{role}" for role in ("user", "system", "ipython", "tool")),
+    *(f"<|start_of_role|>{role}" for role in ("user", "system", "tool")),
+    *("<start_of_turn>user", "<|user|>", "<|system|>", "<|observation|>", "<|im_user|>", "<|USER_TOKEN|>"),
+    *("<｜User｜>", "[INST]"),
+)
+"""How another's turn begins, which a model makes up behind its own: the answer is at its end there."""
+
+DROPPED: Final = (
+    *("<|end_header_id|>", "<|header_end|>", "<|end_of_role|>", "<bos>", "<|begin_of_text|>"),
+    *("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<response>", "</response>"),
+)
+"""What else a prompt sets around a message, and Granite's and Cohere's tags around what is not thinking."""
+
+OWN_LABELS: Final = ("Assistant:", "ASSISTANT:", "assistant:", "助手：", "助手:", "### Response:", "### Assistant:")
+OTHERS_LABELS: Final = (
+    *("User:", "USER:", "Human:", "HUMAN:", "用户：", "用户:", "### Instruction:", "### User:", "### Human:"),
+)
+"""The same where a prompt names whoever speaks in plain words; at the beginning of a line."""
+
+ENDS: Final = (*TURN_ENDS, *OWN_TURNS, *OTHERS_TURNS, *DROPPED)
+"""All of them that are marks wherever they stand."""
 
 FENCE: Final = "```"
 

@@ -2,30 +2,33 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from typing import Final, TypeAlias
-
-from msgspec import Struct
+from typing import Final
 
 from agent.model.dialects.bodies import Body
+from agent.model.dialects.finder import FIXED, LABELS, THOUGHT_ENDS, TURNS, marks_of
 from agent.model.dialects.heads import Head, read_head
 from agent.model.dialects.marks import (
     CALLS,
     CLOSERS,
-    ENDS,
+    DROPPED,
     FENCE,
     HARMONY,
     MESSAGE,
     OPENINGS,
+    OTHERS_TURNS,
+    OWN_LABELS,
+    OWN_TURNS,
     THINKING,
+    TURN_ENDS,
     beginnings,
     begun,
 )
+from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
+from agent.model.dialects.said import Said
 from agent.model.messages import ToolSpec
 
-_THOUGHT_ENDS: Final = tuple(end for end in THINKING.values() if end not in ENDS)
-_FIXED: Final = (*THINKING, *_THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
-_ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*_FIXED, FENCE, "{"), key=len, reverse=True))
+_GOES_ON: Final = ("<|channel|>", "<|start|>assistant")
+"""What begins a further message of the same answer, in gpt-oss's format."""
 _HARMONY_ENDS: Final = ("<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>")
 _RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
 _QUOTES: Final = ("`", '"', "'", "”", "’", "」")
@@ -36,43 +39,12 @@ MOST_OF_A_HEAD: Final = 200
 """Characters of a harmony message's head; known ones have 70."""
 
 
-class Words(Struct, frozen=True):
-    """More of what is meant for others."""
-
-    text: str
-
-
-class Thought(Struct, frozen=True):
-    """More of what is not."""
-
-    text: str
-
-
-class WordsWereThought(Struct, frozen=True):
-    """All words until here were thinking: its closing tag came, and no opening one."""
-
-
-class CallBegun(Struct, frozen=True):
-    """A call of a known tool; its arguments follow."""
-
-    name: str
-
-
-class CallArguments(Struct, frozen=True):
-    """More of the last call's arguments, as JSON text."""
-
-    text: str
-
-
-Part: TypeAlias = Words | Thought | WordsWereThought | CallBegun | CallArguments
-
-
 class TextReader:
     """Takes one answer's text in pieces, cut anywhere.
 
-    What only looks like a call (no known tool, no arguments) is words. Thinking stands at the beginning, after other
-    thinking or after a call; there too a call may stand without any mark. Thinking that is never closed is thinking
-    to the end, except for a call after it.
+    What only looks like a call (no known tool, no arguments) is words. Thinking stands where a sentence may begin; at
+    the beginning, after thinking or after a call a call may stand without any mark. Thinking that is never closed is
+    thinking to the end, except for a call after it. Where a turn ends, or another's begins, the answer is at its end.
     """
 
     def __init__(
@@ -83,7 +55,7 @@ class TextReader:
         Without it so is a text that begins as thinking does. Without `reads_bare_calls` only a mark makes a call.
         """
         self._tools = {tool.name: tool for tool in tools}
-        self._marks, self._starts, self._line_starts = _marks_of(tuple(self._tools))
+        self._marks, self._starts, self._line_starts = marks_of(tuple(self._tools))
         self._held = ""
         self._parts: list[Part] = []
         self._state: Callable[[bool], bool] = self._undecided if begins_thinking else self._opening
@@ -92,8 +64,15 @@ class TextReader:
         self._may_think = True
         """Whether nothing was said since the beginning, other thinking or a call."""
         self._blanks = ""
-        """What stands before the first words, said with them or never."""
+        """What stands before the next words: said with them, but never before the first."""
+        self._said = Said()
+        self._has_called = False
+        self.is_over = False
+        """Whether more came behind the end of the answer, which is nobody's to hear."""
         self._has_thought = False
+        self._opening_tag = ""
+        """The tag that opened the thinking, which may be nested in it."""
+        self._nested = 0
         self._ends: Sequence[str] = ()
         self._unclosed: list[str] = []
         """The open thinking, for a call that comes with no closing tag before it."""
@@ -153,13 +132,12 @@ class TextReader:
             return False  # it may become a longer mark
         if self._mark in THINKING:
             return self._open_thinking(self._mark)
-        if self._mark in _THOUGHT_ENDS:
+        if self._mark in THOUGHT_ENDS:
             return self._stray_end(is_last)
+        if self._mark in TURNS:
+            return self._turn(is_last)
         if self._mark in HARMONY:
             self._state = self._harmony
-        elif self._mark in ENDS:
-            self._held = self._held[len(self._mark) :]
-            self._is_line_start = True
         else:
             self._state = self._call_head
         return True
@@ -168,17 +146,32 @@ class TextReader:
         mark = found[0].lstrip(" \t")
         before = self._held[: found.start()]
         if mark in THINKING:
-            return before.rstrip(" \t").endswith("\n") or (self._is_line_start and not before.strip())
+            before = self._blanks + before
+            return self._said.is_at_stop(before) and not self._said.is_quoting(before)
+        if mark in LABELS:
+            return self._is_label(mark, before)
         if mark == "to=functions.":
             return self._may_think and not before.strip()
-        if mark in _THOUGHT_ENDS:
+        if mark in THOUGHT_ENDS:
             return not self._has_thought
-        is_bare = mark not in _FIXED
+        return self._may_be_call(found, mark, before)
+
+    def _may_be_call(self, found: re.Match[str], mark: str, before: str) -> bool:
+        is_bare = mark not in FIXED
         if is_bare and not self._reads_bare_calls:  # words are words, but for an answer that is nothing but a call
             return mark in {"{", FENCE} and self._may_think and not before.strip()
         if is_bare and (mark == "[" or mark[0] not in "[{`"):  # stands for a call only at the beginning of a line
             return bool(found.start()) or self._is_line_start
         return bool(self._tools) or not (is_bare or mark in CALLS)
+
+    def _is_label(self, mark: str, before: str) -> bool:
+        """Whether a line begins with the name of whoever speaks, set there by a model that plays all parts."""
+        if before.strip(" \t").rpartition("\n")[2] or not (self._is_line_start or "\n" in before):
+            return False
+        has_begun = self._said.has_begun or bool(before.strip())
+        if mark in OWN_LABELS:
+            return not has_begun
+        return has_begun and self._said.may_turn(before) and not self._said.is_quoting(before)
 
     def _begun(self) -> int:
         """Return how many characters at the end may become a mark; all of them while there are but blanks."""
@@ -194,6 +187,8 @@ class TextReader:
         if self._may_think and not text.strip():
             self._blanks = text
         elif text:
+            text = text if self._said.has_begun else text.lstrip()
+            self._said.add(text)
             self._blanks, self._may_think = "", False
             line = text.rpartition("\n")[2]
             self._is_line_start = not line.strip() and (line != text or self._is_line_start)
@@ -202,23 +197,46 @@ class TextReader:
     def _open_thinking(self, mark: str) -> bool:
         self._held = self._held[len(mark) :]
         self._blanks = ""
-        self._ends, self._has_thought, self._unclosed = (THINKING[mark],), True, []
-        self._state = self._thought
+        self._think((THINKING[mark],), mark)
         return True
 
+    def _think(self, ends: Sequence[str], opening_tag: str = "") -> None:
+        self._ends, self._opening_tag, self._nested = ends, opening_tag, 0
+        self._has_thought, self._unclosed, self._state = True, [], self._thought
+
     def _thought(self, is_last: bool) -> bool:
-        places = [(place, mark) for mark in self._ends if (place := self._held.find(mark)) >= 0]
+        marks = (*self._ends, self._opening_tag) if self._opening_tag else self._ends
+        places = [(place, mark) for mark in marks if (place := self._held.find(mark)) >= 0]
         place, mark = min(places, default=(-1, ""))
         if not places:
-            place = len(self._held) - (0 if is_last else begun(self._held, beginnings(self._ends)))
+            place = len(self._held) - (0 if is_last else begun(self._held, beginnings(marks)))
         if place:
             self._parts.append(Thought(self._held[:place]))
             self._unclosed.append(self._held[:place])
         # The head of the next message in harmony's format is looked at, not skipped.
         self._held = self._held[place + (0 if mark in HARMONY else len(mark)) :]
-        if places:
+        if mark == self._opening_tag != "":
+            self._nested += "".join(self._unclosed)[-1:] not in _QUOTES
+        elif places and self._nested:
+            self._state = self._nested_end
+        elif places:
             self._resume()
         return bool(places)
+
+    def _nested_end(self, is_last: bool) -> bool:
+        """Hold what follows the end of thinking within thinking, until a further end tells what it belongs to.
+
+        Some models only name the tag in their thinking, and then no further end comes.
+        """
+        place = self._held.find(self._ends[0])
+        if place < 0 and not is_last:
+            return False
+        if place < 0:
+            self._resume()
+            return True
+        self._nested -= 1
+        self._state = self._thought
+        return True
 
     def _recover(self) -> None:
         """Look for a call in thinking that was never closed."""
@@ -234,8 +252,8 @@ class TextReader:
         if tag := next((tag for tag in THINKING if bare.startswith(tag)), ""):
             self._held = bare
             return self._open_thinking(tag)
-        if any(end in self._held for end in _THOUGHT_ENDS):
-            self._ends, self._has_thought, self._state = _THOUGHT_ENDS, True, self._thought
+        if any(end in self._held for end in THOUGHT_ENDS):
+            self._think(THOUGHT_ENDS)
             return True
         if is_last:
             self._state = self._words
@@ -252,8 +270,44 @@ class TextReader:
         self._has_thought = True
         self._held = behind
         self._parts.append(WordsWereThought())
+        self._said.forget()
         self._resume()
         return True
+
+    def _turn(self, is_last: bool) -> bool:
+        """Judge a mark of turns: what it is to be dropped, or the end of the answer, or only told of."""
+        mark, behind = self._mark, self._held[len(self._mark) :]
+        is_mark = mark not in LABELS and self._said.has_begun
+        if is_mark and not is_last and not (behind.strip() if self._said.is_quoting() else behind):
+            return False  # what comes behind tells whether people are told of it
+        if is_mark and self._said.mentions(mark, behind):
+            self._say(len(mark))
+            return True
+        self._held = behind
+        self._is_line_start = True
+        has_answered = self._said.has_begun or self._has_called
+        if has_answered and mark not in DROPPED:
+            self._state = self._after_end if mark in TURN_ENDS else self._over
+        elif mark in OTHERS_TURNS:
+            self._think((*TURN_ENDS, *OWN_TURNS))
+        return True
+
+    def _after_end(self, is_last: bool) -> bool:
+        """Go on behind the end of a message only with a further one of the same answer."""
+        bare = self._held.lstrip()
+        if not is_last and any(mark.startswith(bare) for mark in _GOES_ON):
+            return False
+        is_further = bare.startswith(_GOES_ON)
+        if is_further:
+            self._held = bare
+        self._state = self._harmony if is_further else self._over
+        return True
+
+    def _over(self, is_last: bool) -> bool:
+        """Drop what stands behind the end of the answer: it is another's turn."""
+        self.is_over = self.is_over or bool(self._held.strip())
+        self._held = ""
+        return False
 
     def _harmony(self, is_last: bool) -> bool:
         """Read the head of a message in gpt-oss's format, and hide what is not meant for others."""
@@ -271,8 +325,7 @@ class TextReader:
             self._state, self._mark = self._call_head, "<tool_call>"
             self._held = f"{self._mark}{name}{behind}"
         elif recipient or "<|channel|>analysis" in head:
-            self._ends, self._has_thought, self._unclosed = _HARMONY_ENDS, True, []
-            self._state = self._thought
+            self._think(_HARMONY_ENDS)
         else:
             self._resume()
         return True
@@ -287,6 +340,7 @@ class TextReader:
             self._may_think = False
             return True
         self._parts.append(CallBegun(verdict.name))
+        self._has_called = True
         self._body, self._state = verdict.body, self._call_body
         self._tell(verdict.body.feed(verdict.rest))
         self._held = verdict.body.rest
@@ -325,6 +379,7 @@ class TextReader:
         for mark in _AFTER_CALL:
             if bare.startswith(mark):
                 self._held = bare[len(mark) :]
+                self._state = self._after_end if mark in TURN_ENDS else self._state
                 return True
         self._held = bare
         if not bare or (bare in _AFTER_BEGUN and not is_last):
@@ -339,12 +394,3 @@ class TextReader:
     def _tell(self, arguments: str) -> None:
         if arguments:
             self._parts.append(CallArguments(arguments))
-
-
-@lru_cache(maxsize=8)
-def _marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str], frozenset[str]]:
-    """Return what finds a mark where these tools are known, and the beginnings of marks, anywhere and of lines."""
-    either = "|".join(map(re.escape, names))
-    bare = rf"|\[(?:{either})\(|^[ \t]*(?:\[|(?:{either})\()" if names else ""
-    anywhere = beginnings((*_FIXED, FENCE, *(f"[{name}(" for name in names)))
-    return re.compile(_ANYWHERE + bare, re.MULTILINE), anywhere, beginnings(f"{name}(" for name in names)

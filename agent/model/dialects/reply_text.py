@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from agent.model.dialects.reader import Part, TextReader, Words
+from agent.model.dialects.parts import Part, Words
+from agent.model.dialects.reader import TextReader
 
 _NO_TOOLS: Final = ()
 

@@ -6,7 +6,8 @@ from collections.abc import Set as AbstractSet
 
 from agent.event import new_id
 from agent.model.dialects.dialect import Dialect
-from agent.model.dialects.reader import CallArguments, CallBegun, Part, TextReader, Thought, Words, WordsWereThought
+from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
+from agent.model.dialects.reader import TextReader
 from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage
 from agent.model.stream.arguments import unwrapped
@@ -89,6 +90,11 @@ class Accumulator:
     def has_thought(self) -> bool:
         """Whether any of the model's thinking has come."""
         return bool(self._text_fields or self._list_fields)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the text went on behind its end, with what is no more part of the answer."""
+        return self._reader is not None and self._reader.is_over
 
     @property
     def length(self) -> int:

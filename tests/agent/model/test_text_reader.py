@@ -158,16 +158,38 @@ def test_nothing_is_lost_and_no_cut_matters(text: str, size: int) -> None:
     assert cut.finish() == whole.finish()
 
 
+@given(
+    words=st.lists(
+        st.sampled_from(
+            [
+                *(*" \n.`'\"<ab", "```", "<think>", "</think>", "<|im_end|>", "</s>", "<s>", "<|im_start|>user"),
+                *("[INST]", "<start_of_turn>model", "User:", "Assistant:", "<|end|>", "<|channel|>", "<|message|>"),
+                "Hello. ",
+            ]
+        ),
+        max_size=14,
+    ),
+    size=st.integers(1, 7),
+)
+def test_no_cut_matters_to_marks(words: list[str], size: int) -> None:
+    text = "".join(words)
+    whole, cut = Reading(), Reading()
+    whole.feed(text)
+    for start in range(0, len(text), size):
+        cut.feed(text[start : start + size])
+    assert cut.finish() == whole.finish()
+
+
 @pytest.mark.parametrize(
     ("text", "says", "thinks"),
     [
         ("<think>Hm.</think>Hello.", "Hello.", "Hm."),
-        ("\n<thinking>Hm.</thinking>\n\nHello.", "\n\nHello.", "Hm."),
+        ("\n<thinking>Hm.</thinking>\n\nHello.", "Hello.", "Hm."),
         ("[THINK]Hm.[/THINK]Hello.", "Hello.", "Hm."),
         ("<think>One.</think>\n<think>Two.</think>Hello.", "Hello.", "One.Two."),
-        ("<think></think>\n\nHello.", "\n\nHello.", ""),
+        ("<think></think>\n\nHello.", "Hello.", ""),
         ("<think>never closed", "", "never closed"),
-        ("Hm.\n</think>\n\nHello.", "\n\nHello.", "Hm.\n"),
+        ("Hm.\n</think>\n\nHello.", "Hello.", "Hm.\n"),
         (
             "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hello.",
             "Hello.",
@@ -177,13 +199,73 @@ def test_nothing_is_lost_and_no_cut_matters(text: str, size: int) -> None:
         ("Hello.<|im_end|>", "Hello.", ""),
         ("Hello.</s>", "Hello.", ""),
         ("<thought>Hm.</thought>Hello.", "Hello.", "Hm."),
-        ("<reasoning>Hm.</reasoning>\nHello.", "\nHello.", "Hm."),
-        ("<|im_start|>assistant\nHello.<|im_end|>", "\nHello.", ""),
-        ("Hello.<|im_end|>\n<|im_start|>user\nmore", "Hello.\n", "\nmore"),
+        ("<reasoning>Hm.</reasoning>\nHello.", "Hello.", "Hm."),
+        ("<|im_start|>assistant\nHello.<|im_end|>", "Hello.", ""),
+        ("Hello.<|im_end|>\n<|im_start|>user\nmore", "Hello.", ""),
+        ("Hello. <think>Hm.</think>How are you?", "Hello. How are you?", "Hm."),
+        ("Hello. <think>Hm, never closed", "Hello. ", "Hm, never closed"),
+        ("你好。<think>嗯。</think>今天好吗？", "你好。今天好吗？", "嗯。"),
+        ("<think>One <think>two</think> three</think>Hello.", "Hello.", "One two three"),
+        ("<think>They name the <think> tag.</think>Hello.", "Hello.", "They name the  tag."),
     ],
 )
 def test_thinking_is_kept_and_not_said(text: str, says: str, thinks: str) -> None:
     assert read(text) == (says, [], thinks)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<start_of_turn>model\nHello.<end_of_turn>\n<eos>",
+        "Hello.<end_of_turn>\n<start_of_turn>user\nAnd now?<end_of_turn>\n<start_of_turn>model\nBye.",
+        "Hello.</s>[INST] And now? [/INST] Bye.</s>",
+        "Hello.[INST] And now? [/INST] Bye.",
+        "Assistant: Hello.<|eot_id|><|start_header_id|>user<|end_header_id|>hey",
+        "<|start_header_id|>assistant<|end_header_id|>\n\nHello.<|start_header_id|>user<|end_header_id|>hey",
+        "Hello.\nUser: And now?\nAssistant: Bye.\nUser: Thanks",
+        "Hello.\n\nHuman: And now?",
+        "Hello.<|im_end|>\n<|im_start|>user\nAnd now?<|im_end|>\n<|im_start|>assistant\nBye.",
+        "Hello.<|end|><|user|>And now?<|end|><|assistant|>Bye.",
+        "[INST] Say hello. [/INST] Hello.",
+        "Hello.<|im_end|> \n ",
+        "### Response:\nHello.\n\n### Instruction:\nSay bye.",
+    ],
+)
+def test_an_answer_ends_with_the_turn(text: str) -> None:
+    says, calls, _ = read(text)
+    assert (says.rstrip(), calls) == ("Hello.", [])
+
+
+def test_what_a_model_plays_behind_its_turn_ends_it_at_once() -> None:
+    reading = Reading()
+    reading.feed("Hello.<|im_end|>")
+    assert (reading.said, reading.accumulator.is_over) == ("Hello.", False)
+    reading.feed("\n<|im_start|>user\nAnd")
+    assert (reading.said, reading.accumulator.is_over) == ("Hello.", True)
+
+
+def test_a_turn_that_ends_behind_a_call_ends_the_answer() -> None:
+    says, calls, thinks = read(f"{REPLY}<|im_end|>\n<|im_start|>user\n<tool_response>ok</tool_response>\nBye.")
+    assert (says, [name for name, _ in calls], thinks) == ("", ["reply"], "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ChatML ends a turn with `<|im_end|>`, and Llama with <|eot_id|>, as you know.",
+        'Mistral begins with "[INST]" and ends with "</s>" then.',
+        "It was <s>50</s> 40 euros.",
+        "So:\n```\n<|im_start|>user\nHi<|im_end|>\n<think>\n```\nThat is all.",
+        "They open with the <think> tag (<think>) or `<think>` or “<think>” and close it.",
+        "If a < b and b <3 then 2 < 4, think of it. The tag <think> begins a thought, so say <b>bold</b> twice.",
+        "Here is a short dialogue.\nUser: Hello.\nAssistant: Hi.",
+        "There are two roles:\nUser: asks.\nAssistant: answers.",
+        "User: that is you. Assistant: that is me.",
+        "The boss.\nUsers: many.\nHumans too.",
+    ],
+)
+def test_what_people_are_told_of_marks_is_said(text: str) -> None:
+    assert read(text) == (text, [], "")
 
 
 @pytest.mark.parametrize("name", ["deepseek-r1:8b", "QwQ-32B", "Qwen/Qwen3-30B-A3B-Thinking-2507", "Magistral-Small"])
@@ -194,7 +276,7 @@ def test_thinking_that_the_prompt_opened_is_never_said(name: str, size: int) -> 
     for start in range(0, len(text), size):
         reading.feed(text[start : start + size])
     says, _, thinks = reading.finish()
-    assert (reading.said, says, thinks) == ("\n\nHello.", "\n\nHello.", "Okay, the user greets me. Be brief.\n")
+    assert (reading.said, says, thinks) == ("Hello.", "Hello.", "Okay, the user greets me. Be brief.\n")
 
 
 @pytest.mark.parametrize("text", ["Okay, the user greets me.", "The user wants tea. Hm.", "好的，用户在打招呼。"])

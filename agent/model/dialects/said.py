@@ -1,0 +1,67 @@
+"""What was said of an answer so far: it tells a model's own mark from one that is shown to people."""
+
+import re
+from typing import Final
+
+from agent.model.dialects.marks import FENCE
+
+_STOPPED: Final = re.compile(r"[.!?…。！？:：][\"'”’」』）)*_~]*\s*\Z")
+"""Words that are at the end of a sentence, or of what announces the next ones."""
+
+_OPENED: Final = re.compile(r"[“‘「『《(（]\Z|(?:^|\s)['\"]\Z")
+"""A quotation or a bracket that has just been opened."""
+
+_DIALOGUE: Final = re.compile(
+    r"dialog|conversation|\bchat|script|example|interview|scene|对话|示例|例子|聊天|[:：]\s*\Z", re.IGNORECASE
+)
+"""Words behind which turns of others are told, and not made up."""
+
+
+class Said:
+    """The words of one answer as they were given out, and the line that is still open."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._line = ""
+        self._is_fenced = False
+        self.has_begun = False
+        """Whether anything but blanks was said."""
+
+    def add(self, text: str) -> None:
+        """Take more of the words."""
+        self._pieces.append(text)
+        self.has_begun = self.has_begun or bool(text.strip())
+        *whole, self._line = (self._line + text).split("\n")
+        self._is_fenced ^= sum(line.count(FENCE) for line in whole) % 2 == 1
+
+    def forget(self) -> None:
+        """Take all words back."""
+        self._pieces, self._line, self._is_fenced, self.has_begun = [], "", False, False
+
+    def is_quoting(self, before: str = "") -> bool:
+        """Whether what comes behind these further words stands in code, in quotes or in brackets."""
+        *whole, line = (self._line + before).split("\n")
+        fences = sum(each.count(FENCE) for each in (*whole, line))
+        is_open = line.replace(FENCE, "").count("`") % 2 == 1 or bool(_OPENED.search(line))
+        return is_open or self._is_fenced ^ (fences % 2 == 1)
+
+    def is_at_stop(self, before: str = "") -> bool:
+        """Whether these further words end a sentence or a line, or are the first."""
+        line = (self._line + before).rpartition("\n")[2]
+        return not line.strip() or bool(_STOPPED.search(line))
+
+    def mentions(self, mark: str, behind: str) -> bool:
+        """Whether a mark of turns, with this behind it, is one that people are told of.
+
+        Then it stands in code or in quotes, or as a word among words; or it closes a tag of HTML.
+        """
+        if self.is_quoting():
+            return bool(behind.strip())
+        if mark == "</s>" and self._line.count("<s>") > self._line.count("</s>"):
+            return True
+        return self._line[-1:] == " " and not self.is_at_stop() and behind[:1] in {*" ,.;:)!?"}
+
+    def may_turn(self, before: str = "") -> bool:
+        """Whether another's turn that begins behind these further words is made up: no dialogue was announced."""
+        text = ("".join(self._pieces) + before).rstrip()
+        return bool(_STOPPED.search(text)) and not _DIALOGUE.search(text)

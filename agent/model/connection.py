@@ -128,9 +128,9 @@ async def drain(pieces: AsyncIterator[object]) -> None:
 
 
 def parsed(name: str, data: str | bytes) -> dict[str, Json]:
-    """Return one object of a stream. Raises `ModelUnavailable` for anything else."""
+    """Return one object of a stream, bytes that are no UTF-8 as U+FFFD. Raises `ModelUnavailable` for anything else."""
     try:
-        chunk = json.loads(data)
+        chunk = json.loads(data if isinstance(data, str) else data.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
         raise broken(name, "is not the stream of a chat") from error
     if not isinstance(chunk, dict):

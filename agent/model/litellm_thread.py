@@ -5,11 +5,11 @@ import importlib
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from inspect import isawaitable
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -144,10 +144,19 @@ class ThreadedCall:
         self._here.call_soon_threadsafe(self._waiting.put_nowait, item)
 
 
+class _Wrapper(Protocol):
+    """What is used here of litellm's `CustomStreamWrapper`."""
+
+    completion_stream: AsyncIterable[object] | None
+    """The provider's chunks; None where `make_call` is to give them."""
+    make_call: Callable[..., Awaitable[AsyncIterable[object]]] | None
+    received_finish_reason: str | None
+
+
 class _UntilFinished:
     """A provider's stream that ends where nothing follows its finish_reason: litellm would wait for its closing."""
 
-    def __init__(self, stream: Any, source: Any, last_wait: float) -> None:
+    def __init__(self, stream: _Wrapper, source: AsyncIterable[object], last_wait: float) -> None:
         self._stream = stream
         self._source = source
         self._chunks = aiter(source)
@@ -156,7 +165,7 @@ class _UntilFinished:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Any:
+    async def __anext__(self) -> object:
         is_finished = self._stream.received_finish_reason is not None
         try:
             async with asyncio.timeout(self._last_wait if is_finished else None):
@@ -168,18 +177,19 @@ class _UntilFinished:
                 raise
             raise StopAsyncIteration from None
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """Return what else litellm asks its provider's stream for: how to close it."""
-        return getattr(self._source, name)
+        found: object = getattr(self._source, name)
+        return found
 
 
-def _end_at_reason(stream: Any, last_wait: float) -> None:
+def _end_at_reason(stream: _Wrapper, last_wait: float) -> None:
     """Set `_UntilFinished` around the provider's stream, which some providers are asked for at the first chunk."""
     if stream.completion_stream is not None:
         stream.completion_stream = _UntilFinished(stream, stream.completion_stream, last_wait)
     elif (make_call := stream.make_call) is not None:
 
-        async def wrapped(**named: Any) -> _UntilFinished:
+        async def wrapped(**named: object) -> _UntilFinished:
             return _UntilFinished(stream, await make_call(**named), last_wait)
 
         stream.make_call = wrapped

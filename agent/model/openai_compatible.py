@@ -56,7 +56,7 @@ class EventStream:
         self._is_first = True
 
     def feed(self, piece: bytes) -> Iterator[str]:
-        """Yield the data of each event that this piece completes. Raises ValueError for bad UTF-8 or no end."""
+        """Yield the data of each event that this piece completes. Raises ValueError for one without end."""
         is_waiting = self._rest.endswith(b"\r")
         self._rest += piece
         if self._is_first and len(self._rest) >= len(BOM):
@@ -85,7 +85,7 @@ class EventStream:
     def _take(self, line: bytes) -> Iterator[str]:
         if not line:
             if self._data:
-                yield b"\n".join(self._data).decode()
+                yield b"\n".join(self._data).decode("utf-8", "replace")  # so says the format
             self._data, self._size = [], 0
         elif line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))

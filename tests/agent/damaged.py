@@ -269,13 +269,6 @@ BROKEN: Sequence[Damaged] = (
         "an error object in the stream", event({"error": {"message": "gpu gone", "code": 500}}), DONE, breaks="gpu gone"
     ),
     of(
-        "invalid UTF-8",
-        chunk({"content": "Hi"}),
-        b'data: {"choices":[{"index":0,"delta":{"content":"\xff\xfe"}}]}\n\n',
-        *STOP,
-        breaks="answer of",
-    ),
-    of(
         "JSON cut in the middle of a chunk",
         chunk({"content": "Hi"}),
         b'data: {"choices":[{"ind\n\n',
@@ -288,3 +281,13 @@ BROKEN: Sequence[Damaged] = (
     of("nothing at all", breaks="broke off"),
 )
 """Of these comes one sentence."""
+
+INVALID_UTF8 = of(
+    "invalid UTF-8",
+    chunk({"content": "Hi "}),
+    b'data: {"choices":[{"index":0,"delta":{"content":"to\xff\xfe you."}}]}\n\n',
+    *STOP,
+    said="Hi to\ufffd\ufffd you.",
+    breaks="answer of",
+)
+"""The format of the stream says U+FFFD for it; OpenAI's client, which litellm reads with, breaks."""

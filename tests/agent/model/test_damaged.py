@@ -16,7 +16,7 @@ from agent.model.stream.arguments import unwrapped
 from agent.model.stream.relay import Patience
 from agent.tools.tool import Call, run_tool, tool
 from memory.json_value import Json
-from tests.agent.damaged import ARGUMENTS_AS_OBJECT, BROKEN, CALLS, OBSERVED, TEXTS, Damaged
+from tests.agent.damaged import ARGUMENTS_AS_OBJECT, BROKEN, CALLS, INVALID_UTF8, OBSERVED, TEXTS, Damaged
 from tests.agent.openai_server import OpenAiServer, text
 from tests.agent.wire_form import wire_form
 
@@ -113,6 +113,18 @@ async def test_a_call_that_cannot_be_mended_gets_one_observation_that_says_what_
     observation = await run_tool(TOOLS[made.name], made.arguments, Call(made.id, Event("test")))
     assert damaged.observes in observation
     assert "\n" not in observation
+
+
+async def test_bytes_that_are_no_utf8_lose_no_more_than_themselves(
+    connect: Callable[[str], Adapter], request: pytest.FixtureRequest
+) -> None:
+    if request.node.callspec.params["connect"] == "litellm":
+        with pytest.raises(StreamBroken, match=INVALID_UTF8.breaks):
+            await answered(connect, INVALID_UTF8)
+        return
+    last = (await answered(connect, INVALID_UTF8))[-1]
+    assert isinstance(last, Answer)
+    assert last.message.content == INVALID_UTF8.said
 
 
 @pytest.mark.parametrize("damaged", BROKEN, ids=id_of)

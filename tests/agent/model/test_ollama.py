@@ -101,6 +101,12 @@ def test_how_large_a_window_is_set(parameters: str, loaded: int, wanted: int, mo
     assert size_for({"model_info": info, "parameters": parameters}, loaded, wanted) == expected
 
 
+async def test_bytes_that_are_no_utf8_lose_no_more_than_themselves(at: At) -> None:
+    async with ollama() as server:
+        server.enqueue(native(line({"content": "to# you."}).replace(b"#", b"\xff"), done()))
+        assert (await ask(at(server.url))).message.content == "to\ufffd you."
+
+
 async def test_what_it_is_loaded_with_already_is_kept(at: At) -> None:
     loaded = {"name": "qwen3:latest", "model": "qwen3:latest", "size_vram": 1, "context_length": 32_768}
     async with ollama(ps={"models": [{"name": "other", "context_length": 4096}, loaded]}) as server:

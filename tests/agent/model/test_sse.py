@@ -58,9 +58,9 @@ def test_an_event_comes_out_with_the_piece_that_ends_it() -> None:
     assert list(stream.feed(b"\n\r\n")) == ["b"]
 
 
-def test_what_is_no_utf8_is_an_error() -> None:
-    with pytest.raises(ValueError, match="utf-8"):
-        events_of(b"data: \xff\n\n")
+def test_what_is_no_utf8_is_replaced_and_a_character_in_two_pieces_is_whole() -> None:
+    assert events_of(b"data: a\xffb\n\n") == ["a\ufffdb"]
+    assert events_of(b"data: a\xe4\xbd", b"\xa0b\n\n") == ["a你b"]
 
 
 @pytest.mark.parametrize("wire", [b"x" * 1024, b"data: x\n" * 1024])

@@ -8,7 +8,7 @@ from msgspec import Struct
 from audio.errors import SynthesisFailed
 from audio.interfaces import Synthesizer, closing
 from audio.speech import SpeechAudio, WordTiming
-from audio.tts.speakable import speakable, written_part
+from audio.tts.speakable import pictograms_named, speakable, written_part
 from audio.tts.words import heard_part
 
 MOST_PIECES = 256
@@ -21,7 +21,7 @@ class SpokenSentence(Struct, frozen=True):
     key: str
     """Of the reply it belongs to; "" for what is none: a reflex's own words."""
     number: int
-    """Its place in the reply."""
+    """Its place in the reply, from 1."""
     text: str
     """As it is written; what is said of it is for `audio.tts.speakable` to decide."""
     language: str
@@ -77,7 +77,11 @@ class QueuedSentence:
     async def _take(self, voice: Synthesizer) -> float:
         """Take the pieces as the voice gives them; return their seconds."""
         seconds = 0.0
-        self._said = speakable(self.sentence.text, self.sentence.language)
+        text, language = self.sentence.text, self.sentence.language
+        self._said = speakable(text, language)
+        if not self._said and self.sentence.number <= 1:
+            # Pictograms come with the words around them; where they are the first sentence, they are all of the reply.
+            self._said = pictograms_named(text, language)
         if self._said:
             async with closing(voice.speak(self._said, self.sentence.language)) as pieces:
                 async for piece in pieces:

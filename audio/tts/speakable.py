@@ -1,8 +1,11 @@
 """Makes written text speakable: no markup, figures in words, no addresses letter by letter, no emoji."""
 
 import html
+import json
 import re
+import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -19,6 +22,12 @@ _PICTOGRAMS = re.compile(
 """Emoji, arrows, dingbats and what joins them (Unicode blocks from Arrows to Symbols and Pictographs Extended-A); and
 halves of characters, as a command line has them that is no UTF-8: no voice can be given them."""
 
+MOST_NAMED = 3
+"""Pictograms that are named of an answer without words."""
+
+_OF_A_NAME = re.compile(r"\b(?:heavy|black|white) | (?:sign|symbol)$")
+_JOINS = re.compile(r"^(?:emoji modifier|variation selector|zero width|combining|space|tag )")
+
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 _LINE_MARKS = re.compile(
@@ -33,11 +42,14 @@ _STOP = {"zh": "。"}
 _COMMA = {"zh": "，"}
 _RULE = re.compile(r"^[\s|:=*_-]+$")
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
-_FOOTNOTE = re.compile(r"\[\^[^\]]*\]")
+_FOOTNOTE = re.compile(r"\[\^[^\]]*\](?:\s*:)?")
 _ADDRESS = re.compile(
     r"<?(?:https?://|www\.)(?:www\.)?([^\s/?#<>（），。]+)[^\s<>（），。]*?(?=[.,;:!?)\]'\"]*(?:[\s>（），。]|$))>?"
 )
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_SHOWN_TAG = re.compile(r"</?([A-Za-z][\w-]*)[^<>]*>")
+_FIELD = re.compile(r'^\s*"([^"\\]+)"\s*:\s*("?)(.*?)\2\s*,?\s*$', re.MULTILINE)
+"""A line of JSON that is written over several."""
 _CODE = re.compile(r"(`+)(.+?)\1")
 _EMPHASIS = re.compile(
     r"(?<![\w*_~])(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?![\w*_~])|(\*{2,3}(?=\S)|\*(?=[^\s\d]))(.+?)(?<=\S)\3"
@@ -60,11 +72,26 @@ def speakable(sentence: str, language: str) -> str:
     Punctuation stays, because a voice reads its melody from it; what is only to be looked at goes. `language`
     (ISO 639-1) decides how figures and signs are read, and what is said where something is left out.
     """
-    sentence = _FENCED.sub(CODE_SAID.get(language, ""), sentence)
+    sentence = _without_json(_FENCED.sub(CODE_SAID.get(language, ""), sentence))
+    if "$" in sentence or "\\" in sentence:
+        from audio.tts.formulas.reading import with_formulas_read
+
+        sentence = with_formulas_read(sentence, language)
     said = " ".join(_with_pauses(sentence.splitlines(), language).split())
     if not any(character.isalnum() for character in said):
         return ""
     return _reader(language)(said) if language in READ else said
+
+
+def pictograms_named(text: str, language: str) -> str:
+    """Return what a text shows that is nothing but pictograms, the first few once each; empty in some languages."""
+    if language == "zh":
+        return "一个表情。" if _PICTOGRAMS.search(text) else ""
+    if language != "en":
+        return ""
+    names = (unicodedata.name(sign, "").lower() for sign in dict.fromkeys(text) if _PICTOGRAMS.match(sign))
+    shown = [_OF_A_NAME.sub("", name) for name in names if name and not _JOINS.search(name)]
+    return ", ".join(shown[:MOST_NAMED])
 
 
 def load() -> None:
@@ -105,6 +132,23 @@ def written_part(sentence: str, said: str, heard: str) -> str:
     return sentence[: written[done - 1].end()] if done else ""
 
 
+def _without_json(sentence: str) -> str:
+    """Return what JSON says, where a sentence is nothing else: its names and values."""
+    bare = sentence.strip()
+    if bare[:1] in {"{", "["} and bare[-1:] in {"}", "]"}:
+        with suppress(ValueError, RecursionError):
+            return _told(json.loads(bare))
+    return _FIELD.sub(r"\1: \3", sentence)
+
+
+def _told(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_told(each)}".replace("_", " ") for name, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_told, value))
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _with_pauses(lines: list[str], language: str) -> str:
     """Return the lines as one; where no mark ends a line, one stands between it and an item or a row."""
     said, apart = "", False
@@ -132,7 +176,8 @@ def _inline(text: str) -> str:
     """Return one line without links, code marks, emphasis, tags and pictograms, each replaced by what it shows."""
     text = _FOOTNOTE.sub("", _IMAGE_OR_LINK.sub(r"\1", text))
     text = _ADDRESS.sub(r"\1", text)
-    text = html.unescape(_TAG.sub(" ", text))
+    # A tag that is written with entities is there to be read.
+    text = _SHOWN_TAG.sub(r" \1 ", html.unescape(_TAG.sub(" ", text)))
     text = _CODE.sub(lambda code: re.sub(r"(?<=\w)_+(?=\w)", " ", code[2]), text)
     for _ in range(2):  # emphasis may stand inside emphasis
         text = _EMPHASIS.sub(lambda found: found[2] or found[4], text)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.tts.speakable import speakable, written_part
+from audio.tts.speakable import pictograms_named, speakable, written_part
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,34 @@ def test_a_sign_before_a_number_compares_and_before_words_it_quotes(written: str
 def test_digits_without_end_cost_no_more_than_the_words_they_become(digits: str, language: str) -> None:
     # At a quadratic cost this would be minutes of a loop that hears nobody; the limit of a test ends it.
     assert len(speakable(digits, language)) >= len(digits)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("Write &lt;b&gt; for bold, and 3 &lt; 5.", "Write b for bold, and three is less than five."),
+        ("[^1]: A footnote.", "A footnote."),
+        ('{"answer": "Paris", "is_sure": true, "more": ["Lyon", 2]}', "answer: Paris, is sure: true, more: Lyon, two"),
+        ('  "answer": "Paris",', "answer: Paris"),
+        ("{a} and [b]", "{a} and [b]"),
+    ],
+)
+def test_what_is_written_for_programs_is_said_as_words(written: str, said: str) -> None:
+    assert speakable(written, "en") == said
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "said"),
+    [
+        ("😀😀", "en", "grinning face"),
+        ("👍🏽 ❤️", "en", "thumbs up, heart"),
+        ("😀", "zh", "一个表情。"),
+        ("😀", "de", ""),
+        ("…", "en", ""),
+    ],
+)
+def test_pictograms_are_named_where_there_is_nothing_else(text: str, language: str, said: str) -> None:
+    assert pictograms_named(text, language) == said
 
 
 WEATHER = "It is **20 °C** today, and 3–5 km to the lake."

@@ -1,0 +1,1 @@
+"""Reads formulas aloud that are written in LaTeX."""

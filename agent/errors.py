@@ -5,7 +5,8 @@ AgentError
 │   ├── ModelUnavailable    not reachable, overloaded, timed out, no quota left: another model may do
 │   ├── ModelRefused        the request itself is wrong for this server (key, model name, content): retrying is useless
 │   │   └── ContextTooLong  the list is longer than what the model reads: a shorter one may do
-│   └── StreamBroken        the answer broke off; `partial` holds what had arrived
+│   ├── StreamBroken        the answer broke off; `partial` holds what had arrived
+│   └── EmptyAnswer         it had no words and no call
 ├── Stopped                 the run was ended from outside: an interruption, more urgent words, its time was up
 ├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
 ├── DamagedContext          what the journal has of a context cannot be read: it is given up, and begun anew
@@ -39,6 +40,9 @@ class ModelError(AgentError):
     is_of_answer = False
     """Whether the server is well, and only this answer came to no end: another question may fare better."""
 
+    excuse = "no_model"
+    """The name of the fixed sentence that tells a person of it (`agent.run.system_replies`)."""
+
 
 class ModelUnavailable(ModelError):
     """The model cannot be reached, is overloaded, or took too long. Fix: wait, or the next model of the chain."""
@@ -46,6 +50,8 @@ class ModelUnavailable(ModelError):
 
 class ModelRefused(ModelError):
     """The server rejects the request itself. Fix: correct key, model name or parameters in the configuration."""
+
+    excuse = "no_model_refused"
 
 
 class ContextTooLong(ModelRefused):
@@ -61,10 +67,19 @@ class ContextTooLong(ModelRefused):
 class StreamBroken(ModelError):
     """The answer broke off before its end."""
 
+    excuse = "no_answer"
+
     def __init__(self, reason: str, partial: Message) -> None:
         super().__init__(reason)
         self.partial = partial
         """What had arrived; its tool calls may have unfinished arguments."""
+
+
+class EmptyAnswer(ModelError):
+    """The answer had no words and no call."""
+
+    is_of_answer = True
+    excuse = "no_answer_empty"
 
 
 class Stopped(AgentError):

@@ -15,6 +15,9 @@ MAX_WORDS = 200
 TOO_LARGE: Final = 413
 """The HTTP status of a request that is too large, whatever its words."""
 
+BAD_REQUEST: Final = 400
+"""The HTTP status of a request that is wrong in some way, which only the server's words tell."""
+
 _N: Final = r"([\d,_]*\d)"
 
 _LENGTH: Final = re.compile(
@@ -64,12 +67,20 @@ _ANSWER: Final = (
 )
 """What stands before or behind the numbers in such a text; the first pattern that is there tells."""
 
-_REFUSALS: Final = {
-    401: "rejects the API key{said}: correct the key in the configuration",
-    403: "rejects the API key{said}: correct the key in the configuration",
-    404: "is not on that server{said}: install it there, or correct its name or address",
-}
-"""What follows on a model's name, by the status."""
+_KEY: Final = ("rejects the API key{said}: correct the key in the configuration", "no_model_key")
+_ABSENT: Final = ("is not on that server{said}: install it there, or correct its name or address", "no_model_there")
+_REFUSALS: Final = {401: _KEY, 403: _KEY, 404: _ABSENT}
+"""What follows on a model's name, and what a person is told, by the status."""
+
+_IN_WORDS: Final = (
+    (re.compile(r"api.?key|authenticat|unauthori[sz]ed", re.IGNORECASE), _KEY),
+    (
+        re.compile(r"\bmodel\b.{0,100}\b(?:not found|(?:does not|doesn't) exist|not a valid|unknown)", re.IGNORECASE),
+        _ABSENT,
+    ),
+    (re.compile(r"(?:not a valid|no such|unknown|invalid) model", re.IGNORECASE), _ABSENT),
+)
+"""The same by a server's words, where its status says no more than that the request is wrong."""
 
 
 def unreachable(name: str, where: str, *, is_absent: bool = False) -> ModelError:
@@ -88,6 +99,7 @@ def broken(name: str, how: str, *, is_of_answer: bool = False) -> ModelError:
     """
     error = ModelUnavailable(f"the answer of {name} {how}: ask again, or use another model")
     error.is_of_answer = is_of_answer
+    error.excuse = "no_answer" if is_of_answer else "no_model_working"
     return error
 
 
@@ -100,16 +112,24 @@ def refused(name: str, status: int, body: bytes | str, retry_after: str = "", se
     said = f" ({words})" if words else ""
     if length := too_long(name, body, is_certain=status == TOO_LARGE):
         return length
-    if status in _REFUSALS:
-        return ModelRefused(f"{name} {_REFUSALS[status].replace('{said}', said)}")
+    if known := _REFUSALS.get(status) or (_told_in(words) if status == BAD_REQUEST else None):
+        refusal = ModelRefused(f"{name} {known[0].replace('{said}', said)}")
+        refusal.excuse = known[1]
+        return refusal
     if status == 402:
-        return ModelUnavailable(f"{name} has no credit left{said}: add some, or use another model")
+        return _unavailable(f"{name} has no credit left{said}: add some, or use another model", "", "no_model_credit")
     if status == 429:
         wait = f"wait {seconds:.0f} s" if (seconds := seconds_in(retry_after)) else "wait"
-        return _unavailable(f"{name} takes no more requests now{said}: {wait}, or use another model", retry_after)
+        told = f"{name} takes no more requests now{said}: {wait}, or use another model"
+        return _unavailable(told, retry_after, "no_model_free")
     if status in {408, 409, 425} or status >= 500:
         return _unavailable(f"{name} has trouble of its own, HTTP {status}{said}: ask again later", retry_after)
     return ModelRefused(f"{name} rejects the request, HTTP {status}{said}: correct its parameters in the configuration")
+
+
+def _told_in(words: str) -> tuple[str, str] | None:
+    """Return what a server's words say is wrong; None where they say something else."""
+    return next((known for pattern, known in _IN_WORDS if pattern.search(words)), None)
 
 
 def too_long(name: str, body: bytes | str, *, is_certain: bool = False) -> ModelRefused | None:
@@ -136,8 +156,9 @@ def _number(patterns: tuple[str, ...], text: str) -> int:
     return int(re.sub(r"\D", "", found[1])) if found else 0
 
 
-def _unavailable(sentence: str, retry_after: str) -> ModelUnavailable:
+def _unavailable(sentence: str, retry_after: str, excuse: str = "no_model_working") -> ModelUnavailable:
     error = ModelUnavailable(sentence)
+    error.excuse = excuse
     error.retry_after = seconds_in(retry_after)
     return error
 

@@ -41,6 +41,12 @@ LONGEST_LOOK: Final = 60.0
 LEAST_WAIT: Final = timedelta(minutes=1)
 """When a question comes back by time, if nothing says before that a model is back; later after its own age."""
 
+MOST_TRIES: Final = 4
+"""Times that a question is taken up which models answer, but never to the end; then it is given up, in words."""
+
+LONGEST_PAUSE: Final = timedelta(minutes=15)
+"""The most that a question stays away which failed again and again though a model was there; `LEAST_WAIT`, doubled."""
+
 ALOUD_WITHIN: Final = timedelta(hours=1)
 """A spoken question older than that is not answered by itself: the room has moved on.
 

@@ -115,7 +115,7 @@ class Closing(Struct, frozen=True):
         To what was heard it may keep silent: it may not have been addressed.
         """
         is_written_answer = run.event.type == USER_TEXT and isinstance(ending, Completion) and run.stop.reason is None
-        if is_written_answer and not self.run_state.has_words:
+        if is_written_answer and not (self.run_state.has_words or self.run_state.said_before):
             await self.system_replies.say(run, "done_without_words" if run.has_effect else "no_words")
         accounts = await self._accounts()
         self._tell_stop(run)

@@ -1,6 +1,8 @@
 """Begins a run: appends the event as one block to the open epoch, or finishes the round that a crash broke off."""
 
+import json
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
@@ -26,9 +28,9 @@ from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.thinking.think import keep_interrupted
 from agent.tools.events import COMPLETED, SUSPENDED
-from agent.tools.reply import DELIVERED
+from agent.tools.reply import DELIVERED, REPLY
 from agent.tools.tool import NO_ORDER
-from memory.json_value import Json
+from memory.json_value import Json, fields
 from memory.state.importance import UNSET
 from memory.state.journal import Journal, Stored
 from memory.state.tiers import TASK
@@ -87,6 +89,8 @@ class Opening(Struct, frozen=True):
         run.move("BUILDING_CONTEXT")
         self.bus.hold(opened, step("context.build.request", event, run.id), durable=False)
         self.run_state.lay(run.lease, run.id, await self._already_spoken(run), run.stages)
+        if run.waited_for_model:
+            self.run_state.said_before = replies_in(await self.journal.entries(topic=MESSAGE, event_id=event.id))
         if await self._was_interrupted(run):
             run.stop.give("interrupted")
         run.epoch = await self.contexts.current(event, run.id, wanted)
@@ -198,6 +202,18 @@ def said_since(entries: Sequence[Stored], event_id: str, note: str) -> tuple[str
             content = message.get("content") if isinstance(message, dict) else ""
             is_since = block.hands_over(str(content), event_id, note)
     return tuple(said)
+
+
+def replies_in(entries: Sequence[Stored]) -> tuple[str, ...]:
+    """Return what these messages of a context said, by the reply tool or in bare text."""
+    said: list[str] = []
+    for entry in entries:
+        with suppress(ValueError):  # its words were erased, or changed by the disk
+            message = Message.from_json(entry.body.get("message"))
+            if message.role == "assistant":
+                replies = [json.loads(call.arguments) for call in message.tool_calls if call.name == REPLY]
+                said += [message.content, *(str(fields(reply).get("text", "")) for reply in replies)]
+    return tuple(filter(None, said))
 
 
 def predecessor(event: Event) -> str:

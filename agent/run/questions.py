@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -9,13 +10,23 @@ from typing import Final
 
 import structlog
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from agent.errors import ModelError
+from agent.errors import ModelError, ModelUnavailable
 from agent.event import ASR_TRANSCRIPT, MODEL_AVAILABLE, Event
 from agent.mailbox import Lease, Mailbox, MailboxRecord, Wake
 from agent.model.chain import Chain, Reachable
 from agent.model.interface import OFFLINE, ChatModel
-from agent.run.budget import ALOUD_WITHIN, FIRST_LOOK, GIVEN_UP_AFTER, JITTER, LEAST_WAIT, LONGEST_LOOK
+from agent.run.budget import (
+    ALOUD_WITHIN,
+    FIRST_LOOK,
+    GIVEN_UP_AFTER,
+    JITTER,
+    LEAST_WAIT,
+    LONGEST_LOOK,
+    LONGEST_PAUSE,
+    MOST_TRIES,
+)
 from agent.run.run import UNANSWERED, Run
 from agent.run.run_state import GivenUp, Suspension
 from agent.run.system_replies import SystemReplies
@@ -49,34 +60,77 @@ def drops_questions(words: str) -> bool:
     return _DROP.fullmatch(plain) is not None or _DROP.fullmatch(plain.replace(" ", "")) is not None
 
 
+class Failed(Struct, frozen=True):
+    """What came of a question so far that models failed."""
+
+    tries: int = 0
+    """Failures for which the question may be the cause, since a model was there."""
+    unfinished: int = 0
+    """Those of them in which it was answered, but not to the end."""
+    until: datetime | None = None
+    """Until when it stays away, whatever wakes it; aware."""
+
+
 class Questions(Struct, frozen=True):
-    """Decides when what no model answered comes back, and in which form."""
+    """Decides when what no model answered comes back, and in which form.
+
+    A question that fails again, though a model is there, stays away ever longer, whatever others are answered
+    meanwhile; one that is never answered to the end is given up. How often it failed is forgotten at a restart.
+    """
 
     mailbox: Mailbox
     replies: SystemReplies
     now: Callable[[], datetime]
     quiet: QuietHours | None
     """When none is answered aloud by itself."""
+    _failed: OrderedDict[str, Failed] = field(default_factory=OrderedDict)
+    """By the event's id; of as many as are looked through."""
 
     async def wait(self, run: Run, error: ModelError) -> Suspension | GivenUp:
         """Return how an event waits that no model could answer; its person is told, once."""
         event, age = run.event, self.now() - run.event.created_at
-        at = self.now() + max(LEAST_WAIT, age)
+        failed = self._note(run, error)
+        at = failed.until or self.now() + max(LEAST_WAIT, age)
         wake = Wake("event", at=at, name=MODEL_AVAILABLE)
         if not event.is_from_person:
             return Suspension(run.lease.note or f"Waits for a model: {error}", wake)
         if run.waited_for_model and age > GIVEN_UP_AFTER:
             return GivenUp(f"no model answered within {GIVEN_UP_AFTER.total_seconds() / 3600:.0f} hours: {error}")
+        if failed.unfinished >= MOST_TRIES:
+            await self.replies.say(run, "gave_up")
+            return GivenUp(f"it was asked {MOST_TRIES} times: {error}")
         if not run.waited_for_model:
-            excuse = "no_answer" if error.is_of_answer else "no_model"
-            await self.replies.say(run, "no_model_either" if await self._waiting(event) else excuse)
+            is_known = not error.is_of_answer and await self._waiting(event)
+            await self.replies.say(run, "no_model_either" if is_known else error.excuse)
         return Suspension(_noted(UNANSWERED, run.lease.note), wake)
 
+    def _note(self, run: Run, error: ModelError) -> Failed:
+        """Take note of a failure, and return what came of the question so far."""
+        before = self._failed.pop(run.event.id, Failed())
+        is_its_own = error.is_of_answer or (run.waited_for_model and isinstance(error, ModelUnavailable))
+        if not is_its_own or error.is_absent:
+            return self._remember(run.event.id, replace(before, until=None)) if before.tries else before
+        pause = min(LEAST_WAIT * 2**before.tries, LONGEST_PAUSE)
+        failed = Failed(before.tries + 1, before.unfinished + error.is_of_answer, self.now() + pause)
+        return self._remember(run.event.id, failed)
+
+    def _remember(self, event_id: str, failed: Failed) -> Failed:
+        self._failed[event_id] = failed
+        while len(self._failed) > MOST_WAITING:
+            self._failed.popitem(last=False)
+        return failed
+
     def put_off(self, lease: Lease) -> Suspension | None:
-        """Return until when a spoken question that comes back stays away; None where it may be taken up.
+        """Return until when a question that comes back stays away; None where it may be taken up.
 
         What is written disturbs nobody, and is answered whenever a model is back.
         """
+        until = self._failed.get(lease.event.id, Failed()).until
+        if until is not None and self.now() < until and lease.note.startswith(UNANSWERED):
+            return Suspension(lease.note, Wake("event", at=until, name=MODEL_AVAILABLE))
+        return self._put_off_aloud(lease)
+
+    def _put_off_aloud(self, lease: Lease) -> Suspension | None:
         event, note = lease.event, lease.note
         is_heard = event.type == ASR_TRANSCRIPT or bool(event.metadata.get("speak"))
         if not (is_heard and note.startswith(UNANSWERED)):

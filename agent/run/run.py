@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct, field
 
 from agent.context.epoch import Epoch
-from agent.errors import Stopped
+from agent.errors import ModelError, Stopped
 from agent.event import Event, new_id, utc_now
 from agent.mailbox import Lease
 from agent.model.messages import Message, ToolCall
@@ -157,6 +157,8 @@ class Run(Struct):
     """A call was refused for budget: the next answer is the last one."""
     fruitless: int = 0
     """Answers so far that broke off or were empty."""
+    fault: ModelError | None = None
+    """What was wrong with the last of them."""
     made: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often each call, by name and arguments, was asked for in this run."""
     has_effect: bool = False
@@ -171,6 +173,10 @@ class Run(Struct):
     """The context it was begun in was given up, for no provider took it."""
     kept_on: int = 0
     """Irreversible tools that are under way: a stop waits for them."""
+
+    def came_to_nothing(self, fault: ModelError) -> None:
+        """Take note of an answer that broke off or was empty, and of what was wrong with it."""
+        self.fruitless, self.fault = self.fruitless + 1, fault
 
     def move(self, status: Status) -> None:
         """Go on to a state. Raises `IllegalTransition`, which is a bug, when it may not follow the present one."""

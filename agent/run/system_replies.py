@@ -35,6 +35,51 @@ _PHRASES: Final = {
         "I will ask it again later; say never mind, and I drop it.",
         "zh": "我听到了，但是我思考用的模型没给出完整的回答。我稍后再问它，不用的话就说“算了”。",
     },
+    "no_answer_empty": {
+        "en": "I heard you, but the model I think with gave me an empty answer to that. "
+        "I will ask it again later; say never mind, and I drop it.",
+        "zh": "我听到了，但是我思考用的模型只给了一个空的回答。我稍后再问它，不用的话就说“算了”。",
+    },
+    "no_answer_thought": {
+        "en": "I heard you, but the model I think with used all its room up for thinking, and came to no answer. "
+        "I will ask it again later; say never mind, and I drop it.",
+        "zh": "我听到了，但是我思考用的模型把篇幅都用在思考上了，没有给出回答。我稍后再问它，不用的话就说“算了”。",
+    },
+    "no_answer_filtered": {
+        "en": "I heard you, but the model I think with was kept from answering that by its own rules. "
+        "I will ask it again later; say never mind, and I drop it.",
+        "zh": "我听到了，但是我思考用的模型按它自己的规定没有回答这个。我稍后再问它，不用的话就说“算了”。",
+    },
+    "no_model_there": {
+        "en": "I heard you, but the server I think with does not have the model that is set for me. "
+        "I will answer when it does; say never mind, and I drop it.",
+        "zh": "我听到了，但是我用的服务器上没有给我设置的那个模型。等有了我再回答，不用的话就说“算了”。",
+    },
+    "no_model_key": {
+        "en": "I heard you, but the server of the model I think with does not take my key. "
+        "I will answer when it does; say never mind, and I drop it.",
+        "zh": "我听到了，但是模型的服务器不接受我的密钥。等它接受了我再回答，不用的话就说“算了”。",
+    },
+    "no_model_credit": {
+        "en": "I heard you, but there is no credit left for the model I think with. "
+        "I will answer when there is; say never mind, and I drop it.",
+        "zh": "我听到了，但是我思考用的模型账户里没有余额了。等有了我再回答，不用的话就说“算了”。",
+    },
+    "no_model_free": {
+        "en": "I heard you, but the model I think with takes no more questions right now. "
+        "I will answer when it does; say never mind, and I drop it.",
+        "zh": "我听到了，但是我思考用的模型现在不再接受问题了。等它接受了我再回答，不用的话就说“算了”。",
+    },
+    "no_model_refused": {
+        "en": "I heard you, but the server of the model I think with refuses what I ask of it. "
+        "I will answer when it does not; say never mind, and I drop it.",
+        "zh": "我听到了，但是模型的服务器拒绝了我的请求。等它接受了我再回答，不用的话就说“算了”。",
+    },
+    "no_model_working": {
+        "en": "I heard you, but the model I think with does not work as it should right now. "
+        "I will answer when it does; say never mind, and I drop it.",
+        "zh": "我听到了，但是我思考用的模型现在不正常。等它正常了我再回答，不用的话就说“算了”。",
+    },
     "no_words": {
         "en": "I have nothing to say to that.",
         "zh": "这个我没有什么可说的。",

@@ -8,7 +8,7 @@ from agent.errors import ToolFailed
 from agent.event import GROWTH, HOUSEHOLD
 from agent.model.dialects.reply_text import words_of
 from agent.replies import Reply, ReplySink
-from agent.run.run_state import RunState, letters_of
+from agent.run.run_state import RunState, Unrepeated, letters_of
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Call, Tool, tool
 from memory.json_value import Json
@@ -43,7 +43,8 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
         if given.strip() and not text.strip():  # nothing but thinking; an empty text is one's silence
             raise ToolFailed("there are no words in the text; write what is to be said")
         if delivery is None and not room:
-            if (letters := letters_of(text)) and letters in map(letters_of, run_state.said):
+            fresh = Unrepeated([*run_state.said_before, *run_state.said])
+            if letters_of(text) and not (fresh.feed(text) + fresh.finish()).strip():
                 return DELIVERED  # with the bare text of the same answer, or by a call before
             whole = Reply(call.event, call.id, run_state.already, sources=run_state.sources, stages=run_state.stages)
             delivery = run_state.deliveries[call.id] = reply_sink.open(whole)

@@ -19,11 +19,14 @@ from agent.run.budget import SIGN_AFTER, RunLimits
 from agent.run.questions import ModelWatch
 from agent.time.quiet import QuietHours
 from tests.agent.mind import NOON, Start, TestMind, a_mind
-from tests.agent.openai_script import PIECE, Gate, Reset, Scripted, Stall, chunk, error, reply
+from tests.agent.openai_script import DONE, PIECE, Gate, Reset, Scripted, Stall, chunk, error, reply
+from tests.agent.openai_script import event as sent
 from tests.agent.openai_server import OpenAiServer, Recorded
 from tests.room.virtual_time import EPOCH, passed
 
 FAULTS: Final = ("400", "429", "429 date", "5xx", "5xx later", "close", "cut unsaid", "cut said", "silence")
+
+OUT_OF_MEMORY: Final = {"error": {"message": "CUDA out of memory", "code": 500}}
 
 NUMBER: Final = re.compile(r"number (\d+)")
 
@@ -47,6 +50,12 @@ def fault(kind: str, words: str, chance: Random) -> Scripted:
         "close": lambda: Scripted((Reset(),)),
         "cut unsaid": lambda: Scripted((*list(reply(words).steps)[:4], Reset())),
         "cut said": lambda: Scripted((*list(reply(f"Well now. {words}").steps)[: 2 + 32 // PIECE], Reset())),
+        "open": lambda: Scripted([chunk({"content": f"Well now. {words}"})]),
+        "error said": lambda: Scripted([chunk({"content": f"Well now. {words}"}), sent(OUT_OF_MEMORY)]),
+        "empty": lambda: Scripted([chunk({"content": ""}, "stop"), DONE]),
+        "no room": lambda: Scripted([chunk({"content": ""}, "length"), DONE]),
+        "filtered": lambda: Scripted([chunk({"content": ""}, "content_filter"), DONE]),
+        "thought": lambda: Scripted([chunk({"reasoning_content": "Let me see."}), chunk({}, "stop"), DONE]),
         "silence": lambda: Scripted((Stall(),)),
         "late": lambda: _late(float(seconds), words),
         "thinks": lambda: _late(float(seconds), words, chunk({"reasoning_content": "Let me see."})),

@@ -24,7 +24,15 @@ PLAN = Plan(days=4, start=2, outage=2, disk=4, clock=3)
 LATEST: Final = timedelta(seconds=15)
 """From the moment at which a timer is due to its first sound, while she speaks or another one rings."""
 
-EXCUSES: Final = ("no_model", "no_model_either", "disk_full", "disk_unusable", "disk_still", "disk_too_long")
+EXCUSES: Final = (
+    "no_model",
+    "no_model_working",
+    "no_model_either",
+    "disk_full",
+    "disk_unusable",
+    "disk_still",
+    "disk_too_long",
+)
 """What may be said besides answers and rings."""
 
 

@@ -1,7 +1,5 @@
 """Routes the words of an answer to whoever hears them, while they are written: those of reply calls, and bare text."""
 
-from collections.abc import Iterable
-
 from msgspec import Struct, field
 
 from agent.event import new_id
@@ -10,32 +8,8 @@ from agent.model.interface import ArgumentsDelta, StreamItem, TextDelta, ToolCal
 from agent.model.stream.arguments import PartialString
 from agent.replies import Reply, ReplySink, ReplyStream
 from agent.run.run import Run
-from agent.run.run_state import RunState, letters_of
+from agent.run.run_state import RunState, Unrepeated
 from agent.tools.reply import REPLY
-
-
-class Unrepeated:
-    """Words as they arrive, held for as long as they may only say again what was said for the event before."""
-
-    def __init__(self, said: Iterable[str]) -> None:
-        self._said = [letters for text in said if (letters := letters_of(text))]
-        self._held = ""
-
-    def feed(self, text: str) -> str:
-        """Return what may be said now."""
-        self._held += text
-        letters = letters_of(self._held)
-        if any(each.startswith(letters) for each in self._said):
-            return ""
-        return self._release()
-
-    def finish(self) -> str:
-        """Return what was held, unless all of it was said before."""
-        return "" if letters_of(self._held) in self._said else self._release()
-
-    def _release(self) -> str:
-        words, self._held, self._said = self._held, "", []
-        return words
 
 
 class CalledReply(Struct, frozen=True):
@@ -56,7 +30,7 @@ class Speaking:
         self._run_state = run_state
         self._reply_sink = reply_sink
         self._text_id = ""
-        self._text = Unrepeated(run_state.said)
+        self._text = Unrepeated([*run_state.said_before, *run_state.said])
         self._replies: dict[int, CalledReply] = {}
         self._elsewhere: set[str] = set()
         """Ids of reply calls whose words are for another room."""
@@ -69,7 +43,7 @@ class Speaking:
         if isinstance(item, TextDelta):
             await self._say_bare(self._text.feed(item.text))
         elif isinstance(item, ToolCallStarted) and item.name == REPLY:
-            said = [*self._run_state.said, *self._fed.values()]
+            said = [*self._run_state.said_before, *self._run_state.said, *self._fed.values()]
             self._replies[item.index] = CalledReply(item.id, Unrepeated(said))
         elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
             await self._say(self._replies[item.index], item.text)

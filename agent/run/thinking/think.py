@@ -11,7 +11,15 @@ from msgspec import Struct, field
 
 from agent.bus import Bus
 from agent.context.epochs import Contexts
-from agent.errors import ModelError, ModelRefused, ModelUnavailable, Stopped, StreamBroken
+from agent.errors import (
+    ContextTooLong,
+    EmptyAnswer,
+    ModelError,
+    ModelRefused,
+    ModelUnavailable,
+    Stopped,
+    StreamBroken,
+)
 from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.chain import Guarded
@@ -141,7 +149,7 @@ class ModelCalls(Struct):
         body |= {"cycle": run.cycle, "tool_calls": [call.name for call in message.tool_calls]}
         self.bus.hold(self._step("llm.results", body), durable=False)  # what acts on it sees to it
         if not message.tool_calls and not message.content.strip():
-            run.fruitless += 1
+            run.came_to_nothing(empty(model.name, answer))
             return None
         self.bus.hold(self.contexts.envelope(run.epoch, run.event, run.id, message, run.cycle), durable=False)
         self.contexts.append(run.epoch, message)
@@ -195,6 +203,8 @@ class Thinker(Struct):
         event no thought, `ContextTooLong` at once when one refuses the list for its length; `Stopped` when the run was
         stopped.
         """
+        if run.waited_for_model and not run.fruitless:
+            run.fruitless = FRUITLESS_PER_MODEL - 1  # what failed before is asked of each model once
         models, stand_in = split(self.models, run.fruitless // FRUITLESS_PER_MODEL)
         first = next((model for model in models if not rest_of(model)), stand_in) or next(iter(models), None)
         if first is None:
@@ -226,14 +236,15 @@ class Thinker(Struct):
             raise
         except StreamBroken as error:
             log.warning("stream_broken", reason=str(error))
-            run.fruitless += 1
+            run.came_to_nothing(error)
             if handed := await calls.speaking.break_off():
                 await keep_interrupted(self.bus, self.contexts, run, handed, "the answer broke off here")
             return None
         except ModelError as error:
             await self._give_back(run)
-            await self._notice(is_there=isinstance(error, ModelRefused) or error.is_of_answer)
-            raise
+            failure = failure_of(run, error)
+            await self._notice(is_there=isinstance(failure, ModelRefused) or failure.is_of_answer)
+            raise failure from error.__cause__
         if calls.usd or run.budget.purse is not None:
             run.budget.pay(calls.tokens, calls.usd)
             await self.mailbox.charge(run.event.id, usd=calls.usd, tokens=calls.tokens)
@@ -258,6 +269,29 @@ class Thinker(Struct):
         """Take back the charge for a thought that nobody had."""
         run.budget.model_calls -= 1
         await self.mailbox.charge(run.event.id, model_calls=-1)
+
+
+def failure_of(run: Run, error: ModelError) -> ModelError:
+    """Return why a run has no answer: what was wrong with the last one, where models are there and come to no end."""
+    if run.fault is None or run.fruitless < FRUITLESS_PER_MODEL or isinstance(error, ContextTooLong):
+        return error
+    run.fault.is_of_answer = True  # it began to answer, and more than once
+    return run.fault
+
+
+def empty(name: str, answer: Answer) -> EmptyAnswer:
+    """Return what is wrong with an answer that has no words and no call."""
+    if answer.finish_reason == "content_filter":
+        error = EmptyAnswer(f"the answer of {name} was held back by its content filter: ask in other words")
+        error.excuse = "no_answer_filtered"
+    elif answer.finish_reason == "length" or any(answer.message.extra.values()):
+        error = EmptyAnswer(
+            f"{name} used all the room for its answer before it said a word: give it more, or less to think"
+        )
+        error.excuse = "no_answer_thought"
+    else:
+        error = EmptyAnswer(f"the answer of {name} was empty: ask again, or use another model")
+    return error
 
 
 async def keep_interrupted(bus: Bus, contexts: Contexts, run: Run, handed: str, why: str) -> None:

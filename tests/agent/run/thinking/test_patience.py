@@ -26,9 +26,22 @@ from tests.agent.mind import a_mind, spoken, typed
 from tests.fakes import RecordingOutlet
 from tests.room.virtual_time import EPOCH, passed, run_virtually
 
-TOLD = [
+LATER = "I will answer when it does; say never mind, and I drop it."
+
+AWAY = [
     "I heard you, but I cannot reach the model I think with right now.",
     "I will answer when it is back; say never mind, and I drop it.",
+]
+"""What is told where nothing listens."""
+
+ILL = ["I heard you, but the model I think with does not work as it should right now.", LATER]
+"""What is told of a server in trouble."""
+
+FULL = ["I heard you, but the model I think with takes no more questions right now.", LATER]
+
+REFUSED = [
+    "I heard you, but the server of the model I think with refuses what I ask of it.",
+    "I will answer when it does not; say never mind, and I drop it.",
 ]
 
 
@@ -93,7 +106,7 @@ async def test_a_question_that_nobody_answers_waits_and_is_answered_when_a_model
             server.script = ["5xx"] * 50
         first = await house.answered("Tell me number 1.")
         second = await house.answered("Tell me number 2.")
-        assert house.said == ["One moment.", *TOLD, "That waits for the model too."]
+        assert house.said == ["One moment.", *ILL, "That waits for the model too."]
         assert await state(house, first) == ("suspended", "model_available")
         clock = await house.answered("What time is it?")
         assert await state(house, clock) == ("completed", ""), "what takes no model is done at once"
@@ -125,7 +138,7 @@ async def test_where_nothing_listens_a_person_is_told_within_seconds_whatever_th
             began = now()
             await mind.handle(typed(words))
             assert now() - began < 3
-    assert mind.outlet.said[:2] == TOLD
+    assert mind.outlet.said[:2] == AWAY
     await gone.aclose()
 
 
@@ -135,7 +148,7 @@ async def test_a_server_that_wants_longer_than_a_person_waits_is_not_waited_for(
     async with a_house(tmp_path, models=1) as house:
         house.servers[0].script = ["429:60"]
         event = await house.answered("Tell me number 1.")
-        assert house.said == TOLD
+        assert house.said == FULL
         assert len(house.servers[0].asked_at) == 1
         await passed(300)
         assert house.said[2:] == ["Answer 1."]
@@ -225,7 +238,7 @@ async def test_an_old_question_is_not_answered_at_night_but_asked_about_when_som
         event = await house.answered("Tell me number 1.")
         other = await house.answered("Tell me number 3.")
         await passed(1800)
-        assert house.said == ["One moment.", *TOLD, "That waits for the model too."]
+        assert house.said == ["One moment.", *ILL, "That waits for the model too."]
         server.share, server.is_down, server.script = 0.0, False, []
         await passed(8 * 3600)
         assert len(house.said) == 4, "not in the night"
@@ -251,7 +264,7 @@ async def test_a_question_that_nobody_can_answer_for_a_day_is_given_up(tmp_path:
         await passed(25 * 3600)
         await house.answered("What time is it?")
         assert (await state(house, event))[0] == "dead"
-        assert house.said[:2] == TOLD
+        assert house.said[:2] == REFUSED
         assert len(house.said) == 3, "the time was told, and nothing else"
         assert len(house.servers[0].asked_at) < 20
 
@@ -345,7 +358,7 @@ async def test_a_question_that_waits_can_be_cancelled_in_the_mailbox(tmp_path: P
         event = await house.answered("Tell me number 1.")
         assert await house.mind.mailbox.withdraw(event.id, "by command")
         await passed(7200)
-        assert house.said == TOLD
+        assert house.said == REFUSED
 
 
 @pytest.mark.shows("A7", "G1")
@@ -381,7 +394,7 @@ async def test_in_quiet_hours_a_question_is_answered_once_its_person_speaks_agai
         house.servers[0].script = ["429:60"]
         await house.answered("Tell me number 1.")
         await passed(1800)
-        assert house.said == TOLD
+        assert house.said == FULL
         await house.answered("What time is it?")
         await house.rests()
         assert house.said[3:] == ["Answer 1."]

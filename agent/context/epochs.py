@@ -13,6 +13,7 @@ from agent.bus import Bus
 from agent.context import history, summary
 from agent.context.carried import Beginning, Carried, Limits, Shares, Weighed
 from agent.context.epoch import Epoch, Prefix
+from agent.context.learnt import Learnt
 from agent.context.opened import body_of, front_of, opened_of
 from agent.context.summary import Compression, Front
 from agent.context.tokens import TokenCounter
@@ -34,12 +35,6 @@ SESSIONS_IN_MEMORY = 16
 
 IDLE_SECONDS: Final = 120.0
 """After so much silence a conversation is over, and a new prompt or a new tool may join."""
-
-LEARNT_SHARE: Final = 0.85
-"""Of the tokens at which a refusal would have begun; the rest is for the answer."""
-
-UNTOLD_SHARE: Final = 2 / 3
-"""Of the tokens of a refused list, where the refusal does not say how many would do."""
 
 WORTHWHILE: Final = 0.95
 """Of its tokens that an epoch may have after it was cut to fit: with more than that nothing was gained."""
@@ -66,8 +61,8 @@ class Contexts:
         self._journal = journal
         self._bus = bus
         self._limits = limits
-        self._refused: dict[str, int] = {}
-        """By the model an epoch was opened for: the tokens, as counted here, above which a list was refused."""
+        self._learnt: dict[str, Learnt] = {}
+        """By the model an epoch was opened for: what its refusals have taught."""
         self._tokens = tokens
         self._clock = clock
         self._open: OrderedDict[tuple[str, str], Epoch] = OrderedDict()
@@ -125,22 +120,21 @@ class Contexts:
         return 0 < most < epoch.tokens
 
     def learn(self, epoch: Epoch, refusal: ContextTooLong) -> None:
-        """Take note that this list was refused for its length: the epochs of this model stay below that from now on.
-
-        What the server counted is turned into what is counted here, by the list that both have counted.
-        """
-        counted = refusal.asked / epoch.tokens if refusal.asked else 1.0
-        most = refusal.window / counted * LEARNT_SHARE
-        if not 0 < most < epoch.tokens:
-            most = epoch.tokens * UNTOLD_SHARE
-        self._refused[epoch.model] = min(int(most), self._refused.get(epoch.model, int(most)))
+        """Take note that this list was refused for its length: the epochs of this model stay below that from now on."""
+        known = self._learnt.get(epoch.model, Learnt())
+        learnt = self._learnt[epoch.model] = known.after_refusal(epoch.tokens, epoch.prefix_tokens, refusal)
         log.warning(
             "context_too_long",
             tokens=epoch.tokens,
             window=refusal.window,
             asked=refusal.asked,
-            most=self._refused[epoch.model],
+            most=learnt.most,
         )
+
+    def accepted(self, epoch: Epoch) -> None:
+        """Take note that its model has answered this list: what was learnt otherwise of its length was wrong."""
+        if known := self._learnt.get(epoch.model):
+            self._learnt[epoch.model] = known.after_answer(epoch.tokens)
 
     async def fit(self, epoch: Epoch, event: Event, wanted: Prefix | None = None) -> Epoch:
         """Open an epoch that is as short as is known to be needed, by a rule; the same one where nothing is gained.
@@ -270,7 +264,7 @@ class Contexts:
         return is_over and (has_new_tools or epoch.system != wanted.system)
 
     def _shares(self, epoch: Epoch) -> Shares:
-        return self._limits().shares(epoch.prefix_tokens, self._refused.get(epoch.model, 0))
+        return self._limits().shares(epoch.prefix_tokens, self._learnt.get(epoch.model, Learnt()).most)
 
     def _carried(self, epoch: Epoch) -> Carried:
         return Carried(self._tokens, self._shares(epoch))

@@ -125,7 +125,7 @@ class LiteLlmModel:
         accumulator = Accumulator(self._list.call_ids, tools, self._dialect)
         async with aclosing(self._chunks(self._request(), accumulator)) as chunks:
             items = relay(chunks, accumulator, self.name, self._patience)
-            async with aclosing(self.window.learning(self.name, messages, items)) as learning:
+            async with aclosing(self.window.learning(self.name, messages, items, told)) as learning:
                 async for item in learning:
                     yield item
 

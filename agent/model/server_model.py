@@ -86,7 +86,7 @@ class ServerModel(ABC):
         try:
             async with aclosing(self._chunks(self._body(slot), accumulator)) as chunks:
                 items = relay(chunks, accumulator, self.name, self._patience)
-                async with aclosing(self.window.learning(self.name, messages, items)) as learning:
+                async with aclosing(self.window.learning(self.name, messages, items, told)) as learning:
                     async for item in learning:
                         yield item
         finally:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from agent.errors import ContextTooLong
 from agent.model.interface import Answer, StreamItem
-from agent.model.messages import Message
+from agent.model.messages import Message, ToolSpec
 from memory.json_value import Json, fields, objects
 
 log = structlog.get_logger()
@@ -50,6 +50,14 @@ BYTES_PER_TOKEN: Final = 3.6
 """As `agent.context.tokens` estimates."""
 
 
+NAMED: Final = "a refusal"
+GUESSED: Final = "a refusal without a number"
+"""The sources of a bound."""
+
+DOUBTED_AFTER: Final = 8
+"""Answers, after which a bound that was guessed is tried again."""
+
+
 class Window(Struct, frozen=True):
     """What a model reads at most: its prompt, the tools and its own answer together."""
 
@@ -79,6 +87,11 @@ class WindowRecord:
         self._configured = Window(configured, "configuration") if configured else Window()
         self._told = Window()
         self._bound = Window()
+        self._named = 0
+        """The largest number that a refusal said."""
+        self._shortest_refused = 0.0
+        self._accepted = 0
+        """Lists since the bound was guessed."""
         self._first: _Counted | None = None
         self._most_counted = 0
 
@@ -97,15 +110,35 @@ class WindowRecord:
     def told(self, window: Window) -> None:
         """Take what the server says. Another number than before means another start: what it refused is forgotten."""
         if window.tokens and window != self._told:
-            self._told, self._bound = window, Window()
+            self._told, self._bound, self._named = window, Window(), 0
 
-    def refused(self, error: ContextTooLong, messages: Sequence[Message]) -> None:
-        """Learn from a refusal of these messages; one without a number says that so much was too much."""
+    def refused(self, error: ContextTooLong, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> None:
+        """Learn from a refusal of these messages; one without a number says that so much was too much.
+
+        That is a guess, and never less than a number that was said.
+        """
         if error.window >= LEAST:
-            self._bind(Window(error.window, "a refusal"))
+            self._named = max(self._named, error.window)
+            self._bind(Window(error.window, NAMED))
             return
-        sent = sum(len(message.content.encode("utf-8", "replace")) for message in messages) / BYTES_PER_TOKEN
-        self._bind(Window(max(LEAST, int(SAFE_SHARE * (error.asked or sent))), "a refusal without a number"))
+        sent = error.asked or _estimated(messages, tools)
+        self._shortest_refused = min(sent, self._shortest_refused or sent)
+        self._accepted = 0
+        self._bind(Window(max(LEAST, self._named, int(SAFE_SHARE * sent)), GUESSED))
+
+    def accepted(self, messages: Sequence[Message], tools: Sequence[ToolSpec], counted: int) -> None:
+        """Take note that these messages were answered: a bound that they pass is none; `counted` is 0 where untold.
+
+        One that was guessed is tried again after some answers.
+        """
+        bound = self._bound
+        if bound.source == GUESSED:
+            self._accepted += 1
+            sent = max(counted, _estimated(messages, tools))
+            if sent > bound.tokens or sent >= self._shortest_refused or self._accepted >= DOUBTED_AFTER:
+                self._bound, self._shortest_refused = Window(self._named, NAMED) if self._named else Window(), 0.0
+        elif bound.source == NAMED and counted > bound.tokens:
+            self._bound, self._named = Window(), 0
 
     def counted(self, name: str, messages: Sequence[Message], tokens: int) -> None:
         """Take how many tokens the server counted of these messages; far too few mean that it cut them in silence.
@@ -128,17 +161,22 @@ class WindowRecord:
             self._bind(Window(self._most_counted, "its server cuts what is longer"))
 
     async def learning(
-        self, name: str, messages: Sequence[Message], items: AsyncGenerator[StreamItem, None]
+        self,
+        name: str,
+        messages: Sequence[Message],
+        items: AsyncGenerator[StreamItem, None],
+        tools: Sequence[ToolSpec] = (),
     ) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer to these messages, and take what its count or its refusal tells."""
         try:
             async with aclosing(items):
                 async for item in items:
                     if isinstance(item, Answer):
+                        self.accepted(messages, tools, item.usage.prompt_tokens)
                         self.counted(name, messages, item.usage.prompt_tokens)
                     yield item
         except ContextTooLong as error:
-            self.refused(error, messages)
+            self.refused(error, messages, tools)
             raise
 
     def _bind(self, bound: Window) -> None:
@@ -265,6 +303,13 @@ def _tokens(value: Json) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return int(value) if LEAST <= value <= MOST else 0
+
+
+def _estimated(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> float:
+    """Return the tokens of a list and its tools, by their bytes."""
+    sent = sum(len(message.content.encode("utf-8", "replace")) for message in messages)
+    offered = sum(len(spec.name) + len(spec.description) + len(json.dumps(dict(spec.parameters))) for spec in tools)
+    return (sent + offered) / BYTES_PER_TOKEN
 
 
 def _characters(message: Message) -> int:

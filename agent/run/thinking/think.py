@@ -132,6 +132,8 @@ class ModelCalls(Struct):
     def _keep(self, model: ChatModel, answer: Answer, asked_at: float, first_at: float) -> Message | None:
         """Journal an answer and append it to the epoch, unless it is empty; at once, so that no stop comes between."""
         self.answered_by, run, usage, message = model, self.run, answer.usage, answer.message
+        if model.name == run.epoch.model:
+            self.contexts.accepted(run.epoch)
         body: dict[str, Json] = {
             "model": model.name,
             "finish_reason": answer.finish_reason,

@@ -11,7 +11,7 @@ from agent.model.interface import Answer
 from agent.model.litellm import LiteLlmModel
 from agent.model.messages import Message
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from agent.model.window import Window, WindowRecord, Windows, window_in_table, window_listed
+from agent.model.window import DOUBTED_AFTER, Window, WindowRecord, Windows, window_in_table, window_listed
 from agent.model.wire.profile import GENERIC, PROFILES
 from tests.agent.openai_script import chunk
 from tests.agent.openai_server import OpenAiServer, Scripted, stream, text
@@ -152,6 +152,37 @@ def test_a_refusal_without_a_number_lowers_it_step_by_step() -> None:
         record.refused(ContextTooLong("…"), [Message("user", "x" * length)])
         tokens.append(record.in_force.tokens)
     assert tokens == [8000, 6222, 4444]
+
+
+def test_a_guess_never_goes_below_a_number_that_the_server_named() -> None:
+    record = WindowRecord()
+    record.refused(ContextTooLong("…", 4096, 6000), HELLO)
+    for length in (9000, 6000, 3000):
+        record.refused(ContextTooLong("…"), [Message("user", "x" * length)])
+    assert record.in_force == Window(4096, "a refusal")
+
+
+def test_a_longer_list_that_is_accepted_ends_a_guess() -> None:
+    record = WindowRecord()
+    record.refused(ContextTooLong("…"), [Message("user", "x" * 5400)])
+    assert record.in_force.tokens == 1200
+    record.accepted([Message("user", "x" * 3000)], [], 0)
+    assert record.in_force.tokens == 1200
+    record.accepted([Message("user", "x" * 5000)], [], 0)
+    assert record.in_force == Window()
+    record.refused(ContextTooLong("…"), [Message("user", "x" * 5400)])
+    for _ in range(DOUBTED_AFTER):
+        record.accepted(HELLO, [], 0)
+    assert record.in_force == Window(), "after some answers it is tried again"
+
+
+def test_a_server_that_counts_more_than_it_named_reads_more() -> None:
+    record = WindowRecord(32_768)
+    record.refused(ContextTooLong("…", 4096, 6000), HELLO)
+    record.accepted(HELLO, [], 4000)
+    assert record.in_force.tokens == 4096
+    record.accepted(HELLO, [], 5000)
+    assert record.in_force.tokens == 32_768
 
 
 def words(count: int) -> Message:

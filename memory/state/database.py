@@ -40,8 +40,8 @@ SYNC_AFTER: Final = 0.05
 MAX_GROUP: Final = 64
 """Writes that share one commit."""
 
-PATIENCE: Final = 8.0
-"""Seconds after which a disk that answers nothing counts as one that fails; a slow card takes one or two for a sync."""
+PATIENCE: Final = 15.0
+"""Seconds after which a disk that answers nothing counts as one that fails; a card that tidies itself up may take some."""
 
 
 class StateInUse(StateUnusable):

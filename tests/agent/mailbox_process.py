@@ -22,12 +22,12 @@ class DyingDatabase(Database):
 
     def __init__(self, path: Path, at: int, point: str) -> None:
         super().__init__(path)
-        self._left = at
+        self._writes_left = at
         self._point = point
 
     async def write(self, change: Callable[[sqlite3.Connection], T], *, durable: bool = True) -> T:
-        self._left -= 1
-        point = self._point if self._left == 0 else ""
+        self._writes_left -= 1
+        point = self._point if self._writes_left == 0 else ""
         if point == "before":
             die()
 

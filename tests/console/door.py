@@ -74,9 +74,11 @@ class ScriptedDoor:
         """Let something have happened that no page has heard of yet."""
         self.past.append(self._message(event, payload, run_id))
 
-    def say(self, event: str, payload: Mapping[str, Json], run_id: str | None = None) -> None:
-        """Send a message to every page that is connected."""
-        self._run(self._send_all(self._message(event, payload, run_id)))
+    def say(self, event: str, payload: Mapping[str, Json], run_id: str | None = None) -> dict[str, Json]:
+        """Send a message to every page that is connected; return it."""
+        message = self._message(event, payload, run_id)
+        self._run(self._send_all(message))
+        return message
 
     def answer(self, name: str, payload: Mapping[str, Json]) -> None:
         """Answer the message of the page that has this id."""

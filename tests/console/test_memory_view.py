@@ -70,6 +70,9 @@ def test_500_nodes_are_drawn_and_a_click_opens_the_neighbourhood(page: Page) -> 
     expect(page.get_by_test_id("node")).to_have_count(0)
     click_the_middle(page)
     expect(picture).to_have_attribute("data-nodes", "2")
+    expect(page.get_by_role("status").filter(has_text="Shown: 2 nodes and 1 relationship.")).to_have_count(1)
+    expect(picture.locator("canvas[aria-hidden=true]")).not_to_have_count(0)
+    expect(picture.locator("canvas:not([aria-hidden=true])")).to_have_count(0)
     page.get_by_test_id("node").get_by_role("button", name="Person 18").click()
     expect(picture).to_have_attribute("data-nodes", "13")
     expect(page.get_by_test_id("node")).to_contain_text("note 17")
@@ -162,10 +165,10 @@ def test_what_was_written_today_is_told(page: Page, house: House) -> None:
     go(page, "Written")
     newest = page.get_by_test_id("write").first
     expect(newest).to_contain_text("CREATE (:Tea {name: $name})")
-    expect(newest).to_contain_text("+1 nodes")
+    expect(newest).to_contain_text("+1 node")
     write(house, "MATCH (t:Tea) DELETE t")
     page.get_by_role("button", name="Refresh").click()
-    expect(newest).to_contain_text("−1 nodes")
+    expect(newest).to_contain_text("−1 node")
 
 
 def test_snapshots_are_taken_compared_and_looked_back_at(page: Page, house: House) -> None:

@@ -260,15 +260,18 @@ def test_what_the_page_was_too_slow_for_again_is_told_after_a_rest(own_page: Pag
     page.clock.install()
     ask(page, door, "Tell me a story")
     write(door, "Once there was a fox.")
-    door.say("heard", {"text": "he laughed", "event_id": None, "held_back": "nobody was addressed"})
+    door.snapshot |= {"state": "idle"}
     door.say("lost", {"count": 1})
-    expect(page.get_by_test_id("held-back")).to_have_count(1)
+    expect(page.get_by_test_id("state")).to_have_attribute("data-state", "idle")
     cut = {"event_id": "event-1", "heard": "Once there was a fox.", "unsaid": ""}
     door.remember("interrupted", cut, RUN)
     door.remember("run_finished", {"event_id": "event-1", "status": "COMPLETED", "error": None}, RUN)
     door.say("lost", {"count": 2})
     door.say("snapshot", door.snapshot)
     expect(page.get_by_test_id("turn")).to_have_attribute("data-status", "unknown")
+    laughed: dict[str, Json] = {"text": "he laughed", "event_id": None, "held_back": "nobody was addressed"}
+    door.past.append(door.say("heard", laughed))
+    expect(page.get_by_test_id("held-back")).to_have_count(1)
     page.clock.run_for(31_000)
     expect(page.get_by_test_id("turn")).to_have_attribute("data-status", "COMPLETED")
     expect(page.get_by_test_id("turn")).to_contain_text("Interrupted")
@@ -429,6 +432,35 @@ def test_hebrew_and_arabic_are_read_from_the_right(page: Page, door: ScriptedDoo
         })"""
     )
     assert (places[0][1], places[1][0]) == (0, 0), "each line begins at its own side"
+
+
+def test_more_than_is_told_again_is_said_at_the_top(page: Page, door: ScriptedDoor) -> None:
+    remember_plain_turn(door, "earlier", "What is the time?", "Ten past four.")
+    page.reload()
+    expect(page.get_by_test_id("turn")).to_have_count(1)
+    expect(page.get_by_test_id("earlier")).to_have_count(0)
+    door.past.insert(0, door.past[0] | {"event": "lost", "run_id": None, "payload": {"count": 812}})
+    page.reload()
+    expect(page.get_by_role("listitem").first).to_contain_text("Only the newest part of the conversation is here.")
+    expect(page.get_by_text("did not reach this page")).to_have_count(0)
+    page.get_by_role("link", name="Find what was said before").click()
+    expect(page.get_by_role("link", name="Journal")).to_have_attribute("aria-current", "page")
+
+
+def test_all_of_the_conversation_is_printed(page: Page, door: ScriptedDoor) -> None:
+    for number in range(40):
+        remember_plain_turn(door, f"event-{number}", f"Question {number}?", f"Answer {number}.")
+    page.reload()
+    expect(page.get_by_test_id("turn")).to_have_count(40)
+    page.emulate_media(media="print")
+    try:
+        height = page.get_by_role("log").evaluate("log => log.scrollHeight")
+        assert page.evaluate("document.documentElement.scrollHeight") >= height > 2_000
+        assert page.get_by_role("log").evaluate("log => log.clientHeight") == height
+        expect(page.get_by_role("navigation")).to_be_hidden()
+        expect(page.get_by_role("textbox")).to_be_hidden()
+    finally:
+        page.emulate_media(media="screen")
 
 
 def test_a_question_names_its_time_and_zone(page: Page, door: ScriptedDoor) -> None:

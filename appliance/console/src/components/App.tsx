@@ -44,9 +44,9 @@ export function App() {
         >
           {words.page.skip}
         </a>
-        <div className="flex h-full flex-col md:flex-row">
+        <div className="flex h-full flex-col md:flex-row print:block print:h-auto">
           <Navigation view={view} />
-          <div className="order-first flex min-h-0 min-w-0 flex-1 flex-col md:order-none">
+          <div className="order-first flex min-h-0 min-w-0 flex-1 flex-col md:order-none print:block">
             <StatusBar />
             <Ringing />
             <main

@@ -30,6 +30,8 @@ export interface Aura {
   tool: string | null
   muted: boolean
   items: Item[]
+  /** Whether more was said before than is told again. */
+  hasEarlier: boolean
   /** What is typed and not sent yet: it stays while another view is looked at. */
   draft: string
   /** Files for the next question. */
@@ -75,6 +77,7 @@ const empty: Aura = {
   tool: null,
   muted: false,
   items: [],
+  hasEarlier: false,
   draft: '',
   files: [],
   counts: {},
@@ -104,7 +107,7 @@ export const auraStore = create<Aura & Changes>()((set) => ({
   notice: (text, isProblem = false) =>
     set((aura) => ({ items: noticed(aura.items, text, isProblem, new Date().toISOString()), announcement: text })),
   announce: (text) => set({ announcement: text }),
-  clear: () => set({ items: [], draft: '', files: [] }),
+  clear: () => set({ items: [], hasEarlier: false, draft: '', files: [] }),
   silence: (id) => set((aura) => ({ ringing: aura.ringing.filter((timer) => timer.id !== id) })),
 }))
 
@@ -135,7 +138,7 @@ function beside(aura: Aura, message: ServerMessage): Partial<Aura> {
     case 'run_finished':
       return aura.version ? { announcement: answerOf(aura.items, message.payload.event_id) ?? aura.announcement } : {}
     case 'lost':
-      return aura.version ? { lost: aura.lost + message.payload.count } : {}
+      return isFromTheStart(aura) ? { hasEarlier: true } : { lost: aura.lost + message.payload.count }
     case 'turn':
       return { lastTurn: message.payload }
     case 'error':
@@ -144,6 +147,10 @@ function beside(aura: Aura, message: ServerMessage): Partial<Aura> {
       return {}
   }
 }
+
+/** Whether the past is told again to a page that has none of it. */
+const isFromTheStart = ({ isCaughtUp, items }: Aura): boolean =>
+  !isCaughtUp && !items.some((item) => item.kind === 'turn' && item.eventId !== null)
 
 const STILL_RINGS = 60_000 // ms
 

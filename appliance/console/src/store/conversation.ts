@@ -78,7 +78,8 @@ export interface Notice {
 
 export type Item = Turn | HeldBack | Notice
 
-const MOST_ITEMS = 300
+/** That are kept; the oldest go. */
+export const MOST_ITEMS = 300
 
 let made = 0
 /** A key that no event has. */

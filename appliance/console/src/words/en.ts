@@ -1,5 +1,12 @@
 // Every text of the page in English; its shape is what every other language must have.
 
+/** So many of something. */
+const many = (count: number, one: string, several = `${one}s`): string =>
+  `${count.toLocaleString('en-GB')} ${count === 1 ? one : several}`
+
+/** So many nodes and relationships. */
+const graphOf = (nodes: number, links: number): string => `${many(nodes, 'node')} and ${many(links, 'relationship')}`
+
 export const en = {
   page: {
     name: 'nakari',
@@ -92,6 +99,8 @@ export const en = {
     },
     newest: 'To the newest',
     earlier: 'Earlier',
+    hasEarlier: 'Only the newest part of the conversation is here.',
+    toEarlier: 'Find what was said before',
   },
   now: {
     doing: 'Right now',
@@ -160,8 +169,8 @@ export const en = {
     empty: 'The memory is empty.',
     wasEmpty: 'The memory was empty then.',
     pictureOf: (nodes: number, links: number) =>
-      `Graph of ${nodes} nodes and ${links} relationships. “As a list” shows the same as text.`,
-    drawn: (nodes: number, links: number) => `${nodes} nodes and ${links} relationships are shown.`,
+      `Graph of ${graphOf(nodes, links)}. “As a list” shows the same as text.`,
+    drawn: (nodes: number, links: number) => `Shown: ${graphOf(nodes, links)}.`,
     closer: 'Closer',
     further: 'Further away',
     fit: 'Show everything',
@@ -170,7 +179,7 @@ export const en = {
     tooLarge: 'The answer is too large for this page. Ask for less: add LIMIT, or return single properties.',
     nothingFound: 'Nothing in the memory has these words. Try fewer or shorter ones.',
     unlabelled: 'Without a label',
-    linksOf: (count: number) => `${count} ${count === 1 ? 'relationship' : 'relationships'}`,
+    linksOf: (count: number) => many(count, 'relationship'),
     more: (count: number) => `${count} more`,
     relationships: 'Relationships',
     moreNeighbours: (shown: string, all: string) =>
@@ -194,17 +203,16 @@ export const en = {
     erased: 'Erased, as somebody wished.',
     params: 'Values',
     stats: {
-      nodesCreated: (count: number) => `+${count} nodes`,
-      nodesDeleted: (count: number) => `−${count} nodes`,
-      relationshipsCreated: (count: number) => `+${count} relationships`,
-      relationshipsDeleted: (count: number) => `−${count} relationships`,
-      propertiesSet: (count: number) => `${count} properties set`,
+      nodesCreated: (count: number) => `+${many(count, 'node')}`,
+      nodesDeleted: (count: number) => `−${many(count, 'node')}`,
+      relationshipsCreated: (count: number) => `+${many(count, 'relationship')}`,
+      relationshipsDeleted: (count: number) => `−${many(count, 'relationship')}`,
+      propertiesSet: (count: number) => `${many(count, 'property', 'properties')} set`,
     },
     take: 'Take one now',
     taking: 'Taking one…',
     noSnapshots: 'There is no snapshot yet.',
-    holds: (nodes: number, links: number) =>
-      `${nodes.toLocaleString('en-GB')} ${nodes === 1 ? 'node' : 'nodes'}, ${links.toLocaleString('en-GB')} ${links === 1 ? 'relationship' : 'relationships'}`,
+    holds: (nodes: number, links: number) => `${many(nodes, 'node')}, ${many(links, 'relationship')}`,
     differences: 'Differences',
     before: 'Before',
     after: 'After',

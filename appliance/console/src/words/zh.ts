@@ -86,6 +86,8 @@ export const zh: Words = {
     tool: { running: '进行中', ok: '完成', error: '失败', asked: '先征求同意', refused: '被拒绝', cancelled: '已取消' },
     newest: '回到最新',
     earlier: '更早',
+    hasEarlier: '这里只有对话最新的部分。',
+    toEarlier: '查找更早说过的话',
   },
   now: {
     doing: '此刻',

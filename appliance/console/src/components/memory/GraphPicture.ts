@@ -57,6 +57,7 @@ export class GraphPicture {
       nodeReducer: (node, data) => this.nodeAsShown(node, data),
       edgeReducer: (edge, data) => this.edgeAsShown(edge, data),
     })
+    for (const canvas of Object.values(this.sigma.getCanvases())) canvas.ariaHidden = 'true' // the container has the name
     this.sigma.on('clickNode', ({ node }) => onSelect(node))
     this.sigma.on('clickStage', () => onSelect(null))
     this.recolour(colours)

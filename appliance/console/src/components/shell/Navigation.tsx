@@ -8,7 +8,7 @@ export function Navigation({ view }: { view: View }) {
   return (
     <nav
       aria-label={words.page.views}
-      className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:w-52 md:flex-col md:gap-1 md:border-r md:border-t-0 md:bg-ground md:p-3"
+      className="flex shrink-0 border-t print:hidden border-line bg-surface pb-[env(safe-area-inset-bottom)] md:w-52 md:flex-col md:gap-1 md:border-r md:border-t-0 md:bg-ground md:p-3"
     >
       <p
         aria-hidden="true"

@@ -8,7 +8,7 @@ export function StatusBar() {
   const words = useWords()
   const { connection, lost } = useAura(({ connection, lost }) => ({ connection, lost }))
   return (
-    <header className="flex min-h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-4 pt-[env(safe-area-inset-top)] md:bg-ground">
+    <header className="flex print:hidden min-h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-4 pt-[env(safe-area-inset-top)] md:bg-ground">
       <h1 className="flex items-center gap-2 font-semibold tracking-tight md:hidden">
         <img src="./icon.svg" alt="" width={22} height={22} />
         {words.page.name}

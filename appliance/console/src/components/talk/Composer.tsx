@@ -37,7 +37,10 @@ export function Composer({ files }: { files: Files }) {
     files.add(pasted.clipboardData.files)
   }
   return (
-    <form onSubmit={send} className="shrink-0 border-t border-line bg-surface px-3 py-2.5 md:bg-ground md:px-4">
+    <form
+      onSubmit={send}
+      className="shrink-0 border-t border-line bg-surface print:hidden px-3 py-2.5 md:bg-ground md:px-4"
+    >
       <div className="mx-auto max-w-3xl">
         <CommandList
           commands={commands}

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useAura } from '../../hooks/useAura'
 import { useWords } from '../../hooks/useWords'
-import type { Item } from '../../store/conversation'
+import { MOST_ITEMS, type Item } from '../../store/conversation'
 import { Icon } from '../Icon'
 import { HeldBackWords, NoticeWords } from './Aside'
 import { TurnCard } from './TurnCard'
@@ -12,19 +12,20 @@ const NEAR = 48 // px from the end that still count as reading there
 export function Conversation() {
   const words = useWords()
   const items = useAura((aura) => aura.items.filter(hasSomething))
+  const hasEarlier = useAura((aura) => aura.hasEarlier || aura.items.length >= MOST_ITEMS)
   const { scroller, isAtEnd, toEnd } = useStayingAtEnd(items)
   return (
-    <div className="relative min-h-0 flex-1">
+    <div className="relative min-h-0 flex-1 print:h-auto">
       <div
         ref={scroller}
         tabIndex={0}
         role="log"
         aria-live="off"
         aria-label={words.talk.conversation}
-        className="h-full overflow-y-auto overscroll-contain outline-offset-[-2px]"
+        className="h-full overflow-y-auto overscroll-contain outline-offset-[-2px] print:h-auto print:overflow-visible"
       >
         <ol className="mx-auto flex min-h-full max-w-3xl flex-col gap-6 px-4 py-6">
-          {items.length === 0 && <Empty />}
+          {items.length === 0 ? <Empty /> : hasEarlier && <Earlier />}
           {items.map((item) => (
             <li key={item.key}>
               {item.kind === 'turn' ? (
@@ -39,7 +40,11 @@ export function Conversation() {
         </ol>
       </div>
       {!isAtEnd && (
-        <button type="button" onClick={toEnd} className="button absolute bottom-3 left-1/2 -translate-x-1/2 shadow-lg">
+        <button
+          type="button"
+          onClick={toEnd}
+          className="button absolute bottom-3 left-1/2 -translate-x-1/2 shadow-lg print:hidden"
+        >
           <Icon name="down" size={18} />
           {words.talk.newest}
         </button>
@@ -61,6 +66,18 @@ function Empty() {
       <img src="./icon.svg" alt="" width={56} height={56} className="mx-auto mb-5" />
       <p className="text-xl font-semibold tracking-tight">{words.talk.empty}</p>
       <p className="mt-2 text-soft">{words.talk.emptyHint}</p>
+    </li>
+  )
+}
+
+function Earlier() {
+  const words = useWords()
+  return (
+    <li data-testid="earlier" className="text-center text-sm text-soft">
+      {words.talk.hasEarlier}{' '}
+      <a href="#/memory/journal" className="text-accent hover:underline">
+        {words.talk.toEarlier}
+      </a>
     </li>
   )
 }

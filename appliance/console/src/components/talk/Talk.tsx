@@ -8,7 +8,7 @@ export function Talk() {
   const words = useWords()
   const files = useFiles()
   return (
-    <div className="relative flex h-full flex-col" {...files.dropping}>
+    <div className="relative flex h-full flex-col print:block print:h-auto" {...files.dropping}>
       <Conversation />
       <Composer files={files} />
       {files.isOver && (

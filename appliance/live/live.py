@@ -222,7 +222,7 @@ class Live:
             lost: dict[str, Json] = {"count": entries[0].seq - after - 1}
             facts.append(Fact("lost", lost, owner_key, utc_now()))
             after = entries[0].seq - 1
-        replay = await self._as_of(owner_key, after)
+        replay = await self._as_of(owner_key, after) if entries else Steps()
         for entry in entries:
             if place is None or entry.seq <= place:
                 facts.extend(replay.take(Step.stored(entry)))

@@ -85,7 +85,7 @@ def first_of(error: BaseException) -> BaseException:
 def _known() -> tuple[tuple[type[Exception], Exit], ...]:
     """Return the failures that the other parts tell in a sentence, the narrower class first."""
     from agent.errors import ModelError, NotAttached
-    from appliance.satellites.errors import SatelliteFailure
+    from appliance.satellites.errors import SatelliteFailure, SatelliteUnknown
     from audio.errors import AudioError, BadRecording, OutputUnwritable
     from memory.errors import (
         MemoryFailure,
@@ -110,6 +110,7 @@ def _known() -> tuple[tuple[type[Exception], Exit], ...]:
         (SettingRefused, Exit.USAGE),
         (MemoryFailure, Exit.UNAVAILABLE),
         (ModelError, Exit.UNAVAILABLE),
+        (SatelliteUnknown, Exit.NO_INPUT),
         (SatelliteFailure, Exit.UNAVAILABLE),
     )
 

@@ -13,7 +13,7 @@ class Exit(IntEnum):
     USAGE = 2
     """The command line itself is wrong (click's code)."""
     NO_INPUT = 66
-    """A file given as input is missing or is not sound."""
+    """What was named is not there: a file given as input (or it is not sound), an event, a member, a token, a model."""
     UNAVAILABLE = 69
     """A part that this command cannot do without is not there."""
     INTERNAL = 70

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -38,7 +39,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners.visitors import Visitors
 from appliance.wiring.memory.graph import GraphSide
-from memory.errors import EmbeddingUnavailable, GraphUnavailable
+from memory.errors import EmbeddingUnavailable, GraphUnavailable, WriteNotAllowed
 from memory.graph.dump.dump import Dump, write_dump
 from memory.graph.dump.fingerprint import contents, fingerprint
 from memory.graph.embedded.store import EmbeddedStore
@@ -56,6 +57,11 @@ ASKED_FROM_OUTSIDE = "asked_from_outside"
 
 MOST_DIFFERENCES = 200
 """Nodes, and relationships, that a comparison lists each way; all are counted."""
+
+
+READ_ONLY: Final = (
+    "query only reads, and this statement would change something: nothing was changed; `nakari memory write` takes it"
+)
 
 
 class GraphAdmin(Struct, frozen=True):
@@ -77,11 +83,13 @@ class GraphAdmin(Struct, frozen=True):
         """Run a tool within its own guard. Raises `Problem` with the tool's words when it refuses."""
         tool = self.tools.get(request.name)
         if tool is None:
-            raise Problem(f"there is no tool {request.name}; there are {', '.join(self.tools)}", Exit.USAGE)
+            raise Problem(f"there is no tool {request.name}; there are {', '.join(self.tools)}", Exit.NO_INPUT)
         event = Event(ASKED_FROM_OUTSIDE, id=f"{request.source}-{new_id()}", source=request.source)
         try:
             return await call_tool(tool, json.dumps(request.arguments), Call(event.id, event))
         except ToolFailed as error:
+            if request.source == "cli" and isinstance(error.__cause__, WriteNotAllowed):
+                raise Problem(READ_ONLY, Exit.FAULT) from error  # the tool's words are for a model
             is_away = isinstance(error.__cause__, GraphUnavailable | EmbeddingUnavailable)
             raise Problem(str(error), Exit.UNAVAILABLE if is_away else Exit.FAULT) from error
 

@@ -5,8 +5,10 @@ from contextlib import asynccontextmanager
 from datetime import tzinfo
 from pathlib import Path
 
-from agent.context.rebuild import REQUESTS, rebuild
+from agent.context.rebuild import REQUESTS, Gone, rebuild
 from appliance.admin.exchange import DATABASE
+from appliance.errors import Problem
+from appliance.exits import Exit
 from memory.json_value import Json
 from memory.state.database import DatabaseView
 from memory.state.journal import DAMAGED, ERASED, THINNED, Journal, Stored
@@ -30,9 +32,15 @@ def _told(asked: Stored) -> str:
 
 
 async def past_call(state_folder: Path, request_id: str) -> tuple[dict[str, Json], bool]:
-    """Return a call for programs, and whether it is proven. Raises `Gone`, `StateUnreadable`."""
+    """Return a call for programs, and whether it is proven.
+
+    Raises `Problem` for one that is not there, or not any more, and `StateUnreadable`.
+    """
     async with _journal(state_folder) as journal:
-        past = await rebuild(journal, request_id)
+        try:
+            past = await rebuild(journal, request_id)
+        except Gone as gone:
+            raise Problem(str(gone), Exit.NO_INPUT) from gone
     told: dict[str, Json] = {
         "id": past.request.id,
         "at": past.request.at.isoformat(),

@@ -19,7 +19,7 @@ Exit codes:
     0  it went well
     1  it ran, but the answer is no: doctor found a fault, the demo was misheard
     2  the command line is wrong
-   66  an input file is missing, or is no sound or key
+   66  there is nothing of that name; or an input file is missing, or is no sound or key
    69  a part that this command cannot do without is not there
    70  a bug of ours; the message says where it is logged
    73  the state folder or an output file cannot be written

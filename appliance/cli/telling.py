@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
     from appliance.api.request_model import Asked
     from appliance.config.load import Config
     from memory.json_value import Json
@@ -49,6 +51,14 @@ def understood(request: "dict[str, Json]", models: "Sequence[type[Asked]]") -> A
         return parse(json.dumps(request).encode(), models)
     except BadRequest as error:
         raise click.UsageError(str(error)) from error
+
+
+def json_of(records: "Sequence[Struct]") -> "Json":
+    """Return records as JSON: an object of the fields of each."""
+    import msgspec
+
+    told: Json = msgspec.to_builtins(records)
+    return told
 
 
 def tell_json(found: object) -> None:

@@ -47,7 +47,7 @@ class Insight(Struct, frozen=True):
         wanted = [turn for turn in found if _is_called(turn, name)]
         if not wanted:
             what = f"no turn is called {name!r}; `nakari turns` lists them" if name else "there was no turn yet"
-            raise Problem(what, Exit.FAULT)
+            raise Problem(what, Exit.NO_INPUT)
         turn = wanted[-1]
         before = [each for each in found if each.seq < turn.seq][-LAST:]
         step = slowest(turn, before)

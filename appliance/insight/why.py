@@ -50,7 +50,7 @@ async def why(journal: Journal, mailbox: Mailbox, name: str, owner_key: str) -> 
     event_id, sentence = await _found(journal, name, owner_key)
     entries = [each for each in await journal.entries(event_id=event_id) if each.owner_key == owner_key]
     if not entries:
-        raise Problem(f"nothing here is called {name!r}, and nobody said that", Exit.FAULT)
+        raise Problem(f"nothing here is called {name!r}, and nobody said that", Exit.NO_INPUT)
     told: dict[str, Json] = {
         "event": await _event(mailbox, event_id, owner_key, entries),
         "steps": list(_steps(entries)),
@@ -77,7 +77,7 @@ async def _found(journal: Journal, name: str, owner_key: str) -> tuple[str, Stor
     exact = [each for each in said if name.casefold() in _words(each)]
     whole = exact or [each for each in said if all(word in _words(each) for word in name.casefold().split())]
     if not whole:
-        raise Problem(f"nothing here is called {name!r}, and nobody said that", Exit.FAULT)
+        raise Problem(f"nothing here is called {name!r}, and nobody said that", Exit.NO_INPUT)
     best = max(whole, key=lambda each: each.seq)
     return best.event_id, best
 

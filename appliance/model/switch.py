@@ -62,7 +62,7 @@ class ModelChoice(Struct):
             raise Problem(
                 f"there is no model {alias}, only {', '.join(self.chain.aliases)}; "
                 f"to have it, describe it below [models.{alias}] in the configuration, and restart",
-                Exit.USAGE,
+                Exit.NO_INPUT,
             )
         await self.bus.publish(Event(CHOSEN, source="system", metadata={"alias": alias}))
         self.chain.use(alias)

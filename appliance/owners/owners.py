@@ -98,7 +98,8 @@ def member_of(identities: Identities, named: str) -> Identity:
         raise Problem(f"{len(found)} members are called {named}: name one by the key", Exit.USAGE)
     if not found:
         raise Problem(
-            f"no member is called {named}; `nakari identity list` shows them, a visitor is named by the key", Exit.USAGE
+            f"no member is called {named}; `nakari identity list` shows them, a visitor is named by the key",
+            Exit.NO_INPUT,
         )
     return found[0]
 

@@ -116,7 +116,8 @@ class Recordings:
         if fitting:
             raise Problem(f"{len(fitting)} recordings begin with {name}; give more of the id", Exit.USAGE)
         what = f"there is no recording of {name!r}" if name != LAST else "nothing is recorded"
-        raise Problem(f"{what}; [recorder] turns = 20 has the next ones kept, `nakari replay` lists them", Exit.FAULT)
+        how = "[recorder] turns = 20 has the next ones kept, `nakari replay` lists them"
+        raise Problem(f"{what}; {how}", Exit.NO_INPUT)
 
     def measure(self) -> tuple[int, int]:
         """Return how many there are, and their bytes."""

@@ -3,6 +3,7 @@
 SatelliteFailure        one sentence for people
 ├─ SatelliteGone        it is not there, or went away in the middle: try when it is back
 ├─ SatelliteRefused     it is there and cannot be used: another device, another key, no sound over its connection
+├─ SatelliteUnknown     none of that name is paired
 └─ SatellitesDamaged    the list of paired devices cannot be read or written
 """
 
@@ -17,6 +18,10 @@ class SatelliteGone(SatelliteFailure):
 
 class SatelliteRefused(SatelliteFailure):
     """It is there and cannot be used as it is."""
+
+
+class SatelliteUnknown(SatelliteFailure):
+    """None of that name is paired."""
 
 
 class SatellitesDamaged(SatelliteFailure):

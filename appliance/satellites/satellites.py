@@ -12,7 +12,7 @@ import structlog
 from msgspec import Struct
 
 from appliance.config.sound.satellites import SatelliteSettings
-from appliance.satellites.errors import SatelliteGone, SatelliteRefused, SatellitesDamaged
+from appliance.satellites.errors import SatelliteGone, SatelliteRefused, SatellitesDamaged, SatelliteUnknown
 from appliance.satellites.interfaces import DevicesObserver, Features
 from appliance.satellites.link import Link
 from appliance.satellites.paired import Paired, PairedList
@@ -195,7 +195,7 @@ class Satellites:
         return paired, about, features
 
     async def forget(self, which: str) -> Paired:
-        """End a device's connection and keep it no more. Raises SatelliteRefused, SatellitesDamaged."""
+        """End a device's connection and keep it no more. Raises SatelliteUnknown, SatellitesDamaged."""
         link = self.find(which)
         async with self._writing:
             await asyncio.to_thread(self._kept.write, tuple(each.paired for each in self.links if each is not link))
@@ -204,13 +204,13 @@ class Satellites:
         return link.paired
 
     def find(self, which: str) -> Link:
-        """Return the device of a room, name, or MAC address. Raises SatelliteRefused."""
+        """Return the device of a room, name, or MAC address. Raises SatelliteUnknown."""
         wanted = which.casefold().strip()
         for link in self.links:
             if wanted in {link.room.casefold(), link.name.casefold()} or mac_of(wanted) == link.id:
                 return link
         there = ", ".join(link.room for link in self.links) or "none is paired"
-        raise SatelliteRefused(f"no satellite is called {which} ({there})")
+        raise SatelliteUnknown(f"no satellite is called {which} ({there})")
 
     async def try_out(self, which: str, wake_seconds: float = 0.0) -> dict[str, Json]:
         """Play a short sound at a device, listen to its microphone for so long if it is woken; return what worked.

@@ -14,7 +14,7 @@ from appliance.api.requests.satellites import AddSatellite, ListSatellites, Remo
 from appliance.doctor.examine import Verdict
 from appliance.egress import is_here
 from appliance.satellites.check import judge_satellites
-from appliance.satellites.errors import SatelliteGone, SatelliteRefused, SatellitesDamaged
+from appliance.satellites.errors import SatelliteGone, SatelliteRefused, SatellitesDamaged, SatelliteUnknown
 from appliance.satellites.esphome import EspHome
 from appliance.satellites.interfaces import Device
 from appliance.satellites.paired import FILE, Paired, PairedList
@@ -159,7 +159,7 @@ async def test_while_it_runs_devices_join_and_leave(tmp_path: Path) -> None:
             assert joined.left_ == ["kitchen"]
             await device.until_open(0)
         assert PairedList(tmp_path).read() == ()
-        with pytest.raises(SatelliteRefused, match="no satellite is called kitchen"):
+        with pytest.raises(SatelliteUnknown, match="no satellite is called kitchen"):
             satellites.find("kitchen")
 
 

@@ -111,7 +111,7 @@ async def test_whose_it_is_decides_who_may_ask(tmp_path: Path) -> None:
             (ada, {"owner": other}, "what is another's is for them, or for the household, to erase", Exit.NOT_ALLOWED),
             (b"", {}, "owner: say whose, by the key or a member's name", Exit.USAGE),
             (b"", {"owner": HOUSEHOLD}, "the household's everything is the state folder", Exit.USAGE),
-            (b"", {"owner": "Ada"}, "no member is called Ada; `nakari identity list` shows them", Exit.USAGE),
+            (b"", {"owner": "Ada"}, "no member is called Ada; `nakari identity list` shows them", Exit.NO_INPUT),
         ):
             with pytest.raises(Exception, match=sentence) as refused:
                 await follow(box.config.socket, {"do": "forget.owner", **request}, lambda done, of: None, key)

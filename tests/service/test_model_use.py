@@ -54,7 +54,7 @@ async def test_another_model_is_chosen_through_the_door_and_kept_over_a_restart(
         asked = [request.json["model"] for request in server.requests]
     assert (used.returncode, used.stdout) == (Exit.OK, "big thinks from the next event on.\n")
     assert str(told["thinks"]).endswith("/big-one")
-    assert unknown.returncode == Exit.USAGE
+    assert unknown.returncode == Exit.NO_INPUT
     assert "there is no model bigger, only configured, big, offline" in unknown.stderr
     assert unknown.stderr.count("\n") == 1
     assert asked == ["small-one", "big-one", "big-one"]

@@ -124,15 +124,19 @@ async def answer_of(mailbox: Mailbox, request: MailboxRequest, owner_key: str = 
         case ChangeWaiting():
             return {"done": await _changed(mailbox, request, owner_key)}
         case Retry():
-            if not (await _is_of(mailbox, request.id, whose) and await mailbox.retry(request.id)):
+            is_there = await _is_of(mailbox, request.id, whose)
+            if not (is_there and await mailbox.retry(request.id)):
                 raise Problem(
-                    f"there is no event {request.id} in the dead letter; `nakari mailbox` lists it", Exit.FAULT
+                    f"there is no event {request.id} in the dead letter; `nakari mailbox` lists it",
+                    Exit.FAULT if is_there else Exit.NO_INPUT,
                 )
             return {"done": "It is tried again."}
         case Withdraw():
-            if not (await _is_of(mailbox, request.id, whose) and await mailbox.withdraw(request.id, BY_COMMAND)):
+            is_there = await _is_of(mailbox, request.id, whose)
+            if not (is_there and await mailbox.withdraw(request.id, BY_COMMAND)):
                 raise Problem(
-                    f"no event {request.id} is waiting; `nakari mailbox --state pending` lists them", Exit.FAULT
+                    f"no event {request.id} is waiting; `nakari mailbox --state pending` lists them",
+                    Exit.FAULT if is_there else Exit.NO_INPUT,
                 )
             return {"done": "It is withdrawn."}
     return await _seen(mailbox, request, owner_key, whose)
@@ -172,7 +176,8 @@ async def _changed(mailbox: Mailbox, request: ChangeWaiting, owner_key: str) -> 
     try:
         done = await change_waiting(mailbox, owner_key, change, BY_COMMAND)
     except ToolFailed as error:
-        raise Problem(f"{error}; `nakari events` lists what does", Exit.FAULT) from error
+        code = Exit.FAULT if await _is_of(mailbox, request.id, owner_key) else Exit.NO_INPUT
+        raise Problem(f"{error}; `nakari events` lists what does", code) from error
     return f"{done[:1].upper()}{done[1:]}."
 
 

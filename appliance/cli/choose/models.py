@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from appliance.cli.root import NAME, PATH, WORDS, configured, nakari
-from appliance.cli.telling import asked
+from appliance.cli.telling import AS_JSON, asked
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
@@ -17,8 +17,9 @@ def models() -> None:
 
 @models.command("list")
 @click.option("--measure", is_flag=True, help="Measure how fast the ones that are here are on this box.")
+@AS_JSON
 @click.pass_obj
-def list_models(invocation: Invocation, measure: bool) -> Exit:
+def list_models(invocation: Invocation, *, measure: bool, as_json: bool) -> Exit:
     """Print the Whisper models: which are here, and which listens.
 
     With its size, and how fast it is on this box where that was measured.
@@ -27,7 +28,7 @@ def list_models(invocation: Invocation, measure: bool) -> Exit:
     from appliance.input.whisper import models as whisper_models
     from appliance.input.whisper.settings import whisper_settings
 
-    return whisper_models.show(whisper_settings(config), measure=measure)
+    return whisper_models.show(whisper_settings(config), measure=measure, as_json=as_json)
 
 
 @models.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from appliance.cli.root import AS_KEY, NAME, PATH, TEXT, WORDS, configured, nakari, to_be_made
-from appliance.cli.telling import AS_JSON, asked, tell_json, understood
+from appliance.cli.telling import AS_JSON, asked, json_of, tell_json, understood
 from appliance.cli.terminal import FAINT, STRONG, show, table
 from appliance.config.options import Invocation
 from appliance.exits import Exit
@@ -193,8 +193,9 @@ def remove(invocation: Invocation, member: str) -> Exit:
 
 @identity.command("list")
 @click.option("--visitors", is_flag=True, help="Who told nakari something and is no member: key and number of events.")
+@AS_JSON
 @click.pass_obj
-def list_members(invocation: Invocation, *, visitors: bool) -> Exit:
+def list_members(invocation: Invocation, *, visitors: bool, as_json: bool) -> Exit:
     """Print the members: owner key, since when, name.
 
     None of a visitor's words is shown to anybody; `nakari forget --owner KEY` erases them.
@@ -205,9 +206,15 @@ def list_members(invocation: Invocation, *, visitors: bool) -> Exit:
         from appliance.owners.owners import visitors_of
 
         visiting = visitors_of(config.state_folder, {member.owner_key for member in members})
+        if as_json:
+            tell_json({"visitors": [{"owner_key": key, "events": count} for key, count in visiting.items()]})
+            return Exit.OK
         table([(key, str(count)) for key, count in visiting.items()], ("key", "events"))
         if not visiting:
             show("no visitors", err=True)
+        return Exit.OK
+    if as_json:
+        tell_json({"members": json_of(members)})
         return Exit.OK
     rows = [(member.owner_key, f"{member.created_at:%Y-%m-%d}", member.name) for member in members]
     table(rows, ("owner key", "since", "name"))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from appliance.cli.root import WORDS, configured, nakari
+from appliance.cli.telling import AS_JSON, json_of, tell_json
 from appliance.cli.terminal import show, table
 from appliance.config.options import Invocation
 from appliance.exits import Exit
@@ -46,10 +47,14 @@ def create(invocation: Invocation, name: str, owner: str | None) -> Exit:
 
 
 @token.command("list")
+@AS_JSON
 @click.pass_obj
-def list_tokens(invocation: Invocation) -> Exit:
+def list_tokens(invocation: Invocation, *, as_json: bool) -> Exit:
     """Print the tokens by name; none of them itself."""
     found = _tokens(invocation).list()
+    if as_json:
+        tell_json({"tokens": json_of(found)})
+        return Exit.OK
     rows = [(each.name, f"{each.created_at:%Y-%m-%d}", each.owner_key) for each in found]
     table(rows, ("name", "since", "owner"))
     if not rows:
@@ -65,8 +70,10 @@ def revoke(invocation: Invocation, name: str) -> Exit:
 
     Nothing that comes with it is done from then on, and nothing told; what is open by it ends at its next message.
     """
+    from appliance.errors import Problem
+
     if not _tokens(invocation).revoke(name):
-        raise click.UsageError(f"no token is called {name}; `nakari token list` shows them")
+        raise Problem(f"no token is called {name}; `nakari token list` shows them", Exit.NO_INPUT)
     click.echo(f"{name} is good for nothing now.")
     return Exit.OK
 

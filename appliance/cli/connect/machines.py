@@ -153,7 +153,7 @@ def remove_machine(invocation: Invocation, name: str, reload: str) -> Exit:
     left = [user for user in known if user.name.lower() != name.lower()]
     if len(left) == len(known):
         names = ", ".join(user.name for user in known) or "none"
-        raise Problem(f"there is no machine {name}; there are {names}", Exit.USAGE)
+        raise Problem(f"there is no machine {name}; there are {names}", Exit.NO_INPUT)
     if any(user.role != "ears" for user in known if user not in left) and _leads(config, name):
         what = f"{name} leads the household: have another machine lead it first, by `nakari handover`"
         raise Problem(f"{what}, or stop nakari there", Exit.USAGE)

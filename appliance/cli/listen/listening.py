@@ -50,7 +50,7 @@ def hush(invocation: Invocation) -> Exit:
     return _tell(invocation, {"do": "hush", "what": "stop"})
 
 
-@nakari.command()
+@nakari.command(context_settings={"ignore_unknown_options": True})  # -5 is no option, and no volume
 @click.argument("level", default="", metavar="[0-100|up|down]")
 @click.pass_obj
 def volume(invocation: Invocation, level: str) -> Exit:
@@ -110,7 +110,7 @@ def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
 
 @nakari.command()
 @LINES
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with the evidence.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, with the evidence.")
 @click.pass_obj
 def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
     """List what was heard last, and what became of it.
@@ -121,9 +121,12 @@ def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
     from appliance.input.heard_history import newest
 
     turns = newest(config.state_folder, lines)
+    if as_json:
+        tell_json({"turns": [turn.to_json() for turn in turns]})
+        return Exit.OK
     for turn in turns:
-        click.echo(json.dumps(turn.to_json(), ensure_ascii=False) if as_json else turn.line(config.zone))
-    if not (turns or as_json):
+        click.echo(turn.line(config.zone))
+    if not turns:
         click.echo("nothing heard yet")
     return Exit.OK
 

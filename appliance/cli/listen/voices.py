@@ -53,7 +53,7 @@ def forget_voice(invocation: Invocation, name: str) -> Exit:
         what = f"the voice could not be forgotten ({error.strerror}); run it as who may write the state folder"
         raise Problem(what, Exit.CANNOT_CREATE) from error
     if not is_forgotten:
-        raise Problem(f"no voice is known as {name}; `nakari voices list` tells whose are", Exit.FAULT)
+        raise Problem(f"no voice is known as {name}; `nakari voices list` tells whose are", Exit.NO_INPUT)
     show(f"{name}'s voice is forgotten")
     return Exit.OK
 

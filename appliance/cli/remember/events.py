@@ -81,7 +81,7 @@ def cancel(invocation: Invocation, which: str) -> Exit:
     if len(found) > 1:
         raise Problem(f"{len(found)} timers are called {which}; name one by its id (`nakari timers`)", Exit.FAULT)
     if not found:
-        raise Problem(f"there is no timer {which}; `nakari timers` lists them", Exit.FAULT)
+        raise Problem(f"there is no timer {which}; `nakari timers` lists them", Exit.NO_INPUT)
     _mail(config, {"do": "mailbox.withdraw", "id": found[0]["id"]})
     click.echo(f"Cancelled: {found[0]['label'] or 'the timer'}, {_local(found[0], config.zone)}.")
     return Exit.OK

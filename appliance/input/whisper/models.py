@@ -1,5 +1,6 @@
 """`nakari models`: which Whisper models there are, which are here and which listens; fetches and measures them."""
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ from audio.errors import AudioError
 from audio.recognizer.models.catalog import MEGABYTES, MODELS, PART, Model, find_model, models_in
 from audio.recognizer.models.hub import fetch, whisper_model
 from audio.recognizer.models.speed import BOUND, Measurement
+from memory.json_value import Json
 
 KNOWN: Final = (AUTO, *MODELS, sentence_model.NAME)
 """What can be pulled, by name."""
@@ -65,7 +67,7 @@ def pull(settings: WhisperSettings, name: str, folder: Path | None) -> Exit:
     return Exit.OK
 
 
-def show(settings: WhisperSettings, *, measure: bool) -> Exit:
+def show(settings: WhisperSettings, *, measure: bool, as_json: bool) -> Exit:
     """Print the models, one a line; with `measure` how fast the ones that are here are. Raises `ModelNotFound`."""
     if measure:
         picked = pick(settings)
@@ -74,9 +76,27 @@ def show(settings: WhisperSettings, *, measure: bool) -> Exit:
             picked = pick(settings)
         if picked:
             _compare(settings, picked)
+    if as_json:
+        click.echo(json.dumps({"models": _described(settings)}, ensure_ascii=False))
+        return Exit.OK
     for line in lines(settings):
         click.echo(line)
     return Exit.OK
+
+
+def _described(settings: WhisperSettings) -> list[dict[str, Json]]:
+    """Return name, size, whether it is here and whether it listens of each model that hears."""
+    here = {model.name: model for model in models_in(settings.models_folder)}
+    picked, measured = pick(settings), recall(settings)
+    speeds = fastest(measured) if measured else {}
+    told: list[dict[str, Json]] = []
+    for name in [*MEGABYTES, *sorted(here.keys() - MEGABYTES.keys())]:
+        found = here.get(name)
+        listens = found is not None and picked is not None and picked.folder == found.folder
+        size = round(found.size / 1e6) if found else MEGABYTES[name]
+        one: dict[str, Json] = {"name": name, "megabytes": size, "is_here": found is not None, "listens": listens}
+        told.append(one | ({"seconds_per_second": round(speeds[name].factor, 2)} if name in speeds else {}))
+    return told
 
 
 def lines(settings: WhisperSettings) -> Iterator[str]:

@@ -88,9 +88,11 @@ async def test_a_life_of_a_graph_from_outside(tmp_path: Path) -> None:
 
 async def _refuses(admin: GraphAdmin) -> None:
     """What is refused is refused in a sentence, and with a code."""
-    with pytest.raises(Problem, match="only reads") as refused:
+    with pytest.raises(Problem, match="nothing was changed; `nakari memory write` takes it") as refused:
         await admin.use(query("CREATE (:X)"))
     assert refused.value.code == Exit.FAULT
+    with pytest.raises(Problem, match="call memory_write with it"):
+        await admin.use(query("CREATE (:X)").model_copy(update={"source": "mcp"}))
     with pytest.raises(Problem, match="no snapshot nothing"):
         await admin.act(Restore(snapshot="nothing"), silent)
     with pytest.raises(Problem, match=r"memory_query was called with wrong arguments \(cypher"):

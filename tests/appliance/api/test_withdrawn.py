@@ -4,12 +4,16 @@ import asyncio
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
 from agent.bus import Bus
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household, Told
 from appliance.api.outcome import Outcome
-from appliance.api.requests.mailbox import Withdraw
+from appliance.api.requests.mailbox import Retry, Withdraw
 from appliance.commands.registry import Commands
+from appliance.errors import Problem
+from appliance.exits import Exit
 from appliance.output.saying import DoorReplies
 from appliance.output.text import TextReplySink
 from tests.agent.mailboxes import SqliteRig
@@ -43,6 +47,11 @@ async def test_whoever_waits_for_the_answer_to_what_is_withdrawn_is_let_go(tmp_p
         await filed.wait()
         [waiting] = await rig.mailbox.listed("pending", 1, "ada")
         await household.mail(Withdraw(do="mailbox.withdraw", id=waiting.event.id))
+        for code, of_name in ((Exit.FAULT, waiting.event.id), (Exit.NO_INPUT, "nosuch")):
+            for again in (Withdraw(id=of_name), Retry(id=of_name)):
+                with pytest.raises(Problem) as refused:
+                    await household.mail(again)
+                assert refused.value.code == code, "what is over is another failure than what never was"
     [[outcome]] = heard
     assert isinstance(outcome, Outcome)
     assert (outcome.status, outcome.event_id) == ("withdrawn", waiting.event.id)

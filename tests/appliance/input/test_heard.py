@@ -82,8 +82,8 @@ async def test_the_command_lists_them(tmp_path: Path) -> None:
     assert (shown.returncode, shown.stderr) == (0, "")
     fates = [line.split("  ")[1].strip() for line in shown.stdout.splitlines()]
     assert fates == ["heard", "held back: echo", "held back: failed"]
-    (line,) = nakari(tmp_path, "heard", "-n", "1", "--json").stdout.splitlines()
-    assert json.loads(line)["reason"] == "failed"
+    [turn] = json.loads(nakari(tmp_path, "heard", "-n", "1", "--json").stdout)["turns"]
+    assert turn["reason"] == "failed"
 
 
 def test_without_a_state_it_says_so(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ async def test_a_choice_survives_the_restart(journal: Journal) -> None:
 async def test_an_alias_nobody_knows_is_told_with_those_there_are(journal: Journal) -> None:
     with pytest.raises(Problem, match="there is no model fast, only configured, big, offline; to have it") as raised:
         await choice_of(journal, datetime(2026, 11, 21, 12, tzinfo=UTC)).use("fast")
-    assert raised.value.code == Exit.USAGE
+    assert raised.value.code == Exit.NO_INPUT
 
 
 async def test_today_is_counted_over_restarts_and_ends_at_midnight(journal: Journal) -> None:

@@ -77,14 +77,14 @@ def test_whom_a_name_or_a_key_means(tmp_path: Path) -> None:
     assert owner_of(identities, "Ada") == owner_of(identities, ada) == identities.find(ada)
     assert not owner_of(identities, other).is_member
     identities.register("Ada", other)
-    for named, sentence in (
-        ("Ada", "2 members are called Ada: name one by the key"),
-        ("Ben", "no member is called Ben"),
+    for named, sentence, code in (
+        ("Ada", "2 members are called Ada: name one by the key", Exit.USAGE),
+        ("Ben", "no member is called Ben", Exit.NO_INPUT),
     ):
         for meant in (owner_of, member_of):
             with pytest.raises(Problem, match=sentence) as raised:
                 meant(identities, named)
-            assert raised.value.code == Exit.USAGE
+            assert raised.value.code == code
     assert member_of(identities, ada).owner_key == ada
     visitor = new_key()[1]
     assert owner_of(identities, visitor).owner_key == visitor

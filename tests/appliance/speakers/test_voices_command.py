@@ -27,7 +27,7 @@ def test_voices_are_listed_and_forgotten_by_name(tmp_path: Path) -> None:
     assert (gone.returncode, gone.stdout) == (Exit.OK, "anna's voice is forgotten\n")
     assert [*store.known()] == ["Ben"]
     unknown = nakari(tmp_path, "voices", "forget", "Dora")
-    assert unknown.returncode == Exit.FAULT
+    assert unknown.returncode == Exit.NO_INPUT
     assert "no voice is known as Dora; `nakari voices list` tells whose are" in unknown.stderr
 
 

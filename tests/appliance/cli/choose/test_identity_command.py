@@ -1,5 +1,6 @@
 """`nakari identity` as a person types it: a key for its owner's eyes, a member that lasts."""
 
+import json
 import stat
 import subprocess
 import sys
@@ -29,6 +30,9 @@ def test_it_makes_a_member_whose_key_proves_them_after_a_restart(tmp_path: Path)
     assert identities.prove(key, "5e" * 32, signature).name == "Ada"
     listed = nakari(tmp_path, "identity", "list").stdout.split()
     assert (listed[0], listed[2]) == (key, "Ada")
+    [told] = json.loads(nakari(tmp_path, "identity", "list", "--json").stdout)["members"]
+    assert (told["owner_key"], told["name"], told["created_at"][:2]) == (key, "Ada", "20")
+    assert nakari(tmp_path, "identity", "list", "--visitors", "--json").stdout == '{"visitors": []}\n'
 
 
 def test_a_private_key_that_is_there_is_never_overwritten(tmp_path: Path) -> None:
@@ -98,8 +102,8 @@ def test_of_two_with_one_name_the_key_says_which(tmp_path: Path) -> None:
         (("add", "Eve", "xyz"), Exit.USAGE, "64 hexadecimal digits"),
         (("add", " ", "0" * 64), Exit.USAGE, "there is nothing in it"),
         (("add", "Eve"), Exit.USAGE, "Missing argument 'KEY'"),
-        (("remove", "Eve"), Exit.USAGE, "no member is called Eve; `nakari identity list` shows them"),
-        (("remove", "../.."), Exit.USAGE, "no member is called ../.."),
+        (("remove", "Eve"), Exit.NO_INPUT, "no member is called Eve; `nakari identity list` shows them"),
+        (("remove", "../.."), Exit.NO_INPUT, "no member is called ../.."),
     ],
 )
 def test_what_is_wrong_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...], code: Exit, words: str) -> None:

@@ -1,5 +1,6 @@
 """`nakari models` as a process, against a server that speaks the hub's protocol."""
 
+import json
 import os
 import pty
 import re
@@ -236,6 +237,8 @@ def test_the_list_measures_when_asked_and_says_when_it_was_not(tmp_path: Path) -
         shutil.copytree(HOUSEHOLD_WHISPER, models(tmp_path) / name)
     before = rows(tmp_path)
     assert (before["tiny"], before["own"]) == ("here", "here, listens")
+    told = {one["name"]: one for one in json.loads(nakari(tmp_path, "models", "list", "--json").stdout)["models"]}
+    assert (told["own"]["listens"], told["tiny"]["is_here"], told["base"]["is_here"]) == (True, True, False)
     assert before[""].startswith("the box is not measured yet: `nakari models list --measure` does it")
     done = nakari(tmp_path, "models", "list", "--measure")
     assert done.returncode == Exit.OK

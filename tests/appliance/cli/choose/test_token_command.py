@@ -1,5 +1,6 @@
 """`nakari token` as a person types it: shown once, kept as a digest, heeded by whoever reads the folder."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,14 @@ def test_a_token_is_shown_once_named_in_the_list_and_good_until_it_is_revoked(tm
     listed = nakari(tmp_path, "token", "list").stdout
     assert listed.split()[0] == "phone"
     assert token not in listed
+    [told] = json.loads(nakari(tmp_path, "token", "list", "--json").stdout)["tokens"]
+    assert (told["name"], told["owner_key"], set(told)) == ("phone", HOUSEHOLD, {"name", "owner_key", "created_at"})
     again = nakari(tmp_path, "token", "create", "phone")
     assert (again.returncode, "called phone already" in again.stderr) == (Exit.USAGE, True)
     assert nakari(tmp_path, "token", "revoke", "phone").stdout == "phone is good for nothing now.\n"
     assert tokens.find(token) is None
-    assert nakari(tmp_path, "token", "revoke", "phone").returncode == Exit.USAGE
+    assert nakari(tmp_path, "token", "list", "--json").stdout == '{"tokens": []}\n'
+    assert nakari(tmp_path, "token", "revoke", "phone").returncode == Exit.NO_INPUT
 
 
 def test_a_token_may_be_a_members_or_a_visitors(tmp_path: Path) -> None:
@@ -38,4 +42,4 @@ def test_a_token_may_be_a_members_or_a_visitors(tmp_path: Path) -> None:
         made = nakari(tmp_path, "token", "create", name, "--owner", owner)
         assert (found := tokens.find(made.stdout.strip())) is not None
         assert found.owner_key == key
-    assert nakari(tmp_path, "token", "create", "four", "--owner", "nobody").returncode == Exit.USAGE
+    assert nakari(tmp_path, "token", "create", "four", "--owner", "nobody").returncode == Exit.NO_INPUT

@@ -69,7 +69,7 @@ def test_a_damaged_list_is_no_empty_one(tmp_path: Path) -> None:
 def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     missing = nakari(tmp_path, "satellite", "remove", "attic")
     assert (missing.returncode, missing.stderr) == (
-        Exit.UNAVAILABLE,
+        Exit.NO_INPUT,
         "nakari: no satellite is called attic (none is paired)\n",
     )
     both = nakari(tmp_path, "satellite", "add", "127.0.0.1", "--key", new_key(), "--without-key")

@@ -75,5 +75,6 @@ def test_from_a_shell_what_waits_is_listed_moved_and_cancelled(tmp_path: Path) -
     missing = nakari(tmp_path, "events", "cancel", "think")
     assert missing.returncode == Exit.FAULT
     assert missing.stderr == "nakari: no event 'think' is waiting; `nakari events` lists what does\n"
+    assert nakari(tmp_path, "events", "cancel", "nosuch").returncode == Exit.NO_INPUT
     left = json.loads(nakari(tmp_path, "events", "--json").stdout)
     assert [each["id"] for each in left["events"]] == ["tidy"]

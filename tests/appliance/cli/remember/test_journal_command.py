@@ -32,7 +32,7 @@ async def test_a_past_call_is_shown_as_it_was_sent_while_the_state_is_in_use(tmp
     assert told["messages"] == [message.to_json() for message in model.requests[0]]
     assert [tool["name"] for tool in told["tools"]] == [spec.name for spec in model.tools[0]]
     assert (forgotten.returncode, forgotten.stdout.endswith(f"{asked.id}  its words were erased\n")) == (0, True)
-    assert unknown.returncode == Exit.UNAVAILABLE
+    assert unknown.returncode == Exit.NO_INPUT
     assert "no model call" in unknown.stderr
 
 

@@ -37,7 +37,7 @@ def with_value(text: str, name: str, key: str, value: str) -> str:
     except (TOMLKitError, TypeError, AttributeError) as error:
         raise ConfigError(f"{key} cannot be set in {name}: {error}; change it by hand") from error
     try:
-        SettingsText(name, changed).parse()
+        SettingsText(name, changed, seen=text).parse()
     except ConfigError:
         if isinstance(typed, str) or not _is_right(name, as_text):
             raise

@@ -67,6 +67,8 @@ class SettingsText(Struct, frozen=True):
     name: str
     """For people: the path."""
     text: str
+    seen: str | None = None
+    """What people see of it, where its lines are looked for; None: all."""
 
     def parse(self, without: Iterable[tuple[str, str]] = ()) -> Settings:
         """Return the settings, defaults where the file is silent. Raises `ConfigError` on the first thing wrong.
@@ -189,7 +191,7 @@ class SettingsText(Struct, frozen=True):
         return kind(**values)
 
     def _error(self, section: str, key: str, sentence: str) -> WrongSetting:
-        line = line_of(self.text, section, key)
+        line = line_of(self.text if self.seen is None else self.seen, section, key)
         place = f"{self.name}, line {line}" if line else self.name
         return WrongSetting(f"{place}: {' '.join(sentence.split())}", section, key)
 

@@ -100,6 +100,7 @@ def test_no_command_at_all_is_a_question_for_help(tmp_path: Path) -> None:
         (("run", "x"), "nakari: Got unexpected extra argument"),
         (("say",), "nakari: Missing argument 'TEXT'."),
         (("ask", " "), "nakari: Invalid value for 'TEXT': there is nothing in it (see `nakari ask --help`)\n"),
+        (("volume", "-5"), "nakari: Invalid value: -5 is no volume; give 0 to 100, up or down"),
         (("volume", "loud"), "nakari: Invalid value: loud is no volume; give 0 to 100, up or down"),
         (
             ("config",),

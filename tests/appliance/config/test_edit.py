@@ -59,6 +59,15 @@ def test_what_would_be_wrong_is_not_written(tmp_path: Path, key: str, value: str
     assert [each.name for each in tmp_path.iterdir()] == ["nakari.toml"], "nothing is left beside it"
 
 
+def test_no_line_is_named_that_the_file_does_not_have(tmp_path: Path) -> None:
+    file = tmp_path / "nakari.toml"
+    for before in (None, "[log]\nwords = false\n"):
+        if before is not None:
+            file.write_text(before, encoding="utf-8")
+        with pytest.raises(ConfigError, match=r"nakari\.toml: \[voice\] volume should be a whole number"):
+            set_value(file, "voice.volume", "loud")
+
+
 def test_a_file_that_is_wrong_already_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "nakari.toml"
     file.write_text("[voice]\nvolum = 1\n", encoding="utf-8")

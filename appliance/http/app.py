@@ -26,6 +26,7 @@ def app_of(register: Register, routers: Sequence[APIRouter]) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _refused)
     app.add_middleware(Sentences)
+    app.add_middleware(Heads)
     return app
 
 
@@ -55,6 +56,8 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     sentence = error.detail
     if error.status_code == 404:
         sentence = f"there is nothing at {request.url.path[:200]}; GET /openapi.json lists what there is"
+    if error.status_code == 405:
+        sentence = f"{request.method} is not taken at {request.url.path[:200]}; GET /openapi.json lists what is"
     answer = failure(error.status_code, sentence, Exit.USAGE)
     answer.headers.update(error.headers or {})
     return answer
@@ -84,3 +87,39 @@ class Sentences:
                 raise
             told = failure_of(error)
             await JSONResponse(told, status_of(told))(scope, receive, send)
+
+
+class _Enough(OSError):
+    """The head of an answer is told; for who goes on, as if its reader had gone."""
+
+
+class Heads:
+    """Middleware that answers HEAD as GET, without what comes after the head (RFC 9110, 9.3.2)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        is_over = False
+
+        async def tell(message: Message) -> None:
+            nonlocal is_over
+            if is_over:
+                raise _Enough
+            if message["type"] == "http.response.body":
+                is_over = True
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                if message.get("more_body"):
+                    raise _Enough  # a stream has no end
+            else:
+                await send(message)
+
+        try:
+            await self._app({**scope, "method": "GET"}, receive, tell)
+        except Exception:
+            if not is_over:
+                raise

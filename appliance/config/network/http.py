@@ -43,7 +43,11 @@ class HttpSettings(Struct, frozen=True):
     failures_per_minute: int = setting(
         10, "How often somebody may show a wrong token, before they have to wait.", between=(1, 10_000)
     )
-    connections: int = setting(500, "How many may be open at a time; one more is closed at once.", between=(1, 60_000))
+    connections: int = setting(
+        500,
+        "How many may be open at a time, half of them from one address; one more is closed at once.",
+        between=(1, 60_000),
+    )
 
 
 def wrong_http(settings: HttpSettings) -> tuple[str, str]:

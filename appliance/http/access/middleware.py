@@ -193,7 +193,7 @@ class _Watched:
 
 
 def _too_large(most: int) -> Refused:
-    return Refused(413, f"a body of more than {most} bytes is refused; send less at a time", connection="close")
+    return Refused(413, f"a body of more than {most / 1e6:g} MB is refused; send less at a time", connection="close")
 
 
 async def _answer(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:

@@ -24,7 +24,8 @@ COOKIE: Final = "nakari"
 COOKIE_SECONDS: Final = 34_560_000
 """As long as a browser keeps any (400 days, RFC 6265bis); what ends it is that its token is revoked."""
 
-HOW: Final = "show a token: Authorization: Bearer …; `nakari token create NAME` on the box makes one"
+MADE: Final = "`nakari token create NAME` on the box makes one"
+HOW: Final = f"show a token: Authorization: Bearer …; {MADE}"
 UNKNOWN: Final = "this token is not known here: it was revoked, or is too old"
 
 
@@ -100,16 +101,18 @@ class Who:
         return self._tokens.find(token) is not None
 
     def log_in(self, scope: Scope, headers: Headers, token: str) -> str:
-        """Return the cookie for a page that shows a token. Raises `Refused`."""
+        """Return the cookie for a page at which somebody typed a token. Raises `Refused`, in words for people."""
         request = self._seen(scope, headers)
-        self._owner(token, _network(request.peer))
+        if not token:
+            raise Refused(401, f"type a token; {MADE}", www_authenticate="Bearer")
+        self._owner(token, _network(request.peer), MADE)
         return cookie_with(token, is_secure=request.scheme == "https")
 
     def log_out(self, scope: Scope, headers: Headers) -> str:
         """Return what takes the cookie away."""
         return cookie_with("", is_secure=self._seen(scope, headers).scheme == "https")
 
-    def _owner(self, token: str, account: str) -> Shown:
+    def _owner(self, token: str, account: str, how: str = HOW) -> Shown:
         """Return whose token this is. Raises `Refused`, as too much where it was nobody's too often.
 
         A right one is always taken: beside a program whose token was revoked, others of its address must not wait, and
@@ -119,7 +122,7 @@ class Who:
         if found is None:
             if wait := self._failures.take(account):
                 raise too_many(wait)
-            raise Refused(401, f"{UNKNOWN}; {HOW}", www_authenticate="Bearer")
+            raise Refused(401, f"{UNKNOWN}; {how}", www_authenticate="Bearer")
         return Shown(_caller_with(found), f"token {hash(token)}", token)
 
     def _at_socket(self, headers: Headers) -> Shown:

@@ -48,8 +48,21 @@ async def test_what_people_ask_for_has_an_address_of_its_own(path: Path) -> None
         assert (refused.status_code, refused.json()["code"]) == (422, Exit.USAGE)
         missing = await program.client.get("/nowhere")
         assert (missing.status_code, missing.json()["error"][:31]) == (404, "there is nothing at /nowhere; G")
-        assert (await program.client.delete("/events")).status_code == 405
+        refused = await program.client.delete("/events")
+        assert (refused.status_code, refused.json()["error"][:33]) == (405, "DELETE is not taken at /events; G")
     assert handler.told == ["events", "events.change"]
+
+
+@pytest.mark.shows("F25")
+async def test_the_head_of_each_answer_can_be_had_alone(path: Path) -> None:
+    async with serving(path, ScriptedHandler()), visiting(path) as program:
+        for place in ("/ping", "/status", "/events", "/openapi.json"):
+            whole, head = await program.client.get(place), await program.client.head(place)
+            assert (head.status_code, head.content) == (200, b"")
+            assert head.headers["content-type"] == whole.headers["content-type"]
+        assert (await program.client.head("/nowhere")).status_code == 404
+        assert (await program.client.head("/ask")).status_code == 405
+        assert (await program.client.get("/ping")).status_code == 200, "the connection goes on"
 
 
 @pytest.mark.shows("F25")
@@ -189,7 +202,7 @@ async def test_a_request_over_the_limit_is_refused_before_it_is_read_whole(path:
     async with serving(path, ScriptedHandler()), visiting(path) as program:
         refused = await program.client.post("/ask", content=endless())
         assert (refused.status_code, refused.json()["code"]) == (413, Exit.USAGE)
-        assert "more than 1000000 bytes is refused" in refused.json()["error"]
+        assert "more than 1 MB is refused" in refused.json()["error"]
         assert (await program.ask({"do": "ping"}))["pong"] is True
     assert sent < 20 * MOST_BYTES
 

@@ -202,7 +202,10 @@ async def test_the_page_is_for_everybody_and_its_cookie_is_for_no_script(box: Se
     token = box.tokens.create("phone", ADA)
     async with box.client() as page:
         assert (await page.get("/")).status_code == 200
-        assert (await page.post("/login", json={"token": "nakari_wrong"})).status_code == 401
+        for typed, told in (("nakari_wrong", "this token is not known here"), (" ", "type a token")):
+            refused = await page.post("/login", json={"token": typed})
+            assert (refused.status_code, told in refused.text) == (401, True)
+            assert "Bearer" not in refused.text, "that is for programs"
         entered = await page.post("/login", json={"token": f" {token}\n"})
         cookie = entered.headers["set-cookie"]
         assert all(word in cookie for word in ("HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=34560000"))

@@ -1,19 +1,18 @@
 """What a person sees while nakari runs in their terminal, and the conversation typed there."""
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
 from io import TextIOWrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
 
 from agent.event import ASR_TRANSCRIPT, USER_TEXT
 from agent.replies import SENTENCE_STARTED, SOURCES
-from appliance.api.client import Question, answer_to, find_service, is_waiting
+from appliance.api.client import Question, find_service
+from appliance.cli.talk.asking import print_answer
 from appliance.cli.terminal import FAINT, STRONG, WARNING, is_terminal, print_pieces, show
 from appliance.config.load import Config
 from appliance.errors import ServiceNotRunning
@@ -30,11 +29,6 @@ Ask: TypeAlias = "Callable[[str], Awaitable[Outcome | None]]"
 """Prints the answer to a line; cancelled, that is stopped."""
 
 EXAMPLES: Final = '"what time is it", "set a timer for five minutes", "remember that my bike is red"'
-
-SILENCE_SECONDS: Final = 2.0
-"""After which somebody who waits is told that something else is being answered."""
-
-BUSY: Final = "it is still answering something else"
 
 SESSION: Final = "chat"
 """Whose context every typed conversation belongs to."""
@@ -127,23 +121,3 @@ async def _whoever_answers(config: Config) -> AsyncIterator[Ask]:
             yield lambda text: print_pieces(answer(text))
     else:
         yield lambda text: print_answer(path, Question(text, SESSION))
-
-
-async def print_answer(path: Path, question: Question, key: bytes = b"") -> "Outcome | None":
-    """Print the answer of the service at `path` as it comes; return the outcome, None where it was completed.
-
-    On a terminal it says so where the question waits until something else is answered.
-    """
-    async with asyncio.TaskGroup() as group:
-        telling = group.create_task(_tell_of_waiting(path, question.id, key), name="ask: whether it waits")
-        try:
-            return await print_pieces(answer_to(path, question, key))
-        finally:
-            telling.cancel()
-
-
-async def _tell_of_waiting(path: Path, event_id: str, key: bytes) -> None:
-    if is_terminal(sys.stderr):
-        await asyncio.sleep(SILENCE_SECONDS)
-        if await is_waiting(path, event_id, key):
-            show(BUSY if key else f"{BUSY}; `nakari stop` ends that", FAINT, err=True)

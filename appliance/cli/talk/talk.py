@@ -169,6 +169,6 @@ async def _answer(
         from appliance.cli.terminal import print_pieces
 
         return await print_pieces(service.ask_once(config, text, files))
-    from appliance.cli.talk.live import print_answer
+    from appliance.cli.talk.asking import print_answer
 
     return await print_answer(path, Question(text, speak=speak, files=files), key)

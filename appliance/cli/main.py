@@ -12,6 +12,7 @@ import click
 
 from appliance.cli import nakari
 from appliance.cli.connect.shell import COMPLETE
+from appliance.cli.root import help_width
 from appliance.cli.terminal import JOINERS, settle
 from appliance.config.options import Invocation
 from appliance.errors import first_of, problem_of
@@ -34,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> int:
         # Where a shell asks for completions, by a variable that click reads, this answers it and ends the process.
         nakari._main_shell_completion({}, "nakari", COMPLETE)
-        with nakari.make_context("nakari", given or ["--help"], obj=invocation) as context:
+        asked = nakari.make_context("nakari", given or ["--help"], obj=invocation, terminal_width=help_width())
+        with asked as context:
             code = nakari.invoke(context)
         sys.stdout.flush()
         return int(code or 0)  # a command of the person's own need not say how it went

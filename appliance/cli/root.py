@@ -1,6 +1,8 @@
 """The command `nakari` itself, and what its commands share."""
 
 import os
+import re
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +21,7 @@ Exit codes:
     0  it went well
     1  it ran, but the answer is no: doctor found a fault, the demo was misheard
     2  the command line is wrong
-   66  there is nothing of that name; or an input file is missing, or is no sound or key
+   66  there is nothing of that name, or no such file, sound or key
    69  a part that this command cannot do without is not there
    70  a bug of ours; the message says where it is logged
    73  the state folder or an output file cannot be written
@@ -43,6 +45,12 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
 """Which commands stand together in --help, and in which order."""
 
 
+LEAST = 62
+"""Characters of what --help says of each command: as many as 80 columns have room for."""
+
+NARROW = 52
+"""Columns below which click takes a terminal for wider than it is."""
+
 LONGEST_NAME = 64
 """Characters of a command of the person's own, which is a file's name."""
 
@@ -57,11 +65,19 @@ class Sections(click.Group):
         widest = max(map(len, names))
         for section, wanted in {**SECTIONS, "More": tuple(sorted({*names} - placed))}.items():
             shown = [name for name in wanted if name in names]
-            limit = formatter.width - 6 - widest
+            limit = max(formatter.width - 6 - widest, LEAST)  # which is wrapped where there is less room
             rows = [(name.ljust(widest), self.commands[name].get_short_help_str(limit)) for name in shown]
             if rows:
                 with formatter.section(section):
                     formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the exit codes, each in a line; on a narrow terminal wrapped."""
+        if formatter.width >= NARROW - 2:
+            super().format_epilog(ctx, formatter)
+            return
+        with formatter.section("Exit codes"):
+            formatter.write_dl(re.findall(r"^ +(\d+)  (.+)$", EPILOG, re.MULTILINE))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command of nakari, else the person's own: `command` in a file of that name in the tools folder."""
@@ -119,6 +135,12 @@ class _Words(_Text):
         if self.most is not None and len(value) > self.most:
             self.fail(f"it is longer than {self.most} characters", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def help_width() -> int | None:
+    """Return how wide --help may be on a narrow terminal; None where click knows that itself."""
+    columns = shutil.get_terminal_size().columns
+    return max(columns - 2, 20) if columns < NARROW else None
 
 
 PATH = _Place(path_type=Path)

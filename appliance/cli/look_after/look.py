@@ -1,5 +1,6 @@
 """Commands that tell how it is."""
 
+import shutil
 import sys
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -36,7 +37,8 @@ def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
     if as_json or verbose:
         tell(found, as_json=as_json)
     else:
-        table(in_words(found, _heard_last(config.state_folder, config.zone)))
+        columns = shutil.get_terminal_size().columns
+        table(in_words(found, _heard_last(config.state_folder, config.zone), columns))
     return Exit.OK
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from math import ceil
 from textwrap import wrap
 from typing import Any, Final, TypeAlias
 
@@ -15,20 +16,25 @@ COLUMNS: Final = 80
 TITLE: Final = 14
 """Columns of the first cell and the gap behind it."""
 
+LEAST: Final = 16
+"""Columns of the second cell, however narrow the terminal is."""
+
 MOST_LEAVING: Final = 5
 """Lines for what leaves the house."""
 
 
-def in_words(status: Mapping[str, Json], heard: str = "") -> list[Sequence[str]]:
+def in_words(status: Mapping[str, Json], heard: str = "", columns: int = COLUMNS) -> list[Sequence[str]]:
     """Return rows of a title and a text, at most 24 rows of 80 columns; a part that says nothing has none.
 
-    `heard` is the line of what was heard last, "" where that is not known.
+    `heard` is the line of what was heard last, "" where that is not known. In fewer `columns` there are more rows.
     """
     told: list[Sequence[str]] = []
-    for title, text, most in _facts(status, heard):
-        lines = wrap(text, COLUMNS - TITLE, break_on_hyphens=False)
+    usual = COLUMNS - TITLE
+    width = max(min(columns - TITLE, usual), LEAST)
+    for title, text, usually in _facts(status, heard):
+        lines, most = wrap(text, width, break_on_hyphens=False), ceil(usually * usual / width)
         if len(lines) > most:
-            lines = [*lines[: most - 1], f"{lines[most - 1][: COLUMNS - TITLE - 2]} …"]
+            lines = [*lines[: most - 1], f"{lines[most - 1][: width - 2]} …"]
         told += [(title if at == 0 else "", line) for at, line in enumerate(lines)]
     return told
 

@@ -24,6 +24,15 @@ def test_help_about_a_command_is_its_help(tmp_path: Path) -> None:
     assert nakari(tmp_path, "help", "dance").stderr == "nakari: there is no command 'dance' (see `nakari --help`)\n"
 
 
+def test_help_fits_a_narrow_terminal_whole(tmp_path: Path) -> None:
+    for command in (("--help",), ("help", "say"), ("timers", "--help")):
+        told = nakari(tmp_path, *command, COLUMNS="40").stdout
+        assert max(map(len, told.splitlines())) <= 40, told
+    whole = " ".join(nakari(tmp_path, "--help", COLUMNS="40").stdout.split())
+    assert "Make this machine one of a household's several." in whole
+    assert "whoever read the output is gone" in whole
+
+
 @pytest.mark.shows("G19")
 def test_a_file_of_the_person_s_own_is_a_command(tmp_path: Path) -> None:
     folder = tmp_path / ".config" / "nakari" / "tools"

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from appliance.exits import Exit
-from appliance.http.access.origin import Refused
+from appliance.http.access.origin import SAFE, Refused
 from appliance.http.access.who import HOW, UNKNOWN, Shown, Who
 from appliance.http.caller import CALLER
 
@@ -143,6 +143,7 @@ class Revoked(OSError):
 class _Watched:
     """Ends what goes on by a token once that is good no longer: nothing more is taken, nothing more is told.
 
+    What was ordered while it was good is answered to its end: who has all of theirs erased is told that it is done.
     The token is looked at for each message, which is one look at a small file (some ten microseconds): after a while
     would be one order too late.
     """
@@ -151,6 +152,7 @@ class _Watched:
         self._who = who
         self._token = token
         self._is_websocket = scope["type"] == "websocket"
+        self._may_be_endless = self._is_websocket or scope["method"] in SAFE
         self._receive = receive
         self._send = send
         self._has_told = False
@@ -172,7 +174,7 @@ class _Watched:
         Raises `Revoked`.
         """
         is_first = message["type"] == "http.response.start" or not (self._is_websocket or self._has_told)
-        if is_first or self._is_good():
+        if is_first or not self._may_be_endless or self._is_good():
             self._has_told = message["type"] != "http.response.start"
             await self._send(message)
             return

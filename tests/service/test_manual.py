@@ -116,6 +116,6 @@ def test_the_examples_of_the_manual_work(ended: list[Ended]) -> None:
 def went_well(each: Ended) -> bool:
     """Say whether an example did what it should where no service runs."""
     is_checking = each.words[0] == "devices"  # it judges this machine
-    needs_a_device = each.words[0] == "satellite"  # and none stands here
-    is_away = each.code == 69 and (NO_SERVICE in each.error or needs_a_device)
+    needs_a_device = each.words[0] == "satellite"  # and none stands here, nor is one paired
+    is_away = (each.code == 69 and NO_SERVICE in each.error) or (each.code in (66, 69) and needs_a_device)
     return each.code == 0 or is_away or (each.code == 1 and is_checking)

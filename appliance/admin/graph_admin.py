@@ -208,7 +208,10 @@ class GraphAdmin(Struct, frozen=True):
 
     async def _past(self, request: Past, told: Progress) -> Json:
         async with self._as_of(request.until, told) as (graph, done, _):
-            result = await graph.read(request.cypher, dict(request.params))
+            try:
+                result = await graph.read(request.cypher, dict(request.params))
+            except WriteNotAllowed as error:
+                raise Problem("what was so can only be read: nothing was changed", Exit.FAULT) from error
         found = _told(done) | {"records": [*result.records]}
         return found | ({"truncated": result.truncated} if result.truncated else {})
 

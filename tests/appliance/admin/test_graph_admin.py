@@ -58,6 +58,8 @@ async def test_a_life_of_a_graph_from_outside(tmp_path: Path) -> None:
         nodes = now["nodes"]
         assert isinstance(nodes, dict)
         assert [side["count"] for side in nodes.values() if isinstance(side, dict)] == [1, 1]
+        with pytest.raises(Problem, match="can only be read"):
+            await admin.act(Past(until=then, cypher="CREATE (:X)"), silent)
         was = await admin.act(Past(until=then, cypher="MATCH (p:P) RETURN p.name AS n"), silent)
         assert records(was) == [{"n": "Ada"}]
         changed = await admin.act(Changes(since=then), silent)

@@ -28,6 +28,9 @@ JITTER: Final = 0.1
 LONGEST_ASKED_FOR: Final = 900.0
 """Seconds of a server's own Retry-After that are believed."""
 
+SILENT_AFTER: Final = 10.0
+"""Seconds without a token, after which a model that failed was silent rather than quick to refuse."""
+
 UsageObserver: TypeAlias = Callable[[Usage], None]
 """Called with what each whole answer cost."""
 
@@ -104,7 +107,12 @@ class Guarded:
         self.sends_to = model.sends_to
         self.is_absent = False
         """Whether nothing listened there the last time."""
+        self.is_asked_to_rest = False
+        """Whether its server named the rest itself."""
+        self.is_silent = False
+        """Whether it took the last request and said nothing: it gave no token in `SILENT_AFTER`."""
         self.breaker = Backoff(FIRST_REST, LONGEST_REST, forgiven=FAILURES - 1, jitter=JITTER, clock=clock)
+        self._clock = clock
         self._prices = prices or Prices()
         self._observers: list[UsageObserver] = []
 
@@ -114,9 +122,11 @@ class Guarded:
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`), and tell the breaker how it went."""
+        asked_at, has_begun = self._clock(), False
         try:
             async with aclosing(self.model.stream(messages, tools)) as items:
                 async for item in items:
+                    has_begun, self.is_silent = True, False
                     if isinstance(item, Answer):
                         self.is_absent = False
                         self.breaker.worked()
@@ -129,7 +139,10 @@ class Guarded:
         except ContextTooLong:  # says nothing about the server
             raise
         except ModelError as error:
-            self.is_absent = error.is_absent
+            self.is_absent, self.is_asked_to_rest = error.is_absent, error.retry_after > 0
+            if not (has_begun or error.is_absent) and self._clock() - asked_at >= SILENT_AFTER:
+                self.is_silent = True
+                error.excuse = "no_model_silent"
             if not error.is_of_answer:  # one question that breaks each answer is not to keep all others waiting
                 self.breaker.failed(min(error.retry_after, LONGEST_ASKED_FOR))
             raise
@@ -140,6 +153,7 @@ class Guarded:
         No provider tells what of, so that `prompt_tokens` is an estimate. It counts as a failure, so that a model that
         stays silent is left alone for a while.
         """
+        self.is_silent = True
         self.breaker.failed()
         usage = Usage(prompt_tokens)
         usage = replace(usage, cost=self._prices.of(usage))

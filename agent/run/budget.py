@@ -146,6 +146,12 @@ class ThoughtLimits(Struct, frozen=True):
 
     Everything else still waits: a small machine reads a long prompt for a minute. The adapter ends it (120 s).
     """
+    slow: float = 15.0
+    """Without a token, until whoever waits hears that it takes long."""
+    silent: float = 12.0
+    """Without a token, where all models were silent the last time: a new question is put off, and asked again later."""
+    stand_in_silent: float = 3.0
+    """The same where they were, until the offline model may answer what it can do by itself."""
     retries: float = 20.0
     """Until models that failed are not asked again; a pause that would end later is not begun."""
     retries_in_outage: float = 6.0

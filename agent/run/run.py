@@ -159,6 +159,8 @@ class Run(Struct):
     """Answers so far that broke off or were empty."""
     fault: ModelError | None = None
     """What was wrong with the last of them."""
+    silent: set[str] = set()
+    """Names of the models that said nothing while another answered: they are not asked again in this run."""
     made: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often each call, by name and arguments, was asked for in this run."""
     has_effect: bool = False

@@ -80,6 +80,15 @@ _PHRASES: Final = {
         "I will answer when it does; say never mind, and I drop it.",
         "zh": "我听到了，但是我思考用的模型现在不正常。等它正常了我再回答，不用的话就说“算了”。",
     },
+    "no_model_silent": {
+        "en": "I heard you, but the model I think with says nothing. "
+        "I will answer when it does; say never mind, and I drop it.",
+        "zh": "我听到了，但是我思考用的模型一直没有回应。等它回应了我再回答，不用的话就说“算了”。",
+    },
+    "slow": {
+        "en": "This takes long. I am still waiting for the model I think with.",
+        "zh": "这个要等一会儿，我还在等我思考用的模型。",
+    },
     "no_words": {
         "en": "I have nothing to say to that.",
         "zh": "这个我没有什么可说的。",
@@ -251,6 +260,15 @@ class SystemReplies(Struct):
         delivery = self.reply_sink.open(Reply(event, f"{FILLER}{event.id}", is_sign=True))
         await delivery.feed(phrase("moment", event.content))
         await delivery.close()
+
+    async def tell_slow(self, event: Event) -> None:
+        """Say that the answer takes long, once an event; not to a program, which would take it for the answer."""
+        name = f"slow-{event.id}"
+        is_program = event.source == "http" and not event.metadata.get("speak")
+        if is_program or name in self._filled:
+            return
+        self._filled.append(name)
+        await self.tell(event, "slow")
 
     async def tell(self, event: Event, name: str, **values: str) -> None:
         """Say one of the fixed sentences to a person beside the answer, without waiting for the sound."""

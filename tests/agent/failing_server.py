@@ -52,6 +52,7 @@ def fault(kind: str, words: str, chance: Random) -> Scripted:
         "cut said": lambda: Scripted((*list(reply(f"Well now. {words}").steps)[: 2 + 32 // PIECE], Reset())),
         "open": lambda: Scripted([chunk({"content": f"Well now. {words}"})]),
         "error said": lambda: Scripted([chunk({"content": f"Well now. {words}"}), sent(OUT_OF_MEMORY)]),
+        "error": lambda: Scripted([sent(OUT_OF_MEMORY)]),
         "empty": lambda: Scripted([chunk({"content": ""}, "stop"), DONE]),
         "no room": lambda: Scripted([chunk({"content": ""}, "length"), DONE]),
         "filtered": lambda: Scripted([chunk({"content": ""}, "content_filter"), DONE]),

@@ -1,11 +1,12 @@
 """Asks models until one answers: in their order, again after a pause, and one beside another that is silent."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, StreamBroken
 from agent.model.chain import Chain, Guarded
@@ -45,6 +46,23 @@ def is_absent(model: ChatModel) -> bool:
     return isinstance(model, Guarded) and model.is_absent
 
 
+def is_there(model: ChatModel) -> bool:
+    """Whether a model only failed: it listened the last time, and did not ask for a rest."""
+    return isinstance(model, Guarded) and not (model.is_absent or model.is_asked_to_rest)
+
+
+def is_silent(model: ChatModel) -> bool:
+    """Whether a model took the last request and said nothing."""
+    return isinstance(model, Guarded) and model.is_silent
+
+
+def silence(names: Iterable[str]) -> ModelUnavailable:
+    """Return the failure of models that took a request and said nothing."""
+    error = ModelUnavailable(f"{' and '.join(names)} has not begun to answer: look at its server, or use another model")
+    error.excuse = "no_model_silent"
+    return error
+
+
 class Asking(Struct, Generic[T]):
     """One thought's question. Who gives the first token goes on, and exactly one answer is returned.
 
@@ -59,9 +77,14 @@ class Asking(Struct, Generic[T]):
     lost: Callable[[ChatModel], object]
     """Told of a model that was cancelled because another was first."""
     silent: Callable[[], Awaitable[None]]
-    """Called once, after `sign_after`, unless there is an answer by then."""
+    """Called after `sign_after`, unless there is an answer by then; once more after `limits.slow`, where one is waited for."""
     sign_after: float = SIGN_AFTER
     """Seconds; 0 is never."""
+    is_new: bool = False
+    """Whether it is a person's question that no model failed before: it is tried with one that rests, if all do, and
+    does not wait long for those that were silent the last time."""
+    _ends: float = float("inf")
+    """When it is given up, unless a model has given a token."""
     _began: float = 0.0
     _next_at: float = 0.0
     """When the next model is asked beside those that are silent."""
@@ -94,11 +117,16 @@ class Asking(Struct, Generic[T]):
     async def _sign(self) -> None:
         await asyncio.sleep(self.sign_after)
         await self.silent()
+        await asyncio.sleep(max(0.0, self.limits.slow - self.sign_after))
+        if self._under_way:
+            await self.silent()
 
     async def _race(self, group: asyncio.TaskGroup, models: Sequence[ChatModel], stand_in: ChatModel | None) -> T:
         """Ask who may be asked, one after the other or beside each other, until one answers or patience ends."""
         self._ready = {model.name: self._began + rest_of(model) for model in models if self._is_waited_for(model)}
         last = [stand_in] if stand_in else []
+        if self.is_new:
+            self._try_soon(models)
         while True:
             at, model = self._next(models, last)
             if model is not None and at <= _now() + TIMER_SLACK:
@@ -106,9 +134,13 @@ class Asking(Struct, Generic[T]):
                     last.clear()
                 self._begin(group, model)
             elif self._under_way:
+                ends = _never() if self._winner is not None else self._ends
+                if ends <= _now() + TIMER_SLACK:
+                    raise self._silence()
+                until = min(at, ends)
                 done, _ = await asyncio.wait(
                     self._under_way,
-                    timeout=None if model is None else at - _now(),
+                    timeout=None if until == _never() else until - _now(),
                     return_when=asyncio.FIRST_COMPLETED,
                 )
                 for task in done:
@@ -118,6 +150,24 @@ class Asking(Struct, Generic[T]):
                 await asyncio.sleep(at - _now())
             else:
                 raise self._failure()
+
+    def _try_soon(self, models: Sequence[ChatModel]) -> None:
+        """Keep to no rest of which a server knows nothing, where all rest; and wait less where all were silent."""
+        if models and all(is_silent(model) for model in models):
+            self._ends = self._began + self.limits.silent
+            self.limits = replace(self.limits, stand_in=self.limits.stand_in_silent)
+        if all(rest_of(model) for model in models) and (
+            there := next((model for model in models if is_there(model)), None)
+        ):
+            self._ready[there.name] = self._began
+
+    def _silence(self) -> ModelError:
+        """Return the failure of models that have said nothing, and take note of it."""
+        names = [model.name for model in self._under_way.values() if model.name != OFFLINE]
+        for model in self._under_way.values():
+            self.lost(model)
+        log.warning("model_silent", models=names)
+        return silence(names)
 
     def _next(self, models: Sequence[ChatModel], last: Sequence[ChatModel]) -> tuple[float, ChatModel | None]:
         """Return when somebody is asked if nothing else happens, and who: the first of those that may be then."""

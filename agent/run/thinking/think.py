@@ -36,7 +36,7 @@ from agent.run.budget import ThoughtLimits
 from agent.run.questions import Outage
 from agent.run.run import Run
 from agent.run.system_replies import SystemReplies
-from agent.run.thinking.asking import Asking, Claim, rest_of, split
+from agent.run.thinking.asking import Asking, Claim, rest_of, silence, split
 from agent.run.thinking.speaking import Speaking
 from agent.tools.reply import REPLY
 from memory.json_value import Json
@@ -71,6 +71,8 @@ class ModelCalls(Struct):
     """What they read and wrote."""
     message: Message | None = None
     """The answer that is kept; None where it was empty."""
+    is_sign_given: bool = False
+    """Whether whoever waits was let know that it goes on."""
     _journaled: ChatModel | None = None
 
     async def begin(self, model: ChatModel) -> None:
@@ -115,6 +117,7 @@ class ModelCalls(Struct):
         """Write down what a call may have cost that was cancelled before its first token: nobody tells what it did."""
         if model.name == OFFLINE:
             return
+        self.run.silent.add(model.name)
         tokens = self.run.epoch.tokens
         usage = model.lost(tokens) if isinstance(model, Guarded) else Usage(tokens)
         self.usd += usage.cost
@@ -208,6 +211,8 @@ class Thinker(Struct):
         if run.waited_for_model and not run.fruitless:
             run.fruitless = FRUITLESS_PER_MODEL - 1  # what failed before is asked of each model once
         models, stand_in = split(self.models, run.fruitless // FRUITLESS_PER_MODEL)
+        if not run.waited_for_model:
+            models = [model for model in models if model.name not in run.silent]
         first = next((model for model in models if not rest_of(model)), stand_in) or next(iter(models), None)
         if first is None:
             raise ModelError("no model is configured")
@@ -224,7 +229,8 @@ class Thinker(Struct):
     ) -> Message | None:
         limits = self.limits.in_outage() if self.outage.was_seen else self.limits
         tell_silence = partial(self._tell_silence, run, calls)
-        asking = Asking(calls.ask, limits, calls.lost, tell_silence, self.replies.sign_after)
+        is_new = run.event.is_from_person and not run.waited_for_model
+        asking = Asking(calls.ask, limits, calls.lost, tell_silence, self.replies.sign_after, is_new)
         try:
             async with run.stop.waits():
                 message = await asking.first_answer(models, stand_in)
@@ -262,10 +268,17 @@ class Thinker(Struct):
             await self.mailbox.wake(MODEL_AVAILABLE)
 
     async def _tell_silence(self, run: Run, calls: ModelCalls) -> None:
-        """Let whoever waits for an answer know that it goes on: a sign in the room, a state for who wrote."""
+        """Let whoever waits for an answer know that it goes on: a sign in the room, a state for who wrote.
+
+        The second time in words.
+        """
         if run.event.is_from_person and not calls.has_token and not self.replies.run_state.has_words:
             self.bus.show(step("ui.events", run.event, run.id, {"event": "model_silent"}))
-            await self.replies.sign(run.event)
+            if not calls.is_sign_given:
+                calls.is_sign_given = True
+                await self.replies.sign(run.event)
+            elif not run.waited_for_model:  # its person knows, and does not stand there any more
+                await self.replies.tell_slow(run.event)
 
     async def _give_back(self, run: Run) -> None:
         """Take back the charge for a thought that nobody had."""
@@ -275,6 +288,8 @@ class Thinker(Struct):
 
 def failure_of(run: Run, error: ModelError) -> ModelError:
     """Return why a run has no answer: what was wrong with the last one, where models are there and come to no end."""
+    if run.silent and error.excuse == ModelError.excuse and not error.is_absent:
+        return silence(sorted(run.silent))
     if run.fault is None or run.fruitless < FRUITLESS_PER_MODEL or isinstance(error, ContextTooLong):
         return error
     run.fault.is_of_answer = True  # it began to answer, and more than once

@@ -37,6 +37,8 @@ AWAY = [
 ILL = ["I heard you, but the model I think with does not work as it should right now.", LATER]
 """What is told of a server in trouble."""
 
+SLOW = ["This takes long.", "I am still waiting for the model I think with."]
+
 FULL = ["I heard you, but the model I think with takes no more questions right now.", LATER]
 
 REFUSED = [
@@ -193,7 +195,7 @@ async def test_the_first_of_two_may_yet_answer_and_only_one_is_heard(tmp_path: P
     async with a_house(tmp_path) as house:
         house.servers[0].script, house.servers[1].script = ["late:20"], ["silence"]
         event = await house.answered("Tell me number 1.")
-        assert house.said == ["One moment.", "Answer 1."]
+        assert house.said == ["One moment.", *SLOW, "Answer 1."]
         assert house.silence_of(event) == pytest.approx(2.0, abs=0.2)
         answers = await house.mind.journal.entries(topic="context.message", event_id=event.id)
         assert sum("Answer 1." in str(entry.body) for entry in answers) == 1
@@ -205,12 +207,12 @@ async def test_a_slow_machine_that_is_the_only_model_is_waited_for(tmp_path: Pat
     async with a_house(tmp_path, models=1) as house:
         house.servers[0].script = ["late:100"]
         event = await house.answered("Tell me number 1.")
-        assert house.said == ["One moment.", "Answer 1."]
+        assert house.said == ["One moment.", *SLOW, "Answer 1."]
         assert await state(house, event) == ("completed", "")
         house.servers[0].script = ["late:100"]
         await house.answered("What time is it?")
-        assert house.said[2] == "One moment."
-        assert house.said[3].startswith("It is "), "after a minute the offline model says what it knows"
+        assert house.said[4:7] == ["One moment.", *SLOW]
+        assert house.said[7].startswith("It is "), "after a minute the offline model says what it knows"
 
 
 @pytest.mark.shows("B1")
@@ -275,7 +277,7 @@ async def test_a_model_that_thinks_is_there_and_is_not_overtaken(tmp_path: Path)
     async with a_house(tmp_path) as house:
         house.servers[0].script = ["thinks:30"]
         await house.answered("Tell me number 1.")
-        assert house.said == ["One moment.", "Answer 1."], "thinking is no sound"
+        assert house.said == ["One moment.", *SLOW, "Answer 1."], "thinking is no sound"
         assert [len(each.asked_at) for each in house.servers] == [1, 0]
 
 
@@ -288,7 +290,7 @@ async def test_who_speaks_while_another_is_waited_for_hears_a_sign_too(tmp_path:
         await passed(10)
         second = await house.hears("Tell me number 2.")
         await house.rests()
-        assert house.said == ["One moment.", "One moment.", "Answer 1.", "Answer 2."]
+        assert house.said == ["One moment.", "One moment.", *SLOW, "Answer 1.", "Answer 2."]
         sign = next(at for event_id, at in house.mind.outlet.heard_at if event_id == second.id)
         assert sign - EPOCH == pytest.approx(12.0, abs=0.1), "two seconds after it was said"
 

@@ -8,10 +8,12 @@ from agent.run.budget import MOST_TRIES
 from tests.agent.failing_server import House, Server, a_house, fault
 from tests.agent.openai_script import Scripted
 from tests.agent.openai_server import Recorded
-from tests.agent.run.thinking.test_patience import in_virtual_time, state
+from tests.agent.run.thinking.test_patience import LATER, SLOW, in_virtual_time, state
 from tests.room.virtual_time import passed, run_virtually
 
 pytestmark = pytest.mark.shows("B1", "B8")
+
+SILENT = ["I heard you, but the model I think with says nothing.", LATER]
 
 POISON = "Tell me number 13."
 
@@ -70,6 +72,46 @@ async def test_a_broken_answer_goes_on_after_what_was_said_once_the_model_comes_
         await passed(120)
         assert (await state(house, event))[0] == "completed"
         assert [house.said.count(words) for words in ("Well now.", "Answer 13.")] == [1, 1]
+
+
+@pytest.mark.parametrize("kind", ["5xx", "error"])
+def test_one_question_at_which_the_server_fails_keeps_no_other_waiting(tmp_path: Path, kind: str) -> None:
+    async def story() -> None:
+        async with a_house(tmp_path, models=1) as house:
+            poisoned(house.servers[0], kind)
+            await house.answered(POISON)
+            for number in (20, 21, 22):
+                event = await house.answered(f"Tell me number {number}.")
+                assert house.said[-1] == f"Answer {number}."
+                assert house.silence_of(event) < 0.5
+            asked = len(house.servers[0].asked_at)
+            await talked_on(house, 10)
+            assert len(house.servers[0].asked_at) - asked < 20, "nor is it asked whenever another is answered"
+
+    run_virtually(story())
+
+
+@in_virtual_time
+async def test_a_server_that_says_nothing_is_told_of_and_the_next_question_does_not_wait_as_long(
+    tmp_path: Path,
+) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        server = house.servers[0]
+        server.script = ["silence"] * 99
+        first = await house.answered("Tell me number 1.")
+        assert house.said == ["One moment.", *SLOW, *SILENT]
+        told = [at - house.mind.outlet.heard_at[0][1] for event_id, at in house.mind.outlet.heard_at]
+        assert told[1] == pytest.approx(13.0, abs=0.2), "fifteen seconds after it was asked"
+        assert len(server.asked_at) == 1, "it is not asked again at once"
+        second = await house.answered("Tell me number 2.")
+        assert house.said[-2:] == ["One moment.", "That waits for the model too."]
+        assert house.mind.outlet.heard_at[-1][1] - house.handed[second.id] == pytest.approx(12.0, abs=0.2)
+        clock = await house.reads("What time is it?")
+        await house.rests()
+        assert house.silence_of(clock) < 4.0, "what takes no model is said beside it"
+        server.script = []
+        await passed(300)
+        assert [(await state(house, event))[0] for event in (first, second)] == ["completed"] * 2
 
 
 @pytest.mark.parametrize(

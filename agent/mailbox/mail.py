@@ -128,7 +128,7 @@ class MailboxRecord(Struct, frozen=True):
     summary: str = ""
     figures: Mapping[str, Json] = {}
     reason: str = ""
-    """Why it is in the dead letter, or was withdrawn."""
+    """Why it is in the dead letter, was withdrawn, or was answered by no model yet."""
     closed_at: datetime | None = None
     """Aware UTC; when it was completed, given up or withdrawn."""
 

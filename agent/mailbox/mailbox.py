@@ -181,16 +181,26 @@ class Mailbox:
         return await self._close(event_id, archive, in_transaction, durable=False)
 
     async def suspend(
-        self, event_id: str, note: str, wake: Wake, *, fresh_grant: bool = False, in_transaction: Writer | None = None
+        self,
+        event_id: str,
+        note: str,
+        wake: Wake,
+        *,
+        fresh_grant: bool = False,
+        reason: str = "",
+        in_transaction: Writer | None = None,
     ) -> bool:
         """Put the event in hand back with a note until its wake; False when it is not in hand.
 
         It stays away a second at least, for quiet a minute (mail.py), so that it never spins. `fresh_grant` sets its
         counted tool calls and model calls to 0, adds one to `Lease.grants`, and lets it come after who speaks.
+        `reason` says why, for people.
         """
 
         def put_back(connection: sqlite3.Connection, now: datetime) -> bool:
             suspended = table.suspend(connection, event_id, note, wake, now, fresh_grant=fresh_grant)
+            if suspended:
+                table.explain(connection, event_id, reason)
             offspring.wake_childless(connection, event_id, now)
             return suspended
 

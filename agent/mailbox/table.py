@@ -165,6 +165,11 @@ def suspend(
     )
 
 
+def explain(connection: sqlite3.Connection, event_id: str, reason: str) -> None:
+    """Write down why an event waits, for people."""
+    connection.execute("UPDATE mailbox SET reason = ? WHERE id = ?", (storable(reason), event_id))
+
+
 def release(connection: sqlite3.Connection, name: str, owner_key: str | None = None, most: int | None = None) -> int:
     """Make the events, of one owner or of all, that wait for this name due; return how many.
 
@@ -192,7 +197,7 @@ def complete(
     """Archive the event in hand; False when it is not in hand."""
     return _in_hand_changed(
         connection,
-        "state = 'completed', summary = :summary, figures = :figures, closed_at = :now",
+        "state = 'completed', reason = '', summary = :summary, figures = :figures, closed_at = :now",
         {"id": event_id, "summary": storable(summary), "figures": json.dumps(dict(figures)), "now": utc_text(now)},
     )
 

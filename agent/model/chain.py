@@ -3,13 +3,16 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from datetime import datetime
 from time import monotonic
 from typing import Final, Protocol, TypeAlias, overload, runtime_checkable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.errors import ContextTooLong, ModelError
+from agent.errors import ContextTooLong, ModelError, ModelUnavailable
+from agent.event import utc_now
+from agent.model.faults import empty
 from agent.model.interface import Answer, CachedPrefix, ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec, Usage
 from memory.backoff import Backoff
@@ -95,6 +98,19 @@ class Reachable(Protocol):
         """Look whether its server is there; never raises, never bills."""
 
 
+class Failure(Struct, frozen=True):
+    """A call that came to nothing."""
+
+    at: datetime
+    """Aware UTC."""
+    reason: str
+    """One sentence for a person."""
+
+    def describe(self) -> Json:
+        """Return it for the status."""
+        return {"at": self.at.isoformat(), "reason": self.reason}
+
+
 class Guarded:
     """A model under its alias, behind its breaker, at its price. A `ChatModel`."""
 
@@ -112,6 +128,8 @@ class Guarded:
         self.is_silent = False
         """Whether it took the last request and said nothing: it gave no token in `SILENT_AFTER`."""
         self.breaker = Backoff(FIRST_REST, LONGEST_REST, forgiven=FAILURES - 1, jitter=JITTER, clock=clock)
+        self.failure: Failure | None = None
+        """What went wrong the last time; None once it gave a whole answer with something in it."""
         self._clock = clock
         self._prices = prices or Prices()
         self._observers: list[UsageObserver] = []
@@ -128,17 +146,18 @@ class Guarded:
                 async for item in items:
                     has_begun, self.is_silent = True, False
                     if isinstance(item, Answer):
-                        self.is_absent = False
-                        self.breaker.worked()
+                        self._answered(item)
                         usage = replace(item.usage, cost=item.usage.cost or self._prices.of(item.usage))
                         for answered in self._observers:
                             answered(usage)
                         yield replace(item, usage=usage)
                     else:
                         yield item
-        except ContextTooLong:  # says nothing about the server
+        except ContextTooLong as error:  # says nothing about the server
+            self._fail(error)
             raise
         except ModelError as error:
+            self._fail(error)
             self.is_absent, self.is_asked_to_rest = error.is_absent, error.retry_after > 0
             if not (has_begun or error.is_absent) and self._clock() - asked_at >= SILENT_AFTER:
                 self.is_silent = True
@@ -147,6 +166,16 @@ class Guarded:
                 self.breaker.failed(min(error.retry_after, LONGEST_ASKED_FOR))
             raise
 
+    def _answered(self, answer: Answer) -> None:
+        self.is_absent, self.failure = False, None
+        self.breaker.worked()
+        message = answer.message
+        if not message.tool_calls and not message.content.strip():
+            self._fail(empty(self.name, answer.finish_reason, message))
+
+    def _fail(self, error: ModelError) -> None:
+        self.failure = Failure(utc_now(), str(error))
+
     def lost(self, prompt_tokens: int) -> Usage:
         """Count a call that was cancelled before its first token, because another model was faster: it is billed.
 
@@ -154,6 +183,7 @@ class Guarded:
         stays silent is left alone for a while.
         """
         self.is_silent = True
+        self._fail(ModelUnavailable(f"{self.name} took a request and said nothing, until another model answered"))
         self.breaker.failed()
         usage = Usage(prompt_tokens)
         usage = replace(usage, cost=self._prices.of(usage))
@@ -275,5 +305,6 @@ class Chain(Sequence[ChatModel]):
             "in_order": [model.name for model in self._order()],
             "known": [*self.aliases],
             "resting_seconds": dict(resting),
+            "failed": {each.alias: each.failure.describe() for each in self.may_think if each.failure},
             "since_start": self.spent.describe(),
         }

@@ -7,7 +7,8 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Final
 
-from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from agent.errors import ContextTooLong, EmptyAnswer, ModelError, ModelRefused, ModelUnavailable
+from agent.model.messages import Message
 
 MAX_WORDS = 200
 """Characters of a server's own words that are passed on."""
@@ -100,6 +101,21 @@ def broken(name: str, how: str, *, is_of_answer: bool = False) -> ModelError:
     error = ModelUnavailable(f"the answer of {name} {how}: ask again, or use another model")
     error.is_of_answer = is_of_answer
     error.excuse = "no_answer" if is_of_answer else "no_model_working"
+    return error
+
+
+def empty(name: str, finish_reason: str, message: Message) -> EmptyAnswer:
+    """Return what is wrong with an answer that has no words and no call."""
+    if finish_reason == "content_filter":
+        error = EmptyAnswer(f"the answer of {name} was held back by its content filter: ask in other words")
+        error.excuse = "no_answer_filtered"
+    elif finish_reason == "length" or any(message.extra.values()):
+        error = EmptyAnswer(
+            f"{name} used all the room for its answer before it said a word: give it more, or less to think"
+        )
+        error.excuse = "no_answer_thought"
+    else:
+        error = EmptyAnswer(f"the answer of {name} was empty: ask again, or use another model")
     return error
 
 

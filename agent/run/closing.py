@@ -167,7 +167,12 @@ class Closing(Struct, frozen=True):
         event = run.event
         if isinstance(ending, Suspension):
             await self.mailbox.suspend(
-                event.id, ending.note, ending.wake, fresh_grant=ending.for_budget, in_transaction=in_transaction
+                event.id,
+                ending.note,
+                ending.wake,
+                fresh_grant=ending.for_budget,
+                reason=ending.reason,
+                in_transaction=in_transaction,
             )
         elif isinstance(ending, GivenUp):
             await self.mailbox.fail(event.id, ending.reason, in_transaction=in_transaction)

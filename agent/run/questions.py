@@ -69,6 +69,8 @@ class Failed(Struct, frozen=True):
     """Those of them in which it was answered, but not to the end."""
     until: datetime | None = None
     """Until when it stays away, whatever wakes it; aware."""
+    reason: str = ""
+    """Why it failed the last time, for people."""
 
 
 class Questions(Struct, frozen=True):
@@ -102,7 +104,7 @@ class Questions(Struct, frozen=True):
         if not run.waited_for_model:
             is_known = not error.is_of_answer and await self._waiting(event)
             await self.replies.say(run, "no_model_either" if is_known else error.excuse)
-        return Suspension(_noted(UNANSWERED, run.lease.note), wake)
+        return Suspension(_noted(UNANSWERED, run.lease.note), wake, reason=str(error))
 
     def _note(self, run: Run, error: ModelError) -> Failed:
         """Take note of a failure, and return what came of the question so far."""
@@ -111,7 +113,7 @@ class Questions(Struct, frozen=True):
         if not is_its_own or error.is_absent:
             return self._remember(run.event.id, replace(before, until=None)) if before.tries else before
         pause = min(LEAST_WAIT * 2**before.tries, LONGEST_PAUSE)
-        failed = Failed(before.tries + 1, before.unfinished + error.is_of_answer, self.now() + pause)
+        failed = Failed(before.tries + 1, before.unfinished + error.is_of_answer, self.now() + pause, str(error))
         return self._remember(run.event.id, failed)
 
     def _remember(self, event_id: str, failed: Failed) -> Failed:
@@ -125,9 +127,9 @@ class Questions(Struct, frozen=True):
 
         What is written disturbs nobody, and is answered whenever a model is back.
         """
-        until = self._failed.get(lease.event.id, Failed()).until
-        if until is not None and self.now() < until and lease.note.startswith(UNANSWERED):
-            return Suspension(lease.note, Wake("event", at=until, name=MODEL_AVAILABLE))
+        failed = self._failed.get(lease.event.id, Failed())
+        if (until := failed.until) is not None and self.now() < until and lease.note.startswith(UNANSWERED):
+            return Suspension(lease.note, Wake("event", at=until, name=MODEL_AVAILABLE), reason=failed.reason)
         return self._put_off_aloud(lease)
 
     def _put_off_aloud(self, lease: Lease) -> Suspension | None:

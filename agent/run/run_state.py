@@ -34,6 +34,8 @@ class Suspension(Struct, frozen=True):
     wake: Wake
     for_budget: bool = False
     """The runtime did, because the budget was used up: it comes back with a fresh grant, twice at most."""
+    reason: str = ""
+    """Why no model answered it, for people; never told to a model, since a server's words are in it."""
 
 
 class Superseded(Struct, frozen=True):

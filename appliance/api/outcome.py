@@ -21,7 +21,7 @@ _EXITS: Final[dict[Status, Exit]] = {
 
 _SENTENCES: Final[dict[Status, str]] = {
     "suspended": "It is put aside and goes on later (event {id}); `nakari mailbox --withdraw {id}` drops it.",
-    "waiting": "It waits until a model can be reached (event {id}); `nakari mailbox --withdraw {id}` drops it.",
+    "waiting": "It waits until a model answers it: {reason} (event {id}; `nakari mailbox --withdraw {id}` drops it).",
     "given_up": "It was given up: {reason}; `nakari mailbox --retry {id}` tries it again.",
     "withdrawn": "It was withdrawn before it was answered: {reason}.",
 }
@@ -54,7 +54,7 @@ class Outcome(Struct, frozen=True):
     """suspended: until a time, a person or quiet; waiting: until a model is back."""
     event_id: str = ""
     reason: str = ""
-    """Why it was given up or withdrawn."""
+    """Why it was given up or withdrawn, or why no model answered it yet."""
 
     @property
     def exit(self) -> Exit:

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,7 @@ from appliance.model.catalog import ModelCatalog, catalog_of
 from appliance.model.choose import OFFLINE, choose_models
 from appliance.model.providers import OTHER, provider_at, provider_of
 from memory.egress import has_certificate
+from memory.json_value import Json, fields
 
 if TYPE_CHECKING:
     from memory.vectors.embedding import Embedder
@@ -93,8 +95,22 @@ def embeddings(config: Config) -> Line:
 
 
 def model(config: Config) -> Line:
-    """Find out who would think, and try what each needs that may be asked: its server, its key."""
-    return asyncio.run(_model(catalog_of(config), config.state_folder))
+    """Find out who would think, try what each needs that may be asked (its server, its key), and what failed last."""
+    line = asyncio.run(_model(catalog_of(config), config.state_folder))
+    return judge_failures(line, told_by_service(config.sockets, "models").get("failed"))
+
+
+def judge_failures(line: Line, failed: Json) -> Line:
+    """Warn of the models whose last call came to nothing, as the running service tells, though their servers answer."""
+    told = [
+        f"{alias} failed at {datetime.fromisoformat(str(each['at'])).astimezone():%Y-%m-%d %H:%M}: {each['reason']}"
+        for alias, each in fields(failed).items()
+        if isinstance(each, dict)
+    ]
+    if not told:
+        return line
+    fix = line.fix or "mend what it says; the line goes with the next answer"
+    return Line(line.name, max(line.verdict, Verdict.WARNING), "; ".join([line.what, *told]), fix)
 
 
 async def models_in_use(catalog: ModelCatalog, state_folder: Path) -> Chain:

@@ -77,7 +77,7 @@ class Asking(Struct, Generic[T]):
     lost: Callable[[ChatModel], object]
     """Told of a model that was cancelled because another was first."""
     silent: Callable[[], Awaitable[None]]
-    """Called after `sign_after`, unless there is an answer by then; once more after `limits.slow`, where one is waited for."""
+    """Called after `sign_after`, unless there is an answer by then; after `limits.slow` too, while one is asked."""
     sign_after: float = SIGN_AFTER
     """Seconds; 0 is never."""
     is_new: bool = False

@@ -13,7 +13,6 @@ from agent.bus import Bus
 from agent.context.epochs import Contexts
 from agent.errors import (
     ContextTooLong,
-    EmptyAnswer,
     ModelError,
     ModelRefused,
     ModelUnavailable,
@@ -23,6 +22,7 @@ from agent.errors import (
 from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.chain import Guarded
+from agent.model.faults import empty
 from agent.model.interface import (
     OFFLINE,
     Answer,
@@ -154,7 +154,7 @@ class ModelCalls(Struct):
         body |= {"cycle": run.cycle, "tool_calls": [call.name for call in message.tool_calls]}
         self.bus.hold(self._step("llm.results", body), durable=False)  # what acts on it sees to it
         if not message.tool_calls and not message.content.strip():
-            run.came_to_nothing(empty(model.name, answer))
+            run.came_to_nothing(empty(model.name, answer.finish_reason, message))
             return None
         self.bus.hold(self.contexts.envelope(run.epoch, run.event, run.id, message, run.cycle), durable=False)
         self.contexts.append(run.epoch, message)
@@ -294,21 +294,6 @@ def failure_of(run: Run, error: ModelError) -> ModelError:
         return error
     run.fault.is_of_answer = True  # it began to answer, and more than once
     return run.fault
-
-
-def empty(name: str, answer: Answer) -> EmptyAnswer:
-    """Return what is wrong with an answer that has no words and no call."""
-    if answer.finish_reason == "content_filter":
-        error = EmptyAnswer(f"the answer of {name} was held back by its content filter: ask in other words")
-        error.excuse = "no_answer_filtered"
-    elif answer.finish_reason == "length" or any(answer.message.extra.values()):
-        error = EmptyAnswer(
-            f"{name} used all the room for its answer before it said a word: give it more, or less to think"
-        )
-        error.excuse = "no_answer_thought"
-    else:
-        error = EmptyAnswer(f"the answer of {name} was empty: ask again, or use another model")
-    return error
 
 
 async def keep_interrupted(bus: Bus, contexts: Contexts, run: Run, handed: str, why: str) -> None:

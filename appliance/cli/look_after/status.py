@@ -51,7 +51,7 @@ def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
     if "loudspeaker" in status:
         yield "loudspeaker", _speaking(status), 2
     if "models" in status:
-        yield "model", _thinking(status["models"]), 2
+        yield "model", _thinking(status["models"]), 3
     yield from _turns(status)
     yield "at work on", _at_work(status.get("run")), 1
     yield from _waiting_words(status)
@@ -163,7 +163,13 @@ def _thinking(models: Values) -> str:
     cost = f", {today['cost_usd']:.2f} USD" if today.get("cost_usd") else ""
     window = models.get("window") or {}
     reads = f"; reads {window['tokens']:,} tokens ({window['source']})" if window.get("tokens") else ""
-    return f"{told}{reads}; {counted(today.get('calls', 0), 'call')} today{cost}"
+    failed = "".join(f"; {_failed(each)}" for each in models.get("failed", {}).values())
+    return f"{told}{failed}{reads}; {counted(today.get('calls', 0), 'call')} today{cost}"
+
+
+def _failed(failure: Values) -> str:
+    """Return when a model failed last, and why."""
+    return f"failed at {datetime.fromisoformat(failure['at']).astimezone():%H:%M}: {failure['reason']}"
 
 
 def _at_work(run: Values | None) -> str:

@@ -15,7 +15,7 @@ from appliance.config.sections import MemorySettings
 from appliance.doctor import service as checks_service
 from appliance.doctor.examine import Line, Verdict, examine
 from appliance.model import check as checks_model
-from appliance.model.check import judge_models
+from appliance.model.check import judge_failures, judge_models
 from tests.appliance.door_fakes import ScriptedHandler, serving
 from tests.memory.onnx_model import write_model
 
@@ -208,6 +208,15 @@ def test_a_server_with_many_models_is_told_briefly() -> None:
     assert line == Line(
         "model", Verdict.WARNING, "its server answers and does not list x; it has 0, 1, 2, 3, 4, …", "fix"
     )
+
+
+def test_a_model_whose_last_call_came_to_nothing_is_no_sound_one_though_its_server_answers() -> None:
+    line = Line("model", Verdict.OK, "m, its server answers")
+    assert judge_failures(line, None) == judge_failures(line, {}) == line
+    judged = judge_failures(line, {"m": {"at": "2026-11-21T12:00:00+00:00", "reason": "the answer of m was empty"}})
+    assert judged.verdict is Verdict.WARNING
+    assert judged.what.startswith("m, its server answers; m failed at 2026-11-2")
+    assert judged.what.endswith(": the answer of m was empty")
 
 
 def test_embeddings_that_are_off_are_fine(config: Config) -> None:

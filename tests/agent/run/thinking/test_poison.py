@@ -127,9 +127,16 @@ def test_a_model_that_answers_with_nothing_is_not_told_to_be_away(tmp_path: Path
     async def story() -> None:
         async with a_house(tmp_path, models=1) as house:
             poisoned(house.servers[0], kind)
-            await house.answered(POISON)
+            event = await house.answered(POISON)
             assert f"I heard you, but {told}" in house.said
+            filed = await house.mind.mailbox.find(event.id)
+            failed = house.chain.describe()["failed"]
+            assert filed is not None
+            assert isinstance(failed, dict)
+            assert isinstance(told_of := failed["m0"], dict)
+            assert told_of["reason"] == filed.reason != "", "status and the mailbox tell the same"
             await house.answered("Tell me number 20.")
             assert house.said[-1] == "Answer 20."
+            assert house.chain.describe()["failed"] == {}, "until a call succeeds"
 
     run_virtually(story())

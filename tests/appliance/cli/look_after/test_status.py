@@ -89,6 +89,10 @@ def test_what_a_person_wants_to_know_is_said_in_words() -> None:
 
 
 def test_what_is_wrong_is_said() -> None:
+    now = datetime.now().astimezone()
+    failed = {"m": {"at": now.isoformat(), "reason": "m rejects the API key: correct the key in the configuration"}}
+    told_of = told(STATUS | {"models": {**STATUS["models"], "failed": failed}})["model"]
+    assert f"failed at {now:%H:%M}: m rejects the API key: correct the key in the configuration" in told_of
     gone = {"state": "gone", "reason": "there is no microphone on this machine"}
     muted = STATUS | {"reflexes": {"muted": True, "volume": 70}}
     assert told(muted)["microphone"].startswith("muted on USB mic")

@@ -47,7 +47,7 @@ def test_a_question_that_waits_for_a_model_is_reported_as_waiting(tmp_path: Path
     done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=50, check=False)
     assert done.returncode == Exit.UNAVAILABLE
     assert done.stdout.startswith("I heard you, but I cannot reach the model")
-    assert "It waits until a model can be reached" in done.stderr
+    assert "It waits until a model answers it: " in done.stderr
     assert "mailbox --withdraw" in done.stderr
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias, get_args
 from pydantic import AwareDatetime, Field
 
 from agent.errors import ToolFailed
-from agent.event import HOUSEHOLD, TIMER, Event
+from agent.event import HOUSEHOLD, MODEL_AVAILABLE, TIMER, Event
 from agent.mailbox import Mailbox
 from agent.mailbox.mail import MailboxRecord, State
 from agent.time.series import SERIES
@@ -29,6 +29,9 @@ OF_ANOTHER_OWNER: Final = "of another owner"
 ROOM: Final = 8_000_000
 """Bytes of the events in one answer: half of what a program has to take (`appliance.api.client.ANSWER_BYTES`)."""
 
+MOST_SUSPENDED: Final = 1000
+"""Newest suspended events that are looked through for those that wait for a model."""
+
 TEXTS: Final = ("content", "note", "reason", "summary")
 """What of an event may be long; all are cut alike where the events have no room together."""
 
@@ -37,10 +40,10 @@ LONGEST_CHARACTER: Final = 6
 
 
 class ListMailbox(Asked):
-    """Which events are in a state, the newest first."""
+    """Which events are in a state, the newest first; "waiting" are those of the suspended that wait for a model."""
 
     do: Literal["mailbox"] = "mailbox"
-    state: State = "dead"
+    state: State | Literal["waiting"] = "dead"
     limit: Annotated[int, Field(ge=1, le=1000)] = 20
 
 
@@ -147,7 +150,7 @@ async def _seen(
 ) -> dict[str, Json]:
     match request:
         case ListMailbox():
-            found = await mailbox.listed(request.state, request.limit, whose)
+            found = await _listed(mailbox, request, whose)
             events = [shown(filed) if filed.event.owner_key == owner_key else without_words(filed) for filed in found]
             return {"counts": dict(await mailbox.counts(whose)), "events": [*within(events, ROOM)]}
         case ListTimers():
@@ -160,6 +163,13 @@ async def _seen(
         case ListWaiting():
             waiting = await mailbox.coming(owner_key, request.limit)
             return {"events": [filed.outlined(mailbox.now()) for filed in waiting]}
+
+
+async def _listed(mailbox: Mailbox, request: ListMailbox, whose: str | None) -> list[MailboxRecord]:
+    if request.state != "waiting":
+        return await mailbox.listed(request.state, request.limit, whose)
+    suspended = await mailbox.listed("suspended", MOST_SUSPENDED, whose)
+    return [filed for filed in suspended if filed.waits_for == MODEL_AVAILABLE][: request.limit]
 
 
 def timer_of(event: Event) -> Json:

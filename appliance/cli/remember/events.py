@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from appliance.config.load import Config
     from memory.json_value import Json
 
-STATES = ["dead", "pending", "suspended", "in_hand", "completed", "withdrawn"]
+STATES = ["dead", "pending", "waiting", "suspended", "in_hand", "completed", "withdrawn"]
 
 
 @nakari.command()
@@ -34,7 +34,8 @@ def mailbox(
 ) -> Exit:
     """List what it gave up, and why; or what waits.
 
-    `--state` shows its other events: those that wait, were put back, are in hand, or are done.
+    `--state` shows its other events: those that wait (for a model: waiting), were put back, are in
+    hand, or are done.
     """
     if retry is not None and withdraw is not None:
         raise click.UsageError("either --retry or --withdraw")

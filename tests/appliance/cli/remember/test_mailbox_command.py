@@ -46,6 +46,12 @@ async def test_the_dead_letter_is_listed_with_its_reason_and_tried_again(tmp_pat
     await rig.mailbox.suspend("p", "half", Wake("event", name="door"))
     suspended = await answer_of(rig.mailbox, ListMailbox(do="mailbox", state="suspended"))
     assert lines_of(suspended)[1:] == ["p  self_created: count the plums  (door)"]
+    await filed(rig, work("what is a quark", id="q"))
+    await rig.take_now()
+    await rig.mailbox.suspend("q", "", Wake("event", name="model_available"), reason="the answer of m was empty")
+    waiting = await answer_of(rig.mailbox, ListMailbox(do="mailbox", state="waiting"))
+    assert lines_of(waiting)[1:] == ["q  self_created: what is a quark  (the answer of m was empty)"]
+    await rig.mailbox.withdraw("q", "done with")
     assert lines_of(await answer_of(rig.mailbox, Withdraw(do="mailbox.withdraw", id="p"))) == ["It is withdrawn."]
     with pytest.raises(Problem, match="no event p in the dead letter"):
         await answer_of(rig.mailbox, Retry(do="mailbox.retry", id="p"))

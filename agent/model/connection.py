@@ -8,7 +8,7 @@ from contextlib import suppress
 import httpx
 
 from agent.errors import ModelError
-from agent.model.faults import broken, refused, unreachable
+from agent.model.faults import broken, insecure, moved, refused, unreachable
 from memory.egress import has_certificate
 from memory.json_value import Json
 
@@ -20,6 +20,9 @@ LAST_BYTES = 0.2
 
 MAX_ERROR_BODY = 64 * 1024
 """Bytes of an error's body that are read."""
+
+MOST_REDIRECTS = 3
+"""Times that a request is sent on within one server."""
 
 MAX_ANSWER = 32 * 1024 * 1024
 """Bytes of an answer, thinking and keep-alives included; the longest that a model gives come to a few MB."""
@@ -38,9 +41,12 @@ class Connection:
 
     async def post(self, path: str, body: bytes) -> httpx.Response:
         """Return the answer to a request, its body still to be read and closed. Raises `ModelError`."""
-        response = await self._send(path, body)
+        response = await self._sent_on(f"{self.root}{path}", body)
         if response.status_code == 200:
             return response
+        if response.has_redirect_location:
+            await response.aclose()
+            raise moved(self._name, response.headers["location"].removesuffix(path))
         retry_after = response.headers.get("retry-after", "")
         raise refused(self._name, response.status_code, await _error_body(response), retry_after, self._key)
 
@@ -106,8 +112,24 @@ class Connection:
         request.extensions["timeout"] = httpx.Timeout(self._connect_seconds).as_dict()
         return await self._opened().send(request)
 
-    async def _send(self, path: str, body: bytes) -> httpx.Response:
-        client, url = self._opened(), f"{self.root}{path}"
+    async def _sent_on(self, url: str, body: bytes) -> httpx.Response:
+        """Post, and post again where the same server says the place is another; nobody else is sent the key."""
+        for _ in range(MOST_REDIRECTS):
+            response = await self._send(url, body)
+            if not response.has_redirect_location:
+                return response
+            try:
+                there = response.url.join(response.headers["location"])
+            except httpx.InvalidURL:
+                return response
+            if not _is_same_server(response.url, there):
+                return response
+            await response.aclose()
+            url = str(there)
+        return await self._send(url, body)
+
+    async def _send(self, url: str, body: bytes) -> httpx.Response:
+        client = self._opened()
         try:
             try:
                 return await client.send(client.build_request("POST", url, content=body), stream=True)
@@ -115,8 +137,18 @@ class Connection:
                 # A kept connection that the server closed at this moment; a new one shows whether it is more.
                 return await client.send(client.build_request("POST", url, content=body), stream=True)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
+            if unsafe := insecure(self._name, self.root, error):
+                raise unsafe from error
             is_absent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.InvalidURL)
             raise unreachable(self._name, self.root, is_absent=is_absent) from error
+
+
+def _is_same_server(here: httpx.URL, there: httpx.URL) -> bool:
+    """Whether an address is on the same server, or is the same in TLS."""
+    if here.host != there.host:
+        return False
+    is_same = (here.scheme, here.port) == (there.scheme, there.port)
+    return is_same or (here.scheme, there.scheme, here.port, there.port) == ("http", "https", None, None)
 
 
 async def drain(pieces: AsyncIterator[object]) -> None:

@@ -1,7 +1,10 @@
 """The errors of failed model calls: their kind, and the one sentence with the fix that people read."""
 
+import html
 import json
 import re
+import ssl
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -68,6 +71,10 @@ _ANSWER: Final = (
 )
 """What stands before or behind the numbers in such a text; the first pattern that is there tells."""
 
+_IS_PAGE: Final = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<title)", re.IGNORECASE)
+_TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
+_HIDDEN: Final = re.compile(r"<(script|style)\b.*?(?:</\1|\Z)|<[^<>]*>?", re.IGNORECASE | re.DOTALL)
+
 _KEY: Final = ("rejects the API key{said}: correct the key in the configuration", "no_model_key")
 _ABSENT: Final = ("is not on that server{said}: install it there, or correct its name or address", "no_model_there")
 _REFUSALS: Final = {401: _KEY, 403: _KEY, 404: _ABSENT}
@@ -91,6 +98,51 @@ def unreachable(name: str, where: str, *, is_absent: bool = False) -> ModelError
     )
     error.is_absent = is_absent
     return error
+
+
+def insecure(name: str, where: str, error: BaseException) -> ModelError | None:
+    """Say why no TLS connection stands, by what led to the error; None where TLS is not to blame."""
+    waits = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
+    faults = [cause for cause in causes(error) if isinstance(cause, ssl.SSLError) and not isinstance(cause, waits)]
+    if not faults:
+        return None
+    fault = faults[-1]  # clients wrap it in errors of their own
+    if isinstance(fault, ssl.SSLCertVerificationError):
+        words = getattr(fault, "verify_message", "") or str(fault)
+        told = f"has a certificate that is not trusted ({words.rstrip('.')})"
+        mend = "give it one that a public authority signed for that name, or http:// in its own network"
+    elif "WRONG_VERSION" in str(fault) or "RECORD_LAYER" in str(fault):
+        told, mend = "does not speak TLS", "write http:// in place of https:// in its address"
+    else:
+        told = f"lets no TLS connection stand ({fault.reason or fault})"
+        mend = "write http:// in its address if it speaks no TLS, or correct its certificate"
+    unavailable = ModelUnavailable(f"{name} at {where} {told}: {mend}")
+    unavailable.is_absent = True
+    return unavailable
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and what it came from."""
+    known: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in known:
+        known.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def moved(name: str, where: str) -> ModelError:
+    """Say that the server sends its callers to another address, which are not followed there."""
+    return ModelRefused(f"{name} has moved to {where[:MAX_WORDS]}: correct its address in the configuration")
+
+
+def page(name: str, text: bytes | str) -> ModelError:
+    """Say that a web page came where a model was to answer: of another program, or of a network that asks to log in."""
+    words = words_of(text)
+    said = f" ({words})" if words else ""
+    return ModelUnavailable(
+        f"at the address of {name} is a web page{said}: correct the address, or log in to the network that shows it"
+    )
 
 
 def broken(name: str, how: str, *, is_of_answer: bool = False) -> ModelError:
@@ -194,13 +246,15 @@ def seconds_in(retry_after: str) -> float:
 def words_of(body: bytes | str, secret: str = "") -> str:
     """Return what a server said about an error, as one short line without the secret.
 
-    Takes OpenAI's `{"error": {"message": …}}` and its relatives, and any other text.
+    Takes OpenAI's `{"error": {"message": …}}` and its relatives, Gemini's list of one, a page's title, any other text.
     """
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     try:
         found: object = json.loads(text)
     except (ValueError, RecursionError):
-        found = text
+        found = _words_of_page(text) if is_page(text) else text
+    if isinstance(found, list) and found and isinstance(found[0], dict):
+        found = found[0]
     for key in ("error", "message", "detail"):
         if isinstance(found, dict) and key in found:
             found = found[key]
@@ -208,3 +262,13 @@ def words_of(body: bytes | str, secret: str = "") -> str:
     if secret:
         line = line.replace(secret, "…")
     return line if len(line) <= MAX_WORDS else f"{line[:MAX_WORDS]}…"
+
+
+def is_page(text: str) -> bool:
+    """Whether a text is a web page."""
+    return _IS_PAGE.match(text) is not None
+
+
+def _words_of_page(text: str) -> str:
+    title = _TITLE.search(text)
+    return html.unescape(title[1] if title else _HIDDEN.sub(" ", text))

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from copy import deepcopy
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ import httpx
 from agent.errors import ModelError, ModelRefused
 from agent.model.connection import Connection
 from agent.model.dialects.dialect import Dialect
-from agent.model.faults import broken, refused, too_long, unreachable, words_of
+from agent.model.faults import broken, causes, insecure, refused, too_long, unreachable, words_of
 from agent.model.interface import MODEL_INPUT, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Message, ToolSpec
@@ -217,7 +217,9 @@ class LiteLlmModel:
             return broken(self.name, f"broke off ({words_of(text, self._key)})")
         if length := too_long(self.name, text, is_certain=type(error).__name__ == TOO_LONG):
             return length
-        if any(isinstance(cause, OSError | httpx.TransportError) for cause in _causes(error)):
+        if unsafe := insecure(self.name, self._where, error):
+            return unsafe
+        if any(isinstance(cause, OSError | httpx.TransportError) for cause in causes(error)):
             return unreachable(self.name, self._where)
         status = getattr(error, "status_code", None)
         headers = getattr(error, "litellm_response_headers", None) or {}
@@ -228,13 +230,3 @@ class LiteLlmModel:
 def _copied(entry: Mapping[str, Json]) -> dict[str, Json]:
     """Return a copy of a message that can be changed without changing it; most hold nothing but texts."""
     return {key: deepcopy(value) if isinstance(value, list | dict) else value for key, value in entry.items()}
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and what it came from."""
-    known: set[int] = set()
-    cause: BaseException | None = error
-    while cause is not None and id(cause) not in known:
-        known.add(id(cause))
-        yield cause
-        cause = cause.__cause__ or cause.__context__

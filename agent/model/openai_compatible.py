@@ -8,8 +8,8 @@ from typing import Final
 import httpx
 
 from agent.errors import ModelError
-from agent.model.connection import drain, parsed
-from agent.model.faults import broken, too_long, words_of
+from agent.model.connection import MAX_ERROR_BODY, drain, parsed
+from agent.model.faults import broken, is_page, page, too_long, words_of
 from agent.model.interface import CachedPrefix
 from agent.model.server_model import ServerModel
 from agent.model.sight import sees_by_props, sees_listed
@@ -197,21 +197,26 @@ class OpenAiCompatibleModel(ServerModel):
 
     async def _events(self, response: httpx.Response) -> AsyncGenerator[str, None]:
         is_whole = "json" in response.headers.get("content-type", "")  # it does not stream: one chunk is all
-        events, whole = EventStream(), bytearray()
+        events, whole, count = EventStream(), bytearray(), 0
         async with aclosing(self._connection.pieces(response)) as pieces:
             try:
                 async for piece in pieces:
-                    if is_whole:
+                    if is_whole or (not count and len(whole) < MAX_ERROR_BODY):
                         whole += piece
+                    if is_whole:
                         continue
                     for data in events.feed(piece):
+                        count += 1
                         yield data
             except ValueError as error:
                 raise broken(self.name, "is not an event stream") from error
         if is_whole:
             yield whole.decode("utf-8", "replace")
         for data in events.finish():
+            count += 1
             yield data
+        if not count and is_page(text := whole.decode("utf-8", "replace")):
+            raise page(self.name, text)
 
     def _chunk(self, data: str) -> Chunk:
         chunk = parsed(self.name, data)

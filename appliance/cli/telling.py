@@ -38,9 +38,23 @@ def asked(
         path = find_service(config.sockets)
     except ServiceNotRunning:
         if alone is None:
+            _refuse_where_it_follows(config)
             raise
-        return asyncio.run(alone())
+        from memory.state.database import StateInUse
+
+        try:
+            return asyncio.run(alone())
+        except StateInUse:
+            _refuse_where_it_follows(config)
+            raise
     return asyncio.run(tell(path, request, PATIENCE if patience is None else patience, key))
+
+
+def _refuse_where_it_follows(config: "Config") -> None:
+    if config.machines.url:
+        from appliance.machines.standby.following import refuse_where_it_follows
+
+        refuse_where_it_follows(config)
 
 
 def understood(request: "dict[str, Json]", models: "Sequence[type[Asked]]") -> Any:

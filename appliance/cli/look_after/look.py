@@ -33,6 +33,9 @@ def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
     config = configured(invocation)
     from appliance.cli.look_after.status import in_words
 
+    if config.machines.url and (told := _following(config)):
+        tell({"standby": {"state": "follows", "told": told}} if as_json or verbose else told, as_json=as_json)
+        return Exit.OK
     found = asked(config, {"do": "status"})
     if as_json or verbose:
         tell(found, as_json=as_json)
@@ -40,6 +43,19 @@ def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
         columns = shutil.get_terminal_size().columns
         table(in_words(found, _heard_last(config.state_folder, config.zone), columns))
     return Exit.OK
+
+
+def _following(config: "Config") -> str | None:
+    """Return whom the nakari that runs here follows; None where one serves, or none runs."""
+    from appliance.api.client import find_service
+    from appliance.errors import ServiceNotRunning
+    from appliance.machines.standby.following import whom_it_follows
+
+    try:
+        find_service(config.sockets)
+    except ServiceNotRunning:
+        return whom_it_follows(config)
+    return None
 
 
 def _heard_last(state_folder: "Path", zone: "tzinfo") -> str:

@@ -115,8 +115,10 @@ async def _whoever_answers(config: Config) -> AsyncIterator[Ask]:
     try:
         path = find_service(config.sockets)
     except ServiceNotRunning:
+        from appliance.machines.standby.following import refuse_where_it_follows
         from appliance.service import asking
 
+        refuse_where_it_follows(config)
         async with asking(config, SESSION) as answer:
             yield lambda text: print_pieces(answer(text))
     else:

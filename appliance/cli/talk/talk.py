@@ -163,6 +163,10 @@ async def _answer(
     try:
         path = find_service(config.sockets)
     except ServiceNotRunning:
+        if config.machines.url:
+            from appliance.machines.standby.following import refuse_where_it_follows
+
+            refuse_where_it_follows(config)
         if key or speak:
             raise
         from appliance import service

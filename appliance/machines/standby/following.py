@@ -1,0 +1,46 @@
+"""Whether the nakari of this machine only follows: it has no door, so that whoever asks is told from beside it."""
+
+import socket
+from pathlib import Path
+
+from appliance.admin.exchange import DATABASE
+from appliance.config.load import Config
+from appliance.config.network.machines import name_of
+from appliance.errors import Problem
+from appliance.exits import Exit
+from memory.errors import StateUnreadable
+from memory.state.reader import read_only
+from memory.state.replica.position import position_in
+
+
+def whom_it_follows(config: Config) -> str | None:
+    """Return a sentence part that says whom the nakari that runs here follows; None where none does."""
+    file = config.state_folder / DATABASE
+    if not config.machines.url or config.machines.role == "ears" or not _is_used(file):
+        return None
+    try:
+        with read_only(file) as connection:
+            at = position_in(connection)
+    except StateUnreadable:
+        return None
+    own = config.machines.name or name_of(socket.gethostname())
+    if at is None or at.machine in ("", own):
+        return f"{own} waits until it may lead the household"
+    return f"{own} follows {at.machine}, which leads the household, and takes over when that is gone"
+
+
+def refuse_where_it_follows(config: Config) -> None:
+    """Raise `Problem` where the nakari that runs here only follows: it answers nobody."""
+    if told := whom_it_follows(config):
+        what = "ask on the machine that leads, or have this one lead by `nakari handover`"
+        raise Problem(f"{told}; {what}", Exit.UNAVAILABLE)
+
+
+def _is_used(file: Path) -> bool:
+    """Whether a process has the lock of a state database; it is not tried, which would keep one out that starts."""
+    try:
+        node = file.with_name(f"{file.name}.lock").stat().st_ino
+        held = Path("/proc/locks").read_text(encoding="ascii")
+    except OSError:
+        return False
+    return any(" FLOCK " in line and f":{node} " in line for line in held.splitlines())

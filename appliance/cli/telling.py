@@ -54,7 +54,7 @@ def _refuse_where_it_follows(config: "Config") -> None:
     if config.machines.url:
         from appliance.machines.standby.following import refuse_where_it_follows
 
-        refuse_where_it_follows(config)
+        refuse_where_it_follows(config.machines, config.state_folder)
 
 
 def understood(request: "dict[str, Json]", models: "Sequence[type[Asked]]") -> Any:

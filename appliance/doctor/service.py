@@ -22,18 +22,12 @@ def service(config: Config) -> Line:
     try:
         path = find_service(config.sockets)
     except ServiceNotRunning:
-        return Line("service", Verdict.OK, _following(config) or "not running")
+        from appliance.machines.standby.following import whom_it_follows
+
+        return Line("service", Verdict.OK, whom_it_follows(config.machines, config.state_folder) or "not running")
     began = time.monotonic()
     asyncio.run(status_of(path))
     return Line("service", Verdict.OK, f"running, answers at {path} in {time.monotonic() - began:.3f} s")
-
-
-def _following(config: Config) -> str | None:
-    if not config.machines.url:
-        return None
-    from appliance.machines.standby.following import whom_it_follows
-
-    return whom_it_follows(config)
 
 
 def told_by_service(sockets: Sequence[Path], part: str, seconds: float = PART_SECONDS) -> Mapping[str, Json]:

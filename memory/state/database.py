@@ -41,7 +41,7 @@ MAX_GROUP: Final = 64
 """Writes that share one commit."""
 
 PATIENCE: Final = 15.0
-"""Seconds after which a disk that answers nothing counts as one that fails; a card that tidies itself up may take some."""
+"""Seconds after which a disk that answers nothing counts as one that fails; a card that tidies up may take some."""
 
 
 class StateInUse(StateUnusable):

@@ -118,7 +118,7 @@ async def _whoever_answers(config: Config) -> AsyncIterator[Ask]:
         from appliance.machines.standby.following import refuse_where_it_follows
         from appliance.service import asking
 
-        refuse_where_it_follows(config)
+        refuse_where_it_follows(config.machines, config.state_folder)
         async with asking(config, SESSION) as answer:
             yield lambda text: print_pieces(answer(text))
     else:

@@ -4,8 +4,7 @@ import socket
 from pathlib import Path
 
 from appliance.admin.exchange import DATABASE
-from appliance.config.load import Config
-from appliance.config.network.machines import name_of
+from appliance.config.network.machines import MachineSettings, name_of
 from appliance.errors import Problem
 from appliance.exits import Exit
 from memory.errors import StateUnreadable
@@ -13,25 +12,25 @@ from memory.state.reader import read_only
 from memory.state.replica.position import position_in
 
 
-def whom_it_follows(config: Config) -> str | None:
+def whom_it_follows(machines: MachineSettings, state_folder: Path) -> str | None:
     """Return a sentence part that says whom the nakari that runs here follows; None where none does."""
-    file = config.state_folder / DATABASE
-    if not config.machines.url or config.machines.role == "ears" or not _is_used(file):
+    file = state_folder / DATABASE
+    if not machines.url or machines.role == "ears" or not _is_used(file):
         return None
     try:
         with read_only(file) as connection:
             at = position_in(connection)
     except StateUnreadable:
         return None
-    own = config.machines.name or name_of(socket.gethostname())
+    own = machines.name or name_of(socket.gethostname())
     if at is None or at.machine in ("", own):
         return f"{own} waits until it may lead the household"
     return f"{own} follows {at.machine}, which leads the household, and takes over when that is gone"
 
 
-def refuse_where_it_follows(config: Config) -> None:
+def refuse_where_it_follows(machines: MachineSettings, state_folder: Path) -> None:
     """Raise `Problem` where the nakari that runs here only follows: it answers nobody."""
-    if told := whom_it_follows(config):
+    if told := whom_it_follows(machines, state_folder):
         what = "ask on the machine that leads, or have this one lead by `nakari handover`"
         raise Problem(f"{told}; {what}", Exit.UNAVAILABLE)
 

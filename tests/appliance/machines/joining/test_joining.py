@@ -5,6 +5,7 @@ import json
 import stat
 import subprocess
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import nats.errors
@@ -161,19 +162,20 @@ async def test_neither_this_machine_nor_the_one_that_leads_is_taken_out(server: 
     before = (server.folder / "home.users").read_text()
     code, _, said = await mind.run("machines", "remove", "MIND", *told)
     assert (code, said.count("\n"), "mind is this machine" in said) == (2, 1, True), said
-    leading = other.engine()
+    leading, over = other.engine(), asyncio.Event()
 
     async def lead() -> None:
-        while True:
+        while not over.is_set():
             await leading.topics.publish(PRESENCE, pack(Presence("kitchen", "mind", epoch=3)))
-            await asyncio.sleep(0.2)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), 0.2)
 
     try:
         await leading.open()
         async with asyncio.TaskGroup() as group:
-            leads = group.create_task(lead())
+            group.create_task(lead())
             code, _, said = await mind.run("machines", "remove", "Kitchen", *told)
-            leads.cancel()
+            over.set()
     finally:
         await leading.close()
     assert (code, said.count("\n"), "by `nakari handover`" in said) == (2, 1, True), said

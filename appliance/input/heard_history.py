@@ -17,6 +17,9 @@ from memory.json_value import Json
 ARRIVED: Final = "runs.new"
 """Topic of the entry with which it takes an event in hand; its words are what a person said."""
 
+HEARD_BY: Final = ("mic", "satellite", "remote")
+"""Sources of what ears heard: the box's own, those of a device or another machine, a page or program elsewhere."""
+
 TELLING: Final = (
     "recognizer",
     "confidence",
@@ -64,7 +67,7 @@ def newest(state_folder: Path, count: int) -> list[HeardTurn]:
         raise Problem(f"nothing was heard yet: there is no {file}; `nakari run` makes it", Exit.UNAVAILABLE)
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            rows = connection.execute(_NEWEST, (ARRIVED, EARS_SUPPRESSED, count)).fetchall()
+            rows = connection.execute(_NEWEST, (ARRIVED, EARS_SUPPRESSED, count, json.dumps(HEARD_BY))).fetchall()
     except sqlite3.Error as error:
         raise Problem(f"{file} cannot be read ({error}); `nakari doctor` says more", Exit.UNAVAILABLE) from error
     return [_turn(*row) for row in reversed(rows)]
@@ -72,7 +75,7 @@ def newest(state_folder: Path, count: int) -> list[HeardTurn]:
 
 _NEWEST: Final = """
 SELECT at, body FROM journal AS heard
-WHERE topic = ?2 OR topic = ?1 AND body ->> 'source' = 'mic' AND NOT EXISTS (
+WHERE topic = ?2 OR topic = ?1 AND body ->> 'source' IN (SELECT value FROM json_each(?4)) AND NOT EXISTS (
     SELECT 1 FROM journal AS before WHERE before.event_id = heard.event_id AND before.topic = ?1
     AND before.seq < heard.seq)
 ORDER BY seq DESC LIMIT ?3

@@ -127,7 +127,10 @@ def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
     for turn in turns:
         click.echo(turn.line(config.zone))
     if not turns:
-        click.echo("nothing heard yet")
+        is_told = config.machines.role == "ears"  # what was said is the mind's to keep
+        click.echo(
+            "what is heard here the mind keeps: `nakari heard` there lists it" if is_told else "nothing heard yet"
+        )
     return Exit.OK
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from appliance.config.load import Config
     from appliance.errors import ConfigError
 
+NOTHING = "nothing yet"
+"""What is told where nothing was heard; at ears of a mind elsewhere, which keeps it, that is no news."""
+
 MOST = 1_000_000
 """Lines that can be asked for: more than the log file and its copies hold."""
 
@@ -40,8 +43,9 @@ def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
     if as_json or verbose:
         tell(found, as_json=as_json)
     else:
-        columns = shutil.get_terminal_size().columns
-        table(in_words(found, _heard_last(config.state_folder, config.zone), columns))
+        heard = _heard_last(config.state_folder, config.zone)
+        told = "" if config.machines.role == "ears" and heard == NOTHING else heard
+        table(in_words(found, told, shutil.get_terminal_size().columns))
     return Exit.OK
 
 
@@ -54,7 +58,7 @@ def _following(config: "Config") -> str | None:
     try:
         find_service(config.sockets)
     except ServiceNotRunning:
-        return whom_it_follows(config)
+        return whom_it_follows(config.machines, config.state_folder)
     return None
 
 
@@ -68,7 +72,7 @@ def _heard_last(state_folder: "Path", zone: "tzinfo") -> str:
     except Problem:
         return ""
     told = [f"{turn.at.astimezone(zone):%A %H:%M}: {turn.words or '(no words)'}" for turn in turns]
-    return told[0] if told else "nothing yet"
+    return told[0] if told else NOTHING
 
 
 @nakari.command()

@@ -132,9 +132,12 @@ def ask(invocation: Invocation, text: str, key_file: Path | None, paths: tuple[P
 
     config = configured(invocation)
     from agent.attachments.attachment import MOST_ATTACHED
+    from appliance.cli.terminal import show
 
     if len(paths) > MOST_ATTACHED:
         raise click.UsageError(f"at most {MOST_ATTACHED} files can be attached")
+    if config.machines.role == "ears":
+        show("(these are ears: their lists and timers are their own; the household has its own at the mind)", err=True)
     outcome = asyncio.run(_answer(config, text, key_file, paths, speak=speak))
     return outcome.exit if outcome else Exit.OK
 
@@ -166,7 +169,7 @@ async def _answer(
         if config.machines.url:
             from appliance.machines.standby.following import refuse_where_it_follows
 
-            refuse_where_it_follows(config)
+            refuse_where_it_follows(config.machines, config.state_folder)
         if key or speak:
             raise
         from appliance import service

@@ -20,7 +20,7 @@ class AbsentMind:
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Raise `ModelUnavailable`."""
-        absent = ModelUnavailable("no mind is there; what is said waits for it")
+        absent = ModelUnavailable("the mind is on another machine; what it alone can do waits for it")
         absent.is_absent = True
         if absent:
             raise absent

@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.event import ASR_TRANSCRIPT, Event
@@ -15,14 +18,20 @@ from appliance.input.event import OWN
 from appliance.input.heard_history import newest
 from appliance.input.prewarm import NOT_AGAIN_WITHIN, Prewarm
 from appliance.input.suppressed import EARS_SUPPRESSED, WAITING, SuppressedTurns
+from appliance.machines.mind.arriving import in_its_room
+from appliance.machines.wire import Turn
+from appliance.output.text import REMOTE
 from appliance.rooms.arbitration import Undisputed
 from appliance.wiring.memory.state import State, open_state
 from audio.speech import SpeechStarted
 from audio.turns.listener import REFLEX, TOO_SHORT
 from memory.errors import StateUnusable
+from memory.state.journal import SCHEMA
 from tests.appliance.command import nakari, state_folder
 from tests.appliance.input.test_hearing import heard
 from tests.audio.ears_fakes import unasked
+
+KITCHEN = Event(type=ASR_TRANSCRIPT, content="set a timer", source="mic")
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
@@ -72,6 +81,23 @@ async def test_turns_held_back_are_listed_with_reason_and_evidence(tmp_path: Pat
     ].line(UTC)
     assert "(no words)" in turns[2].line(UTC)
     assert [turn.words for turn in newest(tmp_path / "nakari", 1)] == [""]
+
+
+@pytest.mark.parametrize("event", [in_its_room(Turn("kitchen", "Kitchen", KITCHEN)), replace(KITCHEN, source=REMOTE)])
+async def test_what_other_ears_heard_is_listed_too(tmp_path: Path, event: Event) -> None:
+    async with open_state(load(environ={"XDG_STATE_HOME": str(tmp_path)}).state_folder) as state:
+        await state.bus.publish(step("runs.new", event, "run", {"source": event.source, "attempt": 1}, event.content))
+    assert [turn.words for turn in newest(tmp_path / "nakari", 20)] == ["set a timer"]
+
+
+def test_ears_say_who_keeps_what_they_hear(tmp_path: Path) -> None:
+    (tmp_path / "nakari.toml").write_text('[machines]\nurl = "nats://127.0.0.1:1"\nrole = "ears"\n')
+    file = state_folder(tmp_path) / "nakari.db"
+    file.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.executescript(SCHEMA)
+    done = nakari(tmp_path, "--config", tmp_path / "nakari.toml", "heard")
+    assert (done.returncode, "the mind keeps: `nakari heard` there" in done.stdout) == (0, True), done
 
 
 @pytest.mark.shows("V12")

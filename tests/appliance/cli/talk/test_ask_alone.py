@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from appliance.exits import INTERRUPTED, Exit
-from tests.appliance.command import environment, state_folder
+from tests.appliance.command import environment, nakari, state_folder
 
 NOT_FOR_A_QUESTION = (
     *("arcadedb", "ctranslate2", "edge_tts", "faster_whisper", "httpx", "litellm", "mcp", "neo4j", "onnxruntime"),
@@ -102,3 +102,10 @@ def test_what_the_house_wants_to_be_asked_about_is_done_after_a_second_command_s
     assert asked == f"I am about to {call}. Shall I? (Within a minute: nakari ask yes)"
     assert told("yes") == "It is done."
     assert "left on your five-minute timer" in told("what timers are set")
+
+
+@pytest.mark.shows("H10")
+def test_at_ears_it_is_told_that_the_household_has_its_own_lists(tmp_path: Path) -> None:
+    (tmp_path / "nakari.toml").write_text('[machines]\nurl = "nats://127.0.0.1:1"\nrole = "ears"\n')
+    done = nakari(tmp_path, "--config", tmp_path / "nakari.toml", "ask", "what time is it")
+    assert (done.returncode, done.stderr.count("these are ears")) == (0, 1), done

@@ -137,6 +137,8 @@ def _checked(state: Path, steps: Sequence[Step]) -> int | None:
     except FileNotFoundError:
         return None
     except OSError as error:
+        if not state.is_dir():
+            raise folder_unusable(state, OSError(error.errno, error.strerror, str(state))) from error
         mend = "make it readable for this user, or restore it from a backup"
         raise StateUnusable(f"{file} cannot be read ({error.strerror}); {mend}") from error
     except (ArithmeticError, ValueError, LookupError, TypeError, RecursionError) as error:
@@ -157,7 +159,7 @@ def _refuse_emptied(state: Path) -> None:
         return
     lived = [name for name in LIVED if (state / name).is_dir() and any((state / name).iterdir())]
     if lived:
-        what = f"the state database {database} is empty, and was not: beside it lie {', '.join(lived)}"
+        what = f"the state database {database} is empty, and was not: the folder still has {', '.join(lived)}"
         raise StateUnusable(f"{what}; restore a backup, or move {state} away to begin anew")
 
 

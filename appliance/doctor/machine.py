@@ -23,11 +23,8 @@ from appliance.egress import Egress, egress
 from appliance.errors import ConfigError
 from appliance.model.catalog import catalog_of
 from appliance.model.check import models_in_use
+from appliance.room import LITTLE_SPACE, NO_SPACE
 from appliance.wiring.memory.state import takes_no_file
-
-LITTLE_SPACE = 1_000_000_000
-"""Bytes: a Whisper model and a month of journal still fit."""
-NO_SPACE = 200_000_000
 
 BUILT = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
@@ -80,6 +77,8 @@ def settings(config: Config) -> Line:
 def state(config: Config) -> Line:
     """Write to the state folder, or find out whether it can be made."""
     folder = config.state_folder
+    if folder.is_symlink() and not folder.exists():
+        return judge_unwritable(folder, OSError(errno.EEXIST, "it is a link to nothing"))
     try:
         if not folder.exists():
             parent = _nearest(folder)
@@ -140,9 +139,13 @@ def judge_unwritable(folder: Path, error: OSError) -> Line:
     """Judge that the state folder takes nothing, by what the system says of it."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         what = f"the disk of {folder} is full: nothing that is said to nakari can be kept"
-        return Line("state", Verdict.FAULT, what, "free some disk space; what was said meanwhile is answered then")
+        fix = "free some disk space; what was spoken meanwhile is answered then, what was typed is not kept"
+        return Line("state", Verdict.FAULT, what, fix)
     if error.errno == errno.EROFS:
         what, fix = f"the disk of {folder} is read-only", "see with dmesg why, and mount it for writing again"
+    elif error.errno in {errno.ENOTDIR, errno.EEXIST, errno.ELOOP}:
+        what = f"{folder} cannot be written: {error.strerror}"
+        fix = "move what lies there away, or set another [state] folder"
     elif error.errno == errno.EIO:
         what, fix = f"the disk of {folder} fails", "see with dmesg what it reports, and put it on another disk"
     else:

@@ -65,6 +65,11 @@ def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, 
         if creds or user:
             raise click.UsageError("an invitation needs neither --creds nor --user")
         values = _joined(config, line, authority)
+    elif "://" not in line:
+        raise click.UsageError(
+            "this is neither an invitation nor a URL; an invitation is all of what `nakari machines invite` printed "
+            "behind `nakari join`, tls://… to its end"
+        )
     else:
         values = _given(config, line, creds, user)
     _write(file, [*values, *([("ca", str(authority))] if ca else [])])

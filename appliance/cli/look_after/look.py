@@ -45,7 +45,7 @@ def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
     else:
         heard = _heard_last(config.state_folder, config.zone)
         told = "" if config.machines.role == "ears" and heard == NOTHING else heard
-        table(in_words(found, told, shutil.get_terminal_size().columns))
+        table(in_words(found, told, config.zone, shutil.get_terminal_size().columns))
     return Exit.OK
 
 

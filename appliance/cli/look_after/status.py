@@ -1,12 +1,13 @@
 """What `nakari status` tells on one screen, in words; `--json` and `--verbose` have every value."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from math import ceil
 from textwrap import wrap
 from typing import Any, Final, TypeAlias
 
 from appliance.insight.telling import usual_line
+from appliance.room import LITTLE_SPACE, NO_SPACE
 from memory.json_value import Json
 
 Values: TypeAlias = Mapping[str, Any]
@@ -23,15 +24,18 @@ MOST_LEAVING: Final = 5
 """Lines for what leaves the house."""
 
 
-def in_words(status: Mapping[str, Json], heard: str = "", columns: int = COLUMNS) -> list[Sequence[str]]:
+def in_words(
+    status: Mapping[str, Json], heard: str = "", zone: tzinfo | None = None, columns: int = COLUMNS
+) -> list[Sequence[str]]:
     """Return rows of a title and a text, at most 24 rows of 80 columns; a part that says nothing has none.
 
-    `heard` is the line of what was heard last, "" where that is not known. In fewer `columns` there are more rows.
+    `heard` is the line of what was heard last, "" where that is not known; `zone` the household's, None this shell's.
+    In fewer `columns` there are more rows.
     """
     told: list[Sequence[str]] = []
     usual = COLUMNS - TITLE
     width = max(min(columns - TITLE, usual), LEAST)
-    for title, text, usually in _facts(status, heard):
+    for title, text, usually in _facts(status, heard, zone):
         lines, most = wrap(text, width, break_on_hyphens=False), ceil(usually * usual / width)
         if len(lines) > most:
             lines = [*lines[: most - 1], f"{lines[most - 1][: width - 2]} …"]
@@ -39,11 +43,11 @@ def in_words(status: Mapping[str, Json], heard: str = "", columns: int = COLUMNS
     return told
 
 
-def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
+def _facts(status: Values, heard: str, zone: tzinfo | None) -> Iterator[tuple[str, str, int]]:
     """Yield a title, a text, and how many lines it may take; 24 lines in all."""
     yield "nakari", f"{status.get('version', '')}, running for {duration(status.get('uptime_seconds', 0.0))}", 1
     if "ears" in status:
-        yield "microphone", _listening(status), 2
+        yield "microphone", _listening(status, zone), 2
     if satellites := _satellites(status.get("satellites", {})):
         yield "satellites", satellites, 2
     if heard:
@@ -54,11 +58,11 @@ def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
         yield "model", _thinking(status["models"]), 3
     yield from _turns(status)
     yield "at work on", _at_work(status.get("run")), 1
-    yield from _waiting_words(status)
-    yield from _kept(status)
+    yield from _waiting_words(status, zone)
+    yield from _kept(status, zone)
     if "graph" in status:
         yield "memory", _memory(status["graph"]), 2
-    yield from _connections(status)
+    yield from _connections(status, zone)
     if isinstance(state := status.get("state"), Mapping):
         yield "disk", _disk(state), 1
     if "egress" in status:
@@ -66,7 +70,7 @@ def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
         yield "leaves house", "; ".join(leaves), MOST_LEAVING
 
 
-def _kept(status: Values) -> Iterator[tuple[str, str, int]]:
+def _kept(status: Values, zone: tzinfo | None) -> Iterator[tuple[str, str, int]]:
     """Yield what the state database tells, or why it tells nothing."""
     if unread := status.get("unread"):
         yield "state", str(unread), 4
@@ -74,7 +78,7 @@ def _kept(status: Values) -> Iterator[tuple[str, str, int]]:
     yield "mailbox", _mailbox(status.get("mailbox", {})), 1
     if "own_work" in status:
         yield "own work", _own_work(status["own_work"]), 2
-    yield "timers", _timers(status.get("timers", {})), 1
+    yield "timers", _timers(status.get("timers", {}), zone), 1
 
 
 def _turns(status: Values) -> Iterator[tuple[str, str, int]]:
@@ -84,28 +88,29 @@ def _turns(status: Values) -> Iterator[tuple[str, str, int]]:
         yield "recorder", f"keeps the sound of {counted(recorder['kept'], 'turn')}, {recorder['bytes'] / 1e6:.1f} MB", 1
 
 
-def _connections(status: Values) -> Iterator[tuple[str, str, int]]:
+def _connections(status: Values, zone: tzinfo | None) -> Iterator[tuple[str, str, int]]:
     for part, title in (("mcp", "tool servers"), ("calendar", "calendars")):
         if each := status.get(part):
             yield title, ", ".join(f"{name} {one.get('state', '')}" for name, one in each.items()), 2
     if machines := status.get("machines"):
-        yield "machines", _ears(machines) if machines["role"] == "ears" else _mind(machines, status.get("standby")), 3
+        is_ears, term = machines["role"] == "ears", status.get("standby")
+        yield "machines", _ears(machines, zone) if is_ears else _mind(machines, term, zone), 3
     if wyoming := status.get("wyoming"):
-        yield "wyoming", _wyoming(wyoming), 2
+        yield "wyoming", _wyoming(wyoming, zone), 2
 
 
-def _ears(told: Values) -> str:
+def _ears(told: Values, zone: tzinfo | None) -> str:
     """Return what these ears are called, whether their mind is there or since when not, and what waits for it."""
-    since = f"{datetime.fromisoformat(told['mind_since']).astimezone():%Y-%m-%d %H:%M:%S}"
+    since = f"{datetime.fromisoformat(told['mind_since']).astimezone(zone):%Y-%m-%d %H:%M:%S}"
     mind = f"the mind is there ({told['mind_name']})" if told["mind"] == "there" else f"the mind is away since {since}"
     waiting = f", {counted(told['waiting'], 'turn')} for it" if told["waiting"] else ""
     return f"ears {told['machine']}, {mind}{_without_engine(told)}{waiting}"
 
 
-def _mind(told: Values, term: Values | None) -> str:
+def _mind(told: Values, term: Values | None, zone: tzinfo | None) -> str:
     """Return since when this machine leads and after whom, and which ears there are."""
     after = f", after {term['before']}" if term and term["before"] else ""
-    since = f", since {datetime.fromisoformat(term['since']).astimezone():%Y-%m-%d %H:%M}" if term else ""
+    since = f", since {datetime.fromisoformat(term['since']).astimezone(zone):%Y-%m-%d %H:%M}" if term else ""
     ears = [f"; ears {name} {'there' if each['there'] else 'away'}" for name, each in told["ears"].items()]
     return f"{told['machine']} leads{after}{since}{_without_engine(told)}{''.join(ears)}"
 
@@ -114,8 +119,9 @@ def _without_engine(told: Values) -> str:
     return "" if told["engine"] == "connected" else ", the server between them is away"
 
 
-def _wyoming(told: Values) -> str:
-    last = f", the last at {datetime.fromisoformat(told['last']).astimezone():%Y-%m-%d %H:%M}" if told["last"] else ""
+def _wyoming(told: Values, zone: tzinfo | None) -> str:
+    at = told["last"] and f"{datetime.fromisoformat(told['last']).astimezone(zone):%Y-%m-%d %H:%M}"
+    last = f", the last at {at}" if at else ""
     return told["problem"] or f"at {told['address']}, {told['connections']} connected{last}"
 
 
@@ -126,24 +132,24 @@ def _satellites(told: Values) -> str:
     return ", ".join(f"{each['room']} {each['state']}" for each in told.get("paired", []))
 
 
-def _listening(status: Values) -> str:
+def _listening(status: Values, zone: tzinfo | None) -> str:
     ears, reflexes = status["ears"], status.get("reflexes", {})
     device = ears.get("microphone", {})
     if ears.get("source", "none") == "none":
         return f"not listening: {device.get('reason') or 'there is no microphone'}"
     doing = "muted" if reflexes.get("muted") else "listening"
     if until := reflexes.get("muted_until"):
-        doing += f" until {datetime.fromisoformat(until).astimezone():%H:%M},"
+        doing += f" until {datetime.fromisoformat(until).astimezone(zone):%H:%M},"
     trouble = f"; {device['reason']}" if device.get("reason") else ""
     others = [f"{name} {how}" for name, how in ears.get("engines", {}).items() if how != "ready"]
     trouble += f"; {'; '.join(others)}" if others else ""
     return f"{doing} on {ears['source']}, with {ears.get('recognizer', '')}{trouble}"
 
 
-def _timers(timers: Values) -> str:
+def _timers(timers: Values, zone: tzinfo | None) -> str:
     if not timers.get("waiting"):
         return "none"
-    due = datetime.fromisoformat(timers["next"]).astimezone()
+    due = datetime.fromisoformat(timers["next"]).astimezone(zone)
     return f"{timers['waiting']} waiting, the next at {due:%A %H:%M}"
 
 
@@ -176,16 +182,16 @@ def _at_work(run: Values | None) -> str:
     return "nothing" if not run else str(run.get("status", "an event")).lower().replace("_", " ")
 
 
-def _asked(waiting: Sequence[Values]) -> str:
-    until = datetime.fromisoformat(waiting[0]["until"]).astimezone()
+def _asked(waiting: Sequence[Values], zone: tzinfo | None) -> str:
+    until = datetime.fromisoformat(waiting[0]["until"]).astimezone(zone)
     more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
     return f"waits for a yes to {waiting[0]['tool']} until {until:%H:%M:%S}{more}"
 
 
-def _waiting_words(status: Values) -> Iterator[tuple[str, str, int]]:
+def _waiting_words(status: Values, zone: tzinfo | None) -> Iterator[tuple[str, str, int]]:
     """Yield the question that waits for a yes, and what waits to be said unasked, where there is any."""
     if waiting := status.get("questions", {}).get("waiting"):
-        yield "asked", _asked(waiting), 1
+        yield "asked", _asked(waiting, zone), 1
     if unasked := _unasked(status.get("announcements", {})):
         yield "unasked", unasked, 1
 
@@ -226,8 +232,12 @@ def _memory(graph: Values) -> str:
 
 
 def _disk(state: Values) -> str:
-    free = f", {state['disk_free_bytes'] / 1e9:.1f} GB free" if "disk_free_bytes" in state else ""
-    return f"{state.get('disk', '')}{free}; the journal takes {state.get('bytes', 0) / 1e6:.1f} MB"
+    bytes_free = state.get("disk_free_bytes", LITTLE_SPACE)
+    free = f", {bytes_free / 1e9:.1f} GB free" if "disk_free_bytes" in state else ""
+    how = str(state.get("disk", ""))
+    if how == "has room" and bytes_free < LITTLE_SPACE:
+        how = "has little room" if bytes_free >= NO_SPACE else "has too little room"
+    return f"{how}{free}; the journal takes {state.get('bytes', 0) / 1e6:.1f} MB"
 
 
 def counted(count: int, noun: str) -> str:

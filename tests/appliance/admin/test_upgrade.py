@@ -121,6 +121,12 @@ def test_without_room_for_a_copy_nothing_is_changed(tmp_path: Path) -> None:
     assert looks(tmp_path) == "old"
 
 
+def test_a_file_in_place_of_the_state_folder_is_told_as_that(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("no folder")
+    with pytest.raises(StateUnusable, match=r"state folder .*Not a directory.*; move that away"):
+        upgrade.bring_to_date(tmp_path / "state")
+
+
 def test_a_state_that_somebody_has_open_is_left_alone(tmp_path: Path) -> None:
     an_old_one(tmp_path)
     descriptor = locked(tmp_path / exchange.DATABASE)
@@ -143,7 +149,7 @@ async def test_a_database_that_was_emptied_is_no_new_one(tmp_path: Path) -> None
         await state.journal.append(Entry("speech.heard", {"words": "hello"}, owner_key="household"))
     write(box.state, {"audit/1": "a line"})
     os.truncate(box.state / exchange.DATABASE, 0)
-    with pytest.raises(StateUnusable, match=r"nakari\.db is empty, .*: beside it lie audit; restore a backup, or move"):
+    with pytest.raises(StateUnusable, match=r"nakari\.db is empty, .*: the folder still has audit; restore a back"):
         async with open_state(box.state):
             pass
     assert (box.state / exchange.DATABASE).stat().st_size == 0

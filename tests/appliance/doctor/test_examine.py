@@ -162,6 +162,7 @@ def test_space_for_no_file() -> None:
         (errno.EROFS, "the disk of /state is read-only", "mount it for writing"),
         (errno.EIO, "the disk of /state fails", "dmesg"),
         (errno.EACCES, "/state cannot be written: no leave", "make it writable for this user"),
+        (errno.ENOTDIR, "/state cannot be written: no leave", "move what lies there away"),
     ],
 )
 def test_a_state_folder_that_takes_nothing_is_told_by_what_is_wrong_with_its_disk(
@@ -170,6 +171,16 @@ def test_a_state_folder_that_takes_nothing_is_told_by_what_is_wrong_with_its_dis
     line = judge_unwritable(Path("/state"), OSError(number, "no leave"))
     assert line.verdict is Verdict.FAULT
     assert (line.what.startswith(what), fix in line.fix) == (True, True)
+
+
+def test_a_state_folder_that_is_a_link_to_nothing_is_a_fault(config: Config, tmp_path: Path) -> None:
+    (tmp_path / "state").symlink_to(tmp_path / "gone")
+    line = checks_machine.state(replace(config, state_folder=tmp_path / "state"))
+    assert (line.verdict, "is a link to nothing" in line.what, "move what lies" in line.fix) == (
+        Verdict.FAULT,
+        True,
+        True,
+    )
 
 
 def test_space_is_looked_up_where_the_state_will_be(config: Config) -> None:

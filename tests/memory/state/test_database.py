@@ -372,3 +372,20 @@ async def test_a_disk_that_hangs_fails_what_is_asked_of_it_until_it_answers(impa
         await asyncio.sleep(0)
     await impatient.write(note("after it"))
     assert await impatient.read(notes) == ["begun", "after it"]
+
+
+def modes_in(folder: Path) -> dict[str, int]:
+    return {each.name: each.stat().st_mode & 0o777 for each in folder.iterdir()}
+
+
+async def test_a_new_file_is_for_its_owners_eyes_only(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        database = Database(tmp_path / "nakari.db")
+        await database.open(NOTES)
+        await database.write(note("mine"))
+        modes = await asyncio.to_thread(modes_in, tmp_path)
+        await database.close()
+    finally:
+        os.umask(before)
+    assert set(modes.values()) == {0o600}, modes

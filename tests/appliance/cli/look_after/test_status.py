@@ -2,11 +2,14 @@
 
 from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from appliance.cli.look_after.status import duration, in_words
 from appliance.cli.terminal import cell_width, columns
+from appliance.doctor.examine import Verdict
+from appliance.doctor.machine import judge_space
 from memory.json_value import Json
 
 QUESTIONS: dict[str, Any] = {"waiting": [{"tool": "home_say", "until": "2026-11-22T06:30:00+00:00"}]}
@@ -86,6 +89,20 @@ def test_what_a_person_wants_to_know_is_said_in_words() -> None:
         "leaves house": "what nakari says, to Microsoft's read-aloud service ([voice] engine)",
     }
     assert told(STATUS)["timers"].startswith("2 waiting, the next at ")
+
+
+def test_times_are_those_of_the_household_not_of_the_shell() -> None:
+    rows = [tuple(row) for row in in_words(STATUS, zone=ZoneInfo("Asia/Shanghai"))]
+    assert ("timers", "2 waiting, the next at Sunday 14:30") in rows
+
+
+@pytest.mark.parametrize(
+    ("free", "how"), [(10**9, "has room"), (10**9 - 1, "has little room"), (10**8, "has too little room")]
+)
+def test_the_disk_has_room_where_the_doctor_says_so_too(free: int, how: str) -> None:
+    line = told(STATUS | {"state": {"bytes": 0, "disk": "has room", "disk_free_bytes": free}})["disk"]
+    assert line.startswith(f"{how}, ")
+    assert (judge_space(free).verdict is Verdict.OK) == (how == "has room")
 
 
 def test_what_is_wrong_is_said() -> None:

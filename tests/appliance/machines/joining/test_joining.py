@@ -126,6 +126,7 @@ async def test_what_is_wrong_with_an_invitation_is_one_sentence(server: Server, 
     for arguments, code, sentence in (
         ((mistyped, *authority), 2, "the invitation is mistyped"),
         (("tls://a/b/c",), 2, "this is no invitation"),
+        (("garbage",), 2, "this is neither an invitation nor a URL"),
         ((str(never), *authority), 77, "does not know this invitation"),
         ((str(away), *authority), 69, "tls://127.0.0.1:1 does not answer"),
         ((str(never),), 69, "is not trusted"),
@@ -227,6 +228,7 @@ async def test_ears_may_do_what_ears_need_and_no_more(server: Server, tmp_path: 
 
             told, _ = await asyncio.gather(thinking.topics.request("ears.kitchen", b"sentence"), answer())
             assert told == b"taken"
+        assert [each for each in await hearing.check() if "permit" in each] == []
     finally:
         await thinking.close()
         await hearing.close()

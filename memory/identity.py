@@ -5,6 +5,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+from unicodedata import normalize
 
 import structlog
 from msgspec import Struct
@@ -25,9 +26,17 @@ HOW_TO_REGISTER: Final = (
 OF_ALL: Final = "household"
 """The owner of all that is no member's (`agent.event.HOUSEHOLD`): a member of that name would be taken for it."""
 
+LONGEST_NAME: Final = 80
+"""Characters: it is spoken, and stands before what they say."""
+
 _KEY: Final = re.compile(r"[0-9a-f]{64}")
 
 log = structlog.get_logger()
+
+
+def as_written(name: str) -> str:
+    """Return a name as it is kept: composed, as two that look alike would be two."""
+    return normalize("NFC", name.strip())
 
 
 class Identity(Struct, frozen=True):
@@ -69,11 +78,14 @@ class Identities:
         """
         if not name.strip() or not name.isprintable():
             raise ValueError("an identity needs a name that can be read")
-        if name.strip().casefold() == OF_ALL:
-            raise ValueError(f"{name.strip()} is what all are called together; choose another name")
+        name = as_written(name)
+        if len(name) > LONGEST_NAME:
+            raise ValueError(f"an identity's name has at most {LONGEST_NAME} characters")
+        if name.casefold() == OF_ALL:
+            raise ValueError(f"{name} is what all are called together; choose another name")
         _check(owner_key)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        told = {"name": name.strip(), "created_at": datetime.now(UTC).isoformat(timespec="seconds")}
+        told = {"name": name, "created_at": datetime.now(UTC).isoformat(timespec="seconds")}
         if not self.find(owner_key).is_member:
             replace_durably(self._file(owner_key), [json.dumps(told, ensure_ascii=False).encode()])
         return self.find(owner_key)

@@ -230,12 +230,16 @@ def _identities(state_folder: Path) -> "Identities":
 
 
 def _register(identities: "Identities", name: str, key: str) -> Exit:
+    from memory.identity import as_written
+
     try:
         known = identities.register(name, key)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    if known.name != name.strip():
+    if known.name != as_written(name):
         click.echo(f"this key is {known.name}'s already", err=True)
+    elif any(each.name.casefold() == known.name.casefold() and each != known for each in identities.members()):
+        click.echo(f"another member is called {known.name} too: they are told apart by the key alone", err=True)
     click.echo(known.owner_key)
     return Exit.OK
 

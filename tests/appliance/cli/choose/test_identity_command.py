@@ -84,6 +84,13 @@ def test_a_public_key_from_elsewhere_is_registered_and_removed(tmp_path: Path) -
     assert nakari(tmp_path, "identity", "list").stdout == ""
 
 
+@pytest.mark.parametrize("name", ["zoë", "ZOË", "zoe\u0308"])
+def test_a_name_that_another_member_has_is_told(tmp_path: Path, name: str) -> None:
+    Identities(state_folder(tmp_path) / "identities").register("zoë", new_key()[1])
+    done = nakari(tmp_path, "identity", "add", name, new_key()[1])
+    assert (done.returncode, "too: they are told apart by the key alone" in done.stderr) == (Exit.OK, True), done
+
+
 def test_of_two_with_one_name_the_key_says_which(tmp_path: Path) -> None:
     identities = Identities(state_folder(tmp_path) / "identities")
     keys = [identities.register("Bob", new_key()[1]).owner_key for _ in range(2)]
@@ -99,6 +106,7 @@ def test_of_two_with_one_name_the_key_says_which(tmp_path: Path) -> None:
     [
         (("create", " "), Exit.USAGE, "there is nothing in it"),
         (("create", "household"), Exit.USAGE, "household is what all are called together; choose another name"),
+        (("add", "x" * 300, "0" * 64), Exit.USAGE, "has at most 80 characters"),
         (("add", "Eve", "xyz"), Exit.USAGE, "64 hexadecimal digits"),
         (("add", " ", "0" * 64), Exit.USAGE, "there is nothing in it"),
         (("add", "Eve"), Exit.USAGE, "Missing argument 'KEY'"),

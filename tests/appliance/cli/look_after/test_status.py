@@ -165,7 +165,7 @@ def test_it_fits_one_screen_whatever_there_is_to_say() -> None:
     lines = columns(in_words(wordy, long))
     assert len(lines) <= 24
     assert max(map(cell_width, lines)) <= 80
-    narrow = columns(in_words(wordy, long, 40))
+    narrow = columns(in_words(wordy, long, columns=40))
     assert max(map(cell_width, narrow)) <= 40
     assert len(" ".join(narrow).split()) >= len(" ".join(lines).split()), "more lines, and no fewer words"
 

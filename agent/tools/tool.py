@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack, overload
 from xml.sax.saxutils import quoteattr
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, RootModel, ValidationError, create_m
 from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import ToolSpec
+from agent.tools.meant import meant
 from memory.json_value import Json
 
 DEFAULT_TIMEOUT = 20.0
@@ -217,10 +219,7 @@ async def call_tool(tool: Tool, arguments: str, call: Call) -> Json:
 
     Raises `ToolFailed` for arguments that it does not take and when its time is over, and what the tool raises.
     """
-    try:
-        given = tool.arguments.model_validate_json(arguments or "{}")
-    except ValidationError as error:
-        raise ToolFailed(_explain(tool, error)) from error
+    given = _validated(tool, arguments)
     values: dict[str, Any] = {name: getattr(given, name) for name in tool.arguments.model_fields}
     values |= {name: call if kind is Call else call.event for name, kind in tool.hidden}
     try:
@@ -230,6 +229,18 @@ async def call_tool(tool: Tool, arguments: str, call: Call) -> Json:
         if limit.expired():  # ours, not one of its own
             raise ToolFailed(f"{tool.name} took longer than {tool.timeout:g} s and was stopped") from error
         raise
+
+
+def _validated(tool: Tool, arguments: str) -> BaseModel:
+    """Return the arguments, as they are meant where that is clear. Raises `ToolFailed` with what is wrong with them."""
+    try:
+        return tool.arguments.model_validate_json(arguments or "{}")
+    except ValidationError as error:
+        clear = meant(arguments, tool.arguments)
+        with suppress(ValidationError):
+            if clear is not None:
+                return tool.arguments.model_validate_json(json.dumps(clear))
+        raise ToolFailed(_explain(tool, error)) from error
 
 
 async def run_tool(tool: Tool, arguments: str, call: Call) -> str:

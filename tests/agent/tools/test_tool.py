@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from agent.errors import ToolFailed
 from agent.event import Event
 from agent.tools.registry.registry import ToolRegistry
-from agent.tools.tool import MAX_OBSERVATION, NO_ORDER, Call, bounded, from_outside, run_tool, tool
+from agent.tools.tool import MAX_OBSERVATION, NO_ORDER, Call, Tool, bounded, from_outside, run_tool, tool
 from memory.json_value import Json
 
 EVENT = Event(type="user_text", content="hi")
@@ -212,3 +212,48 @@ def test_a_long_answer_of_a_stranger_keeps_its_mark() -> None:
     told = from_outside("x" * 100_000, "house")
     assert bounded(told) == told
     assert told.endswith(" more characters)\n</From_Outside>")
+
+
+def telling() -> Tool:
+    async def tell(*, text: str, room: str = "", aloud: bool = False) -> Json:
+        """Say something."""
+        return [text, room, aloud]
+
+    return tool(tell)
+
+
+@pytest.mark.shows("F5")
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [
+        ('{"text": "Hi.", "room": null, "aloud": null}', ["Hi.", "", False]),
+        ('"Hi."', ["Hi.", "", False]),
+        ('{"message": "Hi.", "room": "kitchen"}', ["Hi.", "kitchen", False]),
+    ],
+)
+async def test_arguments_that_can_mean_one_thing_are_taken_so(arguments: str, given: Json) -> None:
+    assert json.loads(await run_tool(telling(), arguments, CALL)) == given
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "null",
+        '""',
+        '{"text": null}',
+        '{"text": "Hi.", "message": "Ho."}',
+        '{"message": "Hi.", "answer": "Ho."}',
+        '{"words": "Hi."}',
+        '{"message": 5}',
+    ],
+)
+async def test_arguments_that_leave_a_choice_are_explained(arguments: str) -> None:
+    assert (await run_tool(telling(), arguments, CALL)).startswith("error: tell was called with wrong arguments")
+
+
+async def test_null_is_no_arguments() -> None:
+    async def rest(call: Call) -> Json:
+        """Rest."""
+        return call.id
+
+    assert await run_tool(tool(rest), "null", CALL) == "c1"

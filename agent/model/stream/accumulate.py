@@ -1,8 +1,10 @@
 """Deltas as they come over the wire become our stream of items and, at the end, one whole message."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Final
 
 from agent.event import new_id
 from agent.model.dialects.dialect import Dialect
@@ -12,6 +14,7 @@ from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage
 from agent.model.stream.arguments import unwrapped
 from agent.model.stream.open_call import Growing, OpenCall
+from agent.model.stream.repetition import MOST_REPEATED, is_endless
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
 from agent.model.wire.profile import INLINE
 from memory.json_value import Json, fields, objects
@@ -29,8 +32,19 @@ _SIGNED_ID = "__thought__"
 """Where litellm repeats Gemini's signature, thousands of characters of it, in the id of a call."""
 
 
+_CUTS: Final = frozenset({"length", "content_filter"})
+"""Reasons for which an answer may end in the middle of a word."""
+
 _GROWING = ("thinking", "text", "summary", "data")
 """Fields of a block that come in pieces."""
+
+_LAST_NAME: Final = re.compile(r".*[.:/]")
+
+CUT: Final = "…"
+"""The sign that an answer in words was cut off."""
+
+LOOK_EVERY: Final = 500
+"""Characters after which it is looked whether the text repeats itself."""
 
 MOST_TOKENS = 2**53
 """No call costs so many; every reader of JSON can hold a smaller number."""
@@ -56,6 +70,7 @@ class Accumulator:
         self._reader = dialect.reader(tools) if dialect else None
         self._text = Growing()
         self._raw_text = Growing()
+        self._look_at = MOST_REPEATED
         self._calls: list[OpenCall] = []
         self._open: dict[int, OpenCall] = {}
         """The newest call under each index of the wire."""
@@ -96,6 +111,16 @@ class Accumulator:
         """Whether the text went on behind its end, with what is no more part of the answer."""
         return self._reader is not None and self._reader.is_over
 
+    def cut_if_endless(self) -> bool:
+        """Whether the text repeats itself without an end: then the answer is cut off here."""
+        if self._raw_text.length < self._look_at:
+            return False
+        self._look_at = self._raw_text.length + LOOK_EVERY
+        if is_endless(self._raw_text.text):
+            self.finish_reason = "length"
+            return True
+        return False
+
     @property
     def length(self) -> int:
         """How many characters have come: words and arguments."""
@@ -117,6 +142,8 @@ class Accumulator:
         if self._reader is not None:
             self._learn(self._reader)
             yield from self._take(self._reader.finish(is_cut=self.finish_reason == "length"))
+        if self._reason() in _CUTS and not self._calls and (said := self._text.text).strip():
+            yield TextDelta(self._text.add(CUT if said[-1].isalnum() or said[-1].isspace() else f" {CUT}"))
         for call in self._calls:
             yield from call.flush()
         yield Answer(self.message(), self._usage, self._reason())
@@ -133,7 +160,7 @@ class Accumulator:
         return Message("assistant", self._text.text, calls, extra=extra)
 
     def _reason(self) -> str:
-        if self.finish_reason in {"length", "content_filter"}:
+        if self.finish_reason in _CUTS:
             return self.finish_reason
         return "tool_calls" if self._calls else "stop"
 
@@ -192,7 +219,7 @@ class Accumulator:
         if self._dialect is not None:
             self._dialect.has_called = True
         named = fields(piece.get("function"))
-        identifier, name = _string(piece.get("id")), _string(named.get("name"))
+        identifier, name = _string(piece.get("id")), self._plain_name(_string(named.get("name")))
         arguments = _arguments(named.get("arguments"))
         index = piece.get("index")
         self._wire_index = index if isinstance(index, int) else self._wire_index
@@ -206,6 +233,11 @@ class Accumulator:
                 call.own_fields[key] = value
         if not call.is_repeated_by(identifier, arguments):
             yield from call.add(name, arguments, self._names)
+
+    def _plain_name(self, name: str) -> str:
+        """Return a tool's name without what some models set before it: `functions.reply`."""
+        last = _LAST_NAME.sub("", name)
+        return last if name not in self._names and last in self._names else name
 
     def _is_rest_of_name(self, call: OpenCall, identifier: str, name: str) -> bool:
         """Whether the piece goes on with the call's name: only where the two together begin a tool's name."""

@@ -47,8 +47,8 @@ async def relay(
                 yield item
             if accumulator.length > MOST_OF_AN_ANSWER:
                 raise broken(name, f"went on past {MOST_OF_AN_ANSWER} characters", is_of_answer=True)
-            if accumulator.is_over:
-                break  # the model plays others' parts, for as long as it is let
+            if accumulator.is_over or accumulator.cut_if_endless():
+                break  # the model plays others' parts, or has lost itself, for as long as it is let
             if accumulator.has_thought and not (has_begun or thinks):
                 thinks = True
                 yield ThinkingStarted()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
-from agent.model.messages import Message, Usage
+from agent.model.messages import Message, ToolSpec, Usage
 from agent.model.stream.accumulate import Accumulator, read_usage
 from agent.model.wire.openai import CALL_FIELDS
 from memory.json_value import Json
@@ -258,3 +258,40 @@ def test_any_cut_of_any_calls_gives_the_calls(
         chunks.append(piece(index, name=name, arguments=parts[0], **header))
         chunks += [piece(index, arguments=part) for part in parts[1:]]
     assert made_by(*chunks) == [(name, json.dumps(arguments)) for name, arguments in calls]
+
+
+@pytest.mark.shows("F5")
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("functions.reply", "reply"),
+        ("default_api:reply", "reply"),
+        ("home.reply", "home.reply"),
+        ("functions.nobody", "functions.nobody"),
+    ],
+)
+def test_a_tool_is_known_behind_the_name_of_its_kind(written: str, name: str) -> None:
+    accumulator = Accumulator(frozenset(), [ToolSpec("reply", "Say.", {}), ToolSpec("home.reply", "Say.", {})])
+    items = [*accumulator.feed(piece(0, "a", name=written, arguments="{}")), *accumulator.finish()]
+    assert [call.name for call in answer_of(items).message.tool_calls] == [name]
+
+
+@pytest.mark.shows("F6")
+@pytest.mark.parametrize(
+    ("text", "reason", "said"),
+    [
+        ("It lies on the river Sei", "length", "It lies on the river Sei…"),
+        ("It lies on the Seine. ", "content_filter", "It lies on the Seine. …"),
+        ("It lies on the Seine.", "stop", "It lies on the Seine."),
+        ("", "length", ""),
+    ],
+)
+def test_an_answer_that_is_cut_off_says_so(text: str, reason: str, said: str) -> None:
+    items = collect([delta(content=text), delta(reason)])
+    assert "".join(item.text for item in items if isinstance(item, TextDelta)) == said
+    assert answer_of(items).message.content == said
+
+
+def test_words_before_a_call_that_is_cut_off_are_whole() -> None:
+    items = collect([delta(content="One moment."), piece(0, "a", name="f", arguments='{"x'), delta("length")])
+    assert answer_of(items).message.content == "One moment."

@@ -293,7 +293,7 @@ async def test_an_answer_cut_for_length_says_so(connect: Connect) -> None:
     async with OpenAiServer() as server:
         server.enqueue(text("Once upon", finish_reason="length"))
         answer = await ask(connect(server.url))
-    assert (answer.message.content, answer.finish_reason) == ("Once upon", "length")
+    assert (answer.message.content, answer.finish_reason) == ("Once upon…", "length")
 
 
 async def test_without_tools_none_are_sent(connect: Connect) -> None:

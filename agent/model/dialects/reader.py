@@ -15,6 +15,7 @@ from agent.model.dialects.marks import (
     HARMONY,
     MESSAGE,
     OPENINGS,
+    OTHERS_LABELS,
     OTHERS_TURNS,
     OWN_LABELS,
     OWN_TURNS,
@@ -24,7 +25,7 @@ from agent.model.dialects.marks import (
     begun,
 )
 from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
-from agent.model.dialects.said import Said
+from agent.model.dialects.said import Said, speaks_behind
 from agent.model.messages import ToolSpec
 
 _GOES_ON: Final = ("<|channel|>", "<|start|>assistant")
@@ -228,15 +229,13 @@ class TextReader:
 
         Some models only name the tag in their thinking, and then no further end comes.
         """
-        place = self._held.find(self._ends[0])
-        if place < 0 and not is_last:
-            return False
-        if place < 0:
-            self._resume()
+        if self._ends[0] in self._held:
+            self._nested -= 1
+            self._state = self._thought
             return True
-        self._nested -= 1
-        self._state = self._thought
-        return True
+        if is_last:
+            self._resume()
+        return is_last
 
     def _recover(self) -> None:
         """Look for a call in thinking that was never closed."""
@@ -277,10 +276,13 @@ class TextReader:
     def _turn(self, is_last: bool) -> bool:
         """Judge a mark of turns: what it is to be dropped, or the end of the answer, or only told of."""
         mark, behind = self._mark, self._held[len(self._mark) :]
+        speaks = mark not in OTHERS_LABELS or speaks_behind(behind, is_last=is_last)
+        if speaks is None:
+            return False
         is_mark = mark not in LABELS and self._said.has_begun
         if is_mark and not is_last and not (behind.strip() if self._said.is_quoting() else behind):
             return False  # what comes behind tells whether people are told of it
-        if is_mark and self._said.mentions(mark, behind):
+        if not speaks or (is_mark and self._said.mentions(mark, behind)):
             self._say(len(mark))
             return True
         self._held = behind

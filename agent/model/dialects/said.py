@@ -17,6 +17,17 @@ _DIALOGUE: Final = re.compile(
 """Words behind which turns of others are told, and not made up."""
 
 
+_SENTENCE: Final = re.compile(r"\S\s+\S|[?!？！。]")
+
+
+def speaks_behind(behind: str, *, is_last: bool) -> bool | None:
+    """Whether somebody speaks behind the name of a speaker; one word is a value, as of a login. None: not known yet."""
+    line, found, _ = behind.lstrip().partition("\n")
+    if _SENTENCE.search(line):
+        return True
+    return False if found or is_last else None
+
+
 class Said:
     """The words of one answer as they were given out, and the line that is still open."""
 

@@ -262,6 +262,8 @@ def test_a_turn_that_ends_behind_a_call_ends_the_answer() -> None:
         "There are two roles:\nUser: asks.\nAssistant: answers.",
         "User: that is you. Assistant: that is me.",
         "The boss.\nUsers: many.\nHumans too.",
+        "It is on the router.\nUser: admin\nPassword: 1234",
+        "It is on the router.\nUser: admin",
     ],
 )
 def test_what_people_are_told_of_marks_is_said(text: str) -> None:

@@ -43,7 +43,8 @@ def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
     if as_json or verbose:
         tell(found, as_json=as_json)
     else:
-        heard = _heard_last(config.state_folder, config.zone)
+        # A look into the file would wait with the disk.
+        heard = "" if "unread" in found else _heard_last(config.state_folder, config.zone)
         told = "" if config.machines.role == "ears" and heard == NOTHING else heard
         table(in_words(found, told, config.zone, shutil.get_terminal_size().columns))
     return Exit.OK

@@ -102,23 +102,29 @@ def unreachable(name: str, where: str, *, is_absent: bool = False) -> ModelError
 
 def insecure(name: str, where: str, error: BaseException) -> ModelError | None:
     """Say why no TLS connection stands, by what led to the error; None where TLS is not to blame."""
+    if (fault := tls_fault(error)) is None:
+        return None
+    told, mend = fault
+    unavailable = ModelUnavailable(f"{name} at {where} {told}: {mend}")
+    unavailable.is_absent = True
+    return unavailable
+
+
+def tls_fault(error: BaseException) -> tuple[str, str] | None:
+    """Return what follows on a server's name where TLS led to an error, and the mend; None where it did not."""
     waits = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
     faults = [cause for cause in causes(error) if isinstance(cause, ssl.SSLError) and not isinstance(cause, waits)]
     if not faults:
         return None
     fault = faults[-1]  # clients wrap it in errors of their own
     if isinstance(fault, ssl.SSLCertVerificationError):
-        words = getattr(fault, "verify_message", "") or str(fault)
-        told = f"has a certificate that is not trusted ({words.rstrip('.')})"
+        words = (getattr(fault, "verify_message", "") or str(fault)).rstrip(".")
         mend = "give it one that a public authority signed for that name, or http:// in its own network"
-    elif "WRONG_VERSION" in str(fault) or "RECORD_LAYER" in str(fault):
-        told, mend = "does not speak TLS", "write http:// in place of https:// in its address"
-    else:
-        told = f"lets no TLS connection stand ({fault.reason or fault})"
-        mend = "write http:// in its address if it speaks no TLS, or correct its certificate"
-    unavailable = ModelUnavailable(f"{name} at {where} {told}: {mend}")
-    unavailable.is_absent = True
-    return unavailable
+        return f"has a certificate that is not trusted ({words})", mend
+    if "WRONG_VERSION" in str(fault) or "RECORD_LAYER" in str(fault):
+        return "does not speak TLS", "write http:// in place of https:// in its address"
+    mend = "write http:// in its address if it speaks no TLS, or correct its certificate"
+    return f"lets no TLS connection stand ({fault.reason or fault})", mend
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.model.chain import Chain, Guarded
+from agent.model.faults import tls_fault
 from agent.model.interface import ChatModel
 from agent.model.sight import sees
 from agent.model.window import IN_OPENAI_WORDS, Window, learn_window, window_of
@@ -212,8 +213,8 @@ async def _ask(server: _Server) -> Line:
         ):
             answer = await client.get(server.url)
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
-        what = f"{server.address} does not answer ({type(error).__name__})"
-        return Line(server.line, Verdict.FAULT, what, server.url_fix)
+        what, fix = tls_fault(error) or (f"does not answer ({type(error).__name__})", server.url_fix)
+        return Line(server.line, Verdict.FAULT, f"{server.address} {what}", fix)
     if answer.status_code in (401, 403):
         return Line(server.line, Verdict.FAULT, f"{server.address} refuses the key", server.key_fix)
     if answer.status_code == 400 and "key" in answer.text.lower():  # what Google says of a wrong key

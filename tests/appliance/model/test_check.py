@@ -73,6 +73,19 @@ async def test_a_model_server_that_refuses_the_key(config: Config) -> None:
     assert "planted-key" not in str(line)
 
 
+async def test_a_model_server_that_speaks_no_tls_is_told_so(config: Config) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        line = await asyncio.to_thread(checks_model.model, thinking_at(config, url))
+    assert seen(line) == (Verdict.FAULT, f"{url} does not speak TLS")
+    assert "write http://" in line.fix
+
+
 def test_a_model_server_that_is_down(config: Config, unused_tcp_port: int) -> None:
     line = checks_model.model(thinking_at(config, f"http://127.0.0.1:{unused_tcp_port}/v1"))
     assert seen(line) == (

@@ -190,9 +190,11 @@ class LiteLlmModel:
         try:
             await self._thread.start()
         except ImportError as error:
-            raise ModelRefused(
+            refusal = ModelRefused(
                 f"litellm, the extra cloud, which {self.name} needs, cannot be loaded ({error}): run scripts/setup"
-            ) from error
+            )
+            refusal.excuse = "no_model_working"  # no server was asked
+            raise refusal from error
 
     async def _chunks(self, request: Mapping[str, Any], accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
         await self._reach()

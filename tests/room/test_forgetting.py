@@ -53,7 +53,7 @@ def test_what_was_heard_and_answered_is_nowhere_in_memory_nor_on_disk(tmp_path: 
         await house.silence()
         await passed(1.0)
         assert house.turns.taken_up == [SAID]
-        assert len(secrets()) > len(the_test_s_own)
+        assert secrets().keys() - the_test_s_own.keys(), "some of other tests may have gone meanwhile"
         assert await house.box.input.forget() == "Forgotten: “Remember that my keys are in …”."
         house.forget()
         left = [told for place, told in secrets().items() if place not in the_test_s_own]

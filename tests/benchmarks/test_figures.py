@@ -11,7 +11,6 @@ from benchmarks.figure import Figure
 from tests.benchmarks.shape import is_a_figure
 
 # litellm sets this filter when it is imported; pytest takes it back after each test.
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning")
 
 SHOWN_ELSEWHERE = {"takeovers": "tests/service/test_standby.py"}
 """What needs several real boxes, and is asked for its figure where they are."""

@@ -14,10 +14,7 @@ from tests.home.home_assistant import Running
 from tests.home.onboarding import Socket
 from tests.service.process import speak
 
-pytestmark = [
-    pytest.mark.shows("X10"),
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
-]
+pytestmark = pytest.mark.shows("X10")
 
 KITCHEN = "light.kitchen_lights"
 AWAY = "I cannot reach Home Assistant"

@@ -20,10 +20,7 @@ from tests.home.home_assistant import Running
 from tests.home.test_nakari_at_home import state, switch_off
 from tests.service.process import speak
 
-pytestmark = [
-    pytest.mark.shows("E19", "F8", "F9", "X10", "G2"),
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
-]
+pytestmark = pytest.mark.shows("E19", "F8", "F9", "X10", "G2")
 
 ACTED = ["llm.requests", "llm.results", "tools.requests", "tools.results"]
 TOPICS = ["runs.new", "context.build.request", "context.build.response", *ACTED, *ACTED, *ACTED]

@@ -39,7 +39,6 @@ MARGIN = 1.0
 """Seconds for the next voice's start and a loaded machine."""
 
 # Litellm reads a field of pydantic's in a way that pydantic is going to take away.
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning")
 
 
 @cache

@@ -16,7 +16,6 @@ from tests.agent.openai_server import Gate, OpenAiServer, reply
 from tests.service.process import Household, speak
 
 # Litellm reads a field of pydantic's in a way that pydantic is going to take away.
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning")
 
 TWO = "Here is the first sentence of it. And here is a second one, which comes much later."
 

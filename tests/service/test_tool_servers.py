@@ -18,7 +18,6 @@ from tests.service.process import Household
 pytestmark = [
     pytest.mark.shows("B13"),
     # Litellm reads a field of pydantic's in a way that pydantic is going to take away.
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
 ]
 
 

@@ -21,11 +21,7 @@ from agent.model.messages import Message
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.openai_server import OpenAiServer, Scripted, chunk, stream, text
 
-# litellm sets this filter when it is imported; pytest takes it back after each test.
-pytestmark = [
-    pytest.mark.shows("F6"),
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
-]
+pytestmark = pytest.mark.shows("F6")
 
 HELLO = [Message("user", "hello")]
 KEY = "sk-very-secret"

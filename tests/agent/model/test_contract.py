@@ -30,7 +30,6 @@ from tests.agent.openai_server import (
 )
 
 # litellm sets this filter when it is imported; pytest takes it back after each test.
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning")
 
 Adapter = OpenAiCompatibleModel | LiteLlmModel | OllamaModel
 Connect = Callable[..., Adapter]

@@ -20,13 +20,7 @@ from tests.agent.damaged import ARGUMENTS_AS_OBJECT, BROKEN, CALLS, INVALID_UTF8
 from tests.agent.openai_server import OpenAiServer, text
 from tests.agent.wire_form import wire_form
 
-# litellm sets this filter when it is imported; pytest takes it back after each test.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning"),
-    pytest.mark.filterwarnings("ignore:Item .* on TypedDict class:UserWarning"),
-    pytest.mark.shows("F5", "B3"),
-]
+pytestmark = pytest.mark.shows("F5", "B3")
 
 Adapter = OpenAiCompatibleModel | LiteLlmModel
 HELLO = [Message("system", "You are nakari."), Message("user", "hello")]

@@ -29,9 +29,6 @@ from tests.agent.openai_server import OpenAiServer, error, text
 from tests.agent.wire_form import wire_form
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning"),
-    pytest.mark.filterwarnings("ignore:Item .* on TypedDict class:UserWarning"),
     pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.shows("G9", "F1"),
 ]

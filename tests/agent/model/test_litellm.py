@@ -21,7 +21,6 @@ from agent.model.messages import Message, ToolSpec
 from tests.agent.openai_server import Gate, OpenAiServer, calls, chunk, error, stream, text
 
 # litellm sets this filter when it is imported; pytest takes it back after each test.
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning")
 
 HELLO = [Message("system", "You are nakari."), Message("user", "hello")]
 TOOLS = [ToolSpec("reply", "Say something.", {"type": "object", "properties": {}})]

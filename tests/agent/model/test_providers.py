@@ -16,11 +16,7 @@ from tests.agent.anthropic_server import AnthropicServer
 from tests.agent.gemini_server import GeminiServer
 from tests.agent.model.dialogue import HELLO, PATIENCE, answered, ask, items_of
 
-# litellm sets this filter when it is imported; pytest takes it back after each test.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning"),
-    pytest.mark.filterwarnings("ignore:Item .* on TypedDict class:UserWarning"),
     # litellm leaves a session of aiohttp to the garbage collector when it opens one for another loop.
     pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.shows("F1"),

@@ -16,12 +16,7 @@ from tests.agent.deepseek_server import DeepSeekServer
 from tests.agent.model.dialogue import HELLO, PATIENCE, answered, ask, items_of
 from tests.agent.openrouter_server import OpenRouterServer
 
-# litellm sets this filter when it is imported; pytest takes it back after each test.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning"),
-    pytest.mark.shows("F1"),
-]
+pytestmark = pytest.mark.shows("F1")
 
 
 @pytest.fixture(params=["openai_compatible", "litellm"])

@@ -17,11 +17,7 @@ from agent.model.stream.relay import Patience
 from agent.model.wire.profile import GENERIC, Profile
 from tests.agent.openai_server import Gate, OpenAiServer, error, text
 
-# litellm sets this filter when it is imported; pytest takes it back after each test.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
-    pytest.mark.shows("F1", "B12"),
-]
+pytestmark = pytest.mark.shows("F1", "B12")
 
 Connect = Callable[..., ChatModel]
 HELLO = [Message("system", "You are nakari."), Message("user", "hello")]

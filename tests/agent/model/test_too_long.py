@@ -14,10 +14,7 @@ from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.openai_script import event
 from tests.agent.openai_server import OpenAiServer, Scripted, stream
 
-pytestmark = [
-    pytest.mark.shows("D2"),
-    pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
-]
+pytestmark = pytest.mark.shows("D2")
 
 HELLO = [Message("system", "You are nakari."), Message("user", "hello")]
 KEY = "sk-very-secret"

@@ -201,6 +201,7 @@ def test_what_a_broken_connection_swallowed_of_plain_text_comes_whole(page: Page
 def test_the_end_of_an_answer_changes_nothing_of_what_stands_there(page: Page, door: ScriptedDoor) -> None:
     door.snapshot |= {"run": in_hand("Look it up", "One moment.\nHere it")}
     page.reload()
+    expect(page.get_by_test_id("answer")).to_have_text("One moment.\nHere it")  # its own socket is there
     write(door, " is.")
     door.say("reply_written", {"event_id": "event-1", "call_id": "reply-1", "text": "Here it is."}, RUN)
     door.say("run_finished", {"event_id": "event-1", "status": "COMPLETED", "error": None}, RUN)

@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.errors import ContextTooLong
+from agent.model.window import DOUBTED_AFTER
 
 LEARNT_SHARE: Final = 0.85
 """Of the tokens at which a refusal would have begun; the rest is for the answer."""
@@ -19,9 +20,6 @@ that is a number about something else."""
 
 ROOM: Final = 1.1
 """Of prompt and tools, which a limit never goes below: a context that holds nothing else is none."""
-
-DOUBTED_AFTER: Final = 8
-"""Accepted lists, after which a limit that was guessed is tried again."""
 
 
 class Learnt(Struct, frozen=True):

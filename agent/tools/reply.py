@@ -8,7 +8,8 @@ from agent.errors import ToolFailed
 from agent.event import GROWTH, HOUSEHOLD
 from agent.model.dialects.reply_text import words_of
 from agent.replies import Reply, ReplySink
-from agent.run.run_state import RunState, Unrepeated, letters_of
+from agent.run.run_state import RunState
+from agent.run.unrepeated import Unrepeated, letters_of
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Call, Tool, tool
 from memory.json_value import Json

@@ -38,23 +38,29 @@ def asked(
         path = find_service(config.sockets)
     except ServiceNotRunning:
         if alone is None:
-            _refuse_where_it_follows(config)
+            refuse_where_it_follows(config)
             raise
         from memory.state.database import StateInUse
 
         try:
             return asyncio.run(alone())
         except StateInUse:
-            _refuse_where_it_follows(config)
+            refuse_where_it_follows(config)
             raise
     return asyncio.run(tell(path, request, PATIENCE if patience is None else patience, key))
 
 
-def _refuse_where_it_follows(config: "Config") -> None:
+def refuse_where_it_follows(config: "Config") -> None:
+    """Raise `Problem` where the nakari that runs here only follows: it answers nobody."""
     if config.machines.url:
-        from appliance.machines.standby.following import refuse_where_it_follows
+        from appliance.machines.standby.following import whom_it_follows
 
-        refuse_where_it_follows(config.machines, config.state_folder)
+        if told := whom_it_follows(config.machines, config.state_folder):
+            from appliance.errors import Problem
+            from appliance.exits import Exit
+
+            what = "ask on the machine that leads, or have this one lead by `nakari handover`"
+            raise Problem(f"{told}; {what}", Exit.UNAVAILABLE)
 
 
 def understood(request: "dict[str, Json]", models: "Sequence[type[Asked]]") -> Any:

@@ -8,7 +8,8 @@ from agent.model.interface import ArgumentsDelta, StreamItem, TextDelta, ToolCal
 from agent.model.stream.arguments import PartialString
 from agent.replies import Reply, ReplySink, ReplyStream
 from agent.run.run import Run
-from agent.run.run_state import RunState, Unrepeated
+from agent.run.run_state import RunState
+from agent.run.unrepeated import Unrepeated
 from agent.tools.reply import REPLY
 
 

@@ -55,7 +55,7 @@ def _facts(status: Values, heard: str, zone: tzinfo | None) -> Iterator[tuple[st
     if "loudspeaker" in status:
         yield "loudspeaker", _speaking(status), 2
     if "models" in status:
-        yield "model", _thinking(status["models"]), 3
+        yield "model", _thinking(status["models"], zone), 3
     yield from _turns(status)
     yield "at work on", _at_work(status.get("run")), 1
     yield from _waiting_words(status, zone)
@@ -101,7 +101,7 @@ def _connections(status: Values, zone: tzinfo | None) -> Iterator[tuple[str, str
 
 def _ears(told: Values, zone: tzinfo | None) -> str:
     """Return what these ears are called, whether their mind is there or since when not, and what waits for it."""
-    since = f"{datetime.fromisoformat(told['mind_since']).astimezone(zone):%Y-%m-%d %H:%M:%S}"
+    since = f"{_at(told['mind_since'], zone):%Y-%m-%d %H:%M:%S}"
     mind = f"the mind is there ({told['mind_name']})" if told["mind"] == "there" else f"the mind is away since {since}"
     waiting = f", {counted(told['waiting'], 'turn')} for it" if told["waiting"] else ""
     return f"ears {told['machine']}, {mind}{_without_engine(told)}{waiting}"
@@ -110,7 +110,7 @@ def _ears(told: Values, zone: tzinfo | None) -> str:
 def _mind(told: Values, term: Values | None, zone: tzinfo | None) -> str:
     """Return since when this machine leads and after whom, and which ears there are."""
     after = f", after {term['before']}" if term and term["before"] else ""
-    since = f", since {datetime.fromisoformat(term['since']).astimezone(zone):%Y-%m-%d %H:%M}" if term else ""
+    since = f", since {_at(term['since'], zone):%Y-%m-%d %H:%M}" if term else ""
     ears = [f"; ears {name} {'there' if each['there'] else 'away'}" for name, each in told["ears"].items()]
     return f"{told['machine']} leads{after}{since}{_without_engine(told)}{''.join(ears)}"
 
@@ -120,7 +120,7 @@ def _without_engine(told: Values) -> str:
 
 
 def _wyoming(told: Values, zone: tzinfo | None) -> str:
-    at = told["last"] and f"{datetime.fromisoformat(told['last']).astimezone(zone):%Y-%m-%d %H:%M}"
+    at = told["last"] and f"{_at(told['last'], zone):%Y-%m-%d %H:%M}"
     last = f", the last at {at}" if at else ""
     return told["problem"] or f"at {told['address']}, {told['connections']} connected{last}"
 
@@ -139,7 +139,7 @@ def _listening(status: Values, zone: tzinfo | None) -> str:
         return f"not listening: {device.get('reason') or 'there is no microphone'}"
     doing = "muted" if reflexes.get("muted") else "listening"
     if until := reflexes.get("muted_until"):
-        doing += f" until {datetime.fromisoformat(until).astimezone(zone):%H:%M},"
+        doing += f" until {_at(until, zone):%H:%M},"
     trouble = f"; {device['reason']}" if device.get("reason") else ""
     others = [f"{name} {how}" for name, how in ears.get("engines", {}).items() if how != "ready"]
     trouble += f"; {'; '.join(others)}" if others else ""
@@ -149,7 +149,7 @@ def _listening(status: Values, zone: tzinfo | None) -> str:
 def _timers(timers: Values, zone: tzinfo | None) -> str:
     if not timers.get("waiting"):
         return "none"
-    due = datetime.fromisoformat(timers["next"]).astimezone(zone)
+    due = _at(timers["next"], zone)
     return f"{timers['waiting']} waiting, the next at {due:%A %H:%M}"
 
 
@@ -161,7 +161,7 @@ def _speaking(status: Values) -> str:
     return f"{device.get('device', '')}{f', volume {volume} %' if volume is not None else ''}"
 
 
-def _thinking(models: Values) -> str:
+def _thinking(models: Values, zone: tzinfo | None) -> str:
     told = str(models.get("thinks", ""))
     behind = [name for name in models.get("in_order", []) if name != told]
     told += f", then {', '.join(behind)}" if behind else ""
@@ -169,13 +169,13 @@ def _thinking(models: Values) -> str:
     cost = f", {today['cost_usd']:.2f} USD" if today.get("cost_usd") else ""
     window = models.get("window") or {}
     reads = f"; reads {window['tokens']:,} tokens ({window['source']})" if window.get("tokens") else ""
-    failed = "".join(f"; {_failed(each)}" for each in models.get("failed", {}).values())
+    failed = "".join(f"; {_failed(each, zone)}" for each in models.get("failed", {}).values())
     return f"{told}{failed}{reads}; {counted(today.get('calls', 0), 'call')} today{cost}"
 
 
-def _failed(failure: Values) -> str:
+def _failed(failure: Values, zone: tzinfo | None) -> str:
     """Return when a model failed last, and why."""
-    return f"failed at {datetime.fromisoformat(failure['at']).astimezone():%H:%M}: {failure['reason']}"
+    return f"failed at {_at(failure['at'], zone):%H:%M}: {failure['reason']}"
 
 
 def _at_work(run: Values | None) -> str:
@@ -183,7 +183,7 @@ def _at_work(run: Values | None) -> str:
 
 
 def _asked(waiting: Sequence[Values], zone: tzinfo | None) -> str:
-    until = datetime.fromisoformat(waiting[0]["until"]).astimezone(zone)
+    until = _at(waiting[0]["until"], zone)
     more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
     return f"waits for a yes to {waiting[0]['tool']} until {until:%H:%M:%S}{more}"
 
@@ -238,6 +238,11 @@ def _disk(state: Values) -> str:
     if how == "has room" and bytes_free < LITTLE_SPACE:
         how = "has little room" if bytes_free >= NO_SPACE else "has too little room"
     return f"{how}{free}; the journal takes {state.get('bytes', 0) / 1e6:.1f} MB"
+
+
+def _at(moment: str, zone: tzinfo | None) -> datetime:
+    """Return a moment of the status in a zone, None for this shell's."""
+    return datetime.fromisoformat(moment).astimezone(zone)
 
 
 def counted(count: int, noun: str) -> str:

@@ -13,6 +13,7 @@ from agent.event import ASR_TRANSCRIPT, USER_TEXT
 from agent.replies import SENTENCE_STARTED, SOURCES
 from appliance.api.client import Question, find_service
 from appliance.cli.talk.asking import print_answer
+from appliance.cli.telling import refuse_where_it_follows
 from appliance.cli.terminal import FAINT, STRONG, WARNING, is_terminal, print_pieces, show
 from appliance.config.load import Config
 from appliance.errors import ServiceNotRunning
@@ -115,10 +116,9 @@ async def _whoever_answers(config: Config) -> AsyncIterator[Ask]:
     try:
         path = find_service(config.sockets)
     except ServiceNotRunning:
-        from appliance.machines.standby.following import refuse_where_it_follows
         from appliance.service import asking
 
-        refuse_where_it_follows(config.machines, config.state_folder)
+        refuse_where_it_follows(config)
         async with asking(config, SESSION) as answer:
             yield lambda text: print_pieces(answer(text))
     else:

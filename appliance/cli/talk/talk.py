@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from appliance.cli.root import AS_KEY, PATH, WORDS, configured, nakari
+from appliance.cli.telling import refuse_where_it_follows
 from appliance.cli.terminal import is_terminal, settle
 from appliance.config.network.machines import ROLES, Role, role_of
 from appliance.config.options import Invocation, RunOptions
@@ -166,10 +167,7 @@ async def _answer(
     try:
         path = find_service(config.sockets)
     except ServiceNotRunning:
-        if config.machines.url:
-            from appliance.machines.standby.following import refuse_where_it_follows
-
-            refuse_where_it_follows(config.machines, config.state_folder)
+        refuse_where_it_follows(config)
         if key or speak:
             raise
         from appliance import service

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from appliance.admin.exchange import DATABASE
 from appliance.config.network.machines import MachineSettings, name_of
-from appliance.errors import Problem
-from appliance.exits import Exit
 from memory.errors import StateUnreadable
 from memory.state.reader import read_only
 from memory.state.replica.position import position_in
@@ -26,13 +24,6 @@ def whom_it_follows(machines: MachineSettings, state_folder: Path) -> str | None
     if at is None or at.machine in ("", own):
         return f"{own} waits until it may lead the household"
     return f"{own} follows {at.machine}, which leads the household, and takes over when that is gone"
-
-
-def refuse_where_it_follows(machines: MachineSettings, state_folder: Path) -> None:
-    """Raise `Problem` where the nakari that runs here only follows: it answers nobody."""
-    if told := whom_it_follows(machines, state_folder):
-        what = "ask on the machine that leads, or have this one lead by `nakari handover`"
-        raise Problem(f"{told}; {what}", Exit.UNAVAILABLE)
 
 
 def _is_used(file: Path) -> bool:

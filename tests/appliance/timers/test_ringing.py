@@ -1,8 +1,6 @@
 """Due timers ring: at their moment, once over restarts, between its sentences, until stopped, with the mind busy."""
 
 import asyncio
-import sqlite3
-import threading
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +17,7 @@ from memory.errors import StateUnusable, Superseded, Unconfirmed
 from memory.json_value import Json
 from tests.agent.clock import MORNING
 from tests.appliance.ringing_room import RingingRoom, ringing_room
+from tests.memory.state.door import Door, until_reached
 
 
 async def due(room: RingingRoom, *labels: str) -> None:
@@ -476,21 +475,16 @@ async def test_a_timer_rings_while_the_disk_hangs_and_is_journaled_once_it_answe
     async with ringing_room(tmp_path, patience=0.2) as room:
         timer = await room.set(5)
         await room.settle()
-        hangs, answers = threading.Event(), threading.Event()
-
-        def hang(_: sqlite3.Connection) -> None:
-            hangs.set()
-            answers.wait(20)
-
+        door = Door()
         async with asyncio.TaskGroup() as group:
-            group.create_task(room.state.journal.database.write(hang))
-            await asyncio.to_thread(hangs.wait)
+            group.create_task(room.state.journal.database.write(door))
+            await until_reached(door)
             try:
                 room.clock.advance(5)
                 await drained(room, 1)
                 assert room.said == ["Timer: pasta."]
             finally:
-                answers.set()
+                await door.open()
         await room.here.take("stop")
         await room.settle()
         room.clock.advance(10)

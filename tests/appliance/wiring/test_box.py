@@ -1,8 +1,6 @@
 """The box as it is wired, on a scripted room: whoever leaves a line of the wiring out, or mixes two up, fails here."""
 
 import asyncio
-import sqlite3
-import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -41,6 +39,7 @@ from audio.tts.sovits import SovitsSynthesizer
 from tests.architecture.source import ROOT, sources
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.fakes import ScriptedModel, calls
+from tests.memory.state.door import Door, until_reached
 from tests.service.process import Household
 
 SILENCE, SPEECH = 20.0, 6000.0
@@ -423,19 +422,14 @@ def test_the_screen_names_no_loop_that_nobody_hands_over() -> None:
 @pytest.mark.shows("C15")
 async def test_the_status_answers_while_the_disk_does_not(tmp_path: Path) -> None:
     async with a_box(tmp_path, Room(model=answers(STORY))) as box:
-        hangs, answers_again = threading.Event(), threading.Event()
-
-        def hang(_: sqlite3.Connection) -> None:
-            hangs.set()
-            answers_again.wait(30)
-
+        door = Door()
         async with asyncio.TaskGroup() as group:
-            group.create_task(box.household.mailbox._database.write(hang))
-            await asyncio.to_thread(hangs.wait)
+            group.create_task(box.household.mailbox._database.write(door))
+            await until_reached(door)
             try:
                 told = await box.household.status()
             finally:
-                answers_again.set()
+                await door.open()
         rows = [" ".join(row) for row in in_words(told)]
         assert any(row.startswith("state the state database does not answer") for row in rows), rows
         assert any(row.startswith("disk does not answer") for row in rows), rows

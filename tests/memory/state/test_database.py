@@ -1,7 +1,6 @@
 import asyncio
 import os
 import sqlite3
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from memory.errors import DiskSilent, StateUnusable
 from memory.state.database import Database, StateInUse
+from tests.memory.state.door import Door, until_reached
 from tests.processes import child
 
 NOTES = "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE)"
@@ -33,26 +33,6 @@ def note(text: str) -> Callable[[sqlite3.Connection], str]:
 
 def notes(connection: sqlite3.Connection) -> list[str]:
     return [row["text"] for row in connection.execute("SELECT text FROM notes ORDER BY id")]
-
-
-class Door:
-    """Holds the database's thread at one read until it is opened."""
-
-    def __init__(self) -> None:
-        self.reached = threading.Event()
-        self.may_pass = threading.Event()
-
-    def __call__(self, connection: sqlite3.Connection) -> bool:
-        self.reached.set()
-        return self.may_pass.wait(timeout=30)
-
-    async def open(self) -> None:
-        """Let the thread go on; as a task, after all tasks that were started before it have asked."""
-        self.may_pass.set()
-
-
-async def until_reached(door: Door) -> None:
-    await asyncio.get_running_loop().run_in_executor(None, door.reached.wait)
 
 
 async def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:

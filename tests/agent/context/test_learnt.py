@@ -2,8 +2,9 @@
 
 import pytest
 
-from agent.context.learnt import DOUBTED_AFTER, ROOM, Learnt
+from agent.context.learnt import ROOM, Learnt
 from agent.errors import ContextTooLong
+from agent.model.window import DOUBTED_AFTER
 
 pytestmark = pytest.mark.shows("F5")
 

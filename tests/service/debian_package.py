@@ -1,12 +1,14 @@
 """Debian packages of what is committed here, each made in a bare Debian of its suite; run as a module, it makes one.
 
-usage: python -m tests.service.debian_package [--suite bookworm|trixie] [--output DIST] [--uncompressed] [--sign KEY]
+usage: python -m tests.service.debian_package [--suite bookworm|trixie] [--architecture amd64|arm64] [--output DIST]
+           [--uncompressed] [--sign KEY]
 Needs root, minutes and package registries.
 """
 
 import argparse
 import hashlib
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -19,9 +21,14 @@ from tests.service.bare_debian import GIT, ROOT, bare_debian
 RELEASES = {"bookworm": 12, "trixie": 13}
 """Debian's version of each suite, by which an upgrade of Debian is one of the package too."""
 
+MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
+"""Debian's names of the architectures, by the kernel's."""
 
-def build(suite: str, output: Path, options: str = "") -> Path:
+
+def build(suite: str, architecture: str, output: Path, options: str = "") -> Path:
     """Make the package of the last commit in a new tree, with these `options` of dpkg-deb where there are any.
+
+    The tree is of this machine's own `architecture`: for another one only the wheels are taken from elsewhere.
 
     Returns its file. Raises RuntimeError when a step fails.
     """
@@ -32,7 +39,8 @@ def build(suite: str, output: Path, options: str = "") -> Path:
         packed = subprocess.run([*GIT, "archive", "HEAD"], capture_output=True, check=True)
         subprocess.run(["tar", "-x", "-C", source], input=packed.stdout, check=True)
         packed_with = f"NAKARI_PACK_WITH={shlex.quote(options)} " if options else ""
-        debian.must(f"{packed_with}SOURCE_DATE_EPOCH={seconds} /srv/source/systemd/debian/build {version} {commit}")
+        asked = f"/srv/source/systemd/debian/build {version} {commit} {architecture}"
+        debian.must(f"{packed_with}SOURCE_DATE_EPOCH={seconds} {asked}")
         output.mkdir(parents=True, exist_ok=True)
         made = sorted((debian.tree / "srv/out").iterdir())
         for file in made:
@@ -89,6 +97,7 @@ def main() -> int:
     """Read the command line and build."""
     parser = argparse.ArgumentParser(description="Make a Debian package of the last commit.")
     parser.add_argument("--suite", choices=RELEASES, default=own_suite())
+    parser.add_argument("--architecture", choices=MACHINES.values(), default=MACHINES.get(platform.machine()))
     parser.add_argument("--output", type=Path, default=ROOT / "dist")
     parser.add_argument("--uncompressed", action="store_const", const="-Znone", default="", help="quickly, to try it")
     parser.add_argument("--sign", metavar="KEY", help="sign the sums of all files in the folder by this key of gpg")
@@ -98,7 +107,7 @@ def main() -> int:
     try:
         if given.sign:
             gpg("--list-secret-keys", given.sign)  # before minutes are spent
-        file = build(given.suite, given.output, given.uncompressed)
+        file = build(given.suite, given.architecture, given.output, given.uncompressed)
         if given.sign:
             sign(given.output, given.sign)
     except RuntimeError as error:

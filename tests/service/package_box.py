@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.service.bare_debian import ROOT, BareDebian, bare_debian, cached_tree
-from tests.service.debian_package import RELEASES
+from tests.service.debian_package import MACHINES, RELEASES
 
 PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
 SYSTEMD = "systemd systemd-sysv dbus"
@@ -83,18 +83,21 @@ def small_package(folder: Path, version: str, fault: str = "", suite: str = "boo
     nakari.chmod(0o755)
     sbom = folder / version / "sbom.json"
     sbom.write_text(json.dumps({"components": []}), encoding="ascii")
-    pack: list[str | Path] = [ROOT / "systemd/debian/pack", root, sbom, version, "abc1234", python, folder]
+    pack: list[str | Path] = [ROOT / "systemd/debian/pack", root, sbom, version, "abc1234", python, "amd64", folder]
     quick = {**os.environ, "SOURCE_DATE_EPOCH": MOMENT, "NAKARI_PACK_WITH": "-Znone"}
     subprocess.run(pack, check=True, capture_output=True, env=quick)
     (made,) = folder.glob(f"nakari_{version}_*.deb")
     return made
 
 
-def real_packages(folder: Path) -> dict[str, list[Path]]:
-    """Return the packages of nakari in a folder by the suite they are for, oldest version first."""
-    files = sorted(folder.glob("nakari_*.deb"))
-    found = {suite: [file for file in files if f"+deb{number}_" in file.name] for suite, number in RELEASES.items()}
-    return {suite: packages for suite, packages in found.items() if packages}
+def real_packages(folder: Path) -> dict[tuple[str, str], list[Path]]:
+    """Return the packages of nakari in a folder by suite and architecture, oldest version first."""
+    found = {
+        (suite, architecture): sorted(folder.glob(f"nakari_*+deb{number}_{architecture}.deb"))
+        for suite, number in RELEASES.items()
+        for architecture in MACHINES.values()
+    }
+    return {kind: packages for kind, packages in found.items() if packages}
 
 
 def spoiled(package: Path, folder: Path, name: str, changed: Mapping[str, tuple[str, str]]) -> Path:
@@ -112,7 +115,7 @@ def spoiled(package: Path, folder: Path, name: str, changed: Mapping[str, tuple[
     control = root / "DEBIAN/control"
     text = re.sub("^Version: .*$", rf"\g<0>.{name}", control.read_text(encoding="utf-8"), flags=re.MULTILINE)
     control.write_text(text, encoding="utf-8")
-    made = folder / f"nakari_{name}_amd64.deb"
+    made = folder / f"nakari_{name}_{package.name.rpartition('_')[2]}"
     pack: list[str | Path] = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", root, made]
     subprocess.run(pack, check=True, capture_output=True)
     shutil.rmtree(root)

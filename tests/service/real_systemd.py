@@ -94,6 +94,8 @@ class Box:
     command: Sequence[str]
     """What boots it."""
     console: Path
+    slowness: float = 1.0
+    """How many times longer than here everything may take."""
     _outer: subprocess.Popen[bytes] | None = None
     """`unshare`, whose only child is the machine's first process."""
 
@@ -103,7 +105,7 @@ class Box:
             self._outer = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=written, stderr=subprocess.STDOUT
             )
-        deadline = time.monotonic() + BOOT_SECONDS
+        deadline = time.monotonic() + BOOT_SECONDS * self.slowness
         while time.monotonic() < deadline and self._outer.poll() is None:
             try:
                 state = self.run("systemctl", "is-system-running", "--wait").stdout.strip()
@@ -111,8 +113,10 @@ class Box:
                 continue
             if state in {"running", "degraded"}:
                 return
+            with suppress(subprocess.TimeoutExpired):
+                self._outer.wait(LOOK_SECONDS)
         told = self.console.read_text(encoding="utf-8", errors="replace")
-        raise NotBooted(f"no systemd within {BOOT_SECONDS} s: {told}")
+        raise NotBooted(f"no systemd within {BOOT_SECONDS * self.slowness} s: {told}")
 
     def reboot(self) -> None:
         """Shut down in order, as `poweroff` does, and boot again from what is on its disk."""
@@ -124,11 +128,11 @@ class Box:
     def run(self, *command: str, text: str = "", seconds: float = COMMAND_SECONDS) -> subprocess.CompletedProcess[str]:
         """Run a command inside, as root, with `text` as its input. Raises TimeoutExpired."""
         return subprocess.run(
-            [*self._enter(), "env", "-i", *INSIDE, *command],
+            self.inside("env", "-i", *INSIDE, *command),
             input=text,
             capture_output=True,
             text=True,
-            timeout=seconds,
+            timeout=seconds * self.slowness,
             check=False,
         )
 
@@ -140,7 +144,7 @@ class Box:
 
     def start(self, *command: str) -> subprocess.Popen[bytes]:
         """Start a command inside and go on; what it says is dropped."""
-        entered = [*self._enter(), "env", "-i", *INSIDE, *command]
+        entered = self.inside("env", "-i", *INSIDE, *command)
         return subprocess.Popen(entered, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def write(self, file: str, text: str) -> None:
@@ -161,7 +165,7 @@ class Box:
 
         It looks when the journal has something new: looking all the time slows down what is waited for.
         """
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds * self.slowness
         with self._journal_to_come() as news:
             while not condition():
                 if time.monotonic() > deadline:
@@ -180,7 +184,7 @@ class Box:
     @contextmanager
     def _journal_to_come(self) -> Iterator[int]:
         """Give a descriptor that can be read when something is written to the journal."""
-        follow = [*self._enter(), "journalctl", "--follow", "--lines=0", "--output=cat"]
+        follow = self.inside("journalctl", "--follow", "--lines=0", "--output=cat")
         with subprocess.Popen(follow, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as following:
             assert following.stdout is not None
             try:
@@ -188,8 +192,9 @@ class Box:
             finally:
                 following.terminate()  # `nsenter`; what it started ends when it next has something to say
 
-    def _enter(self) -> list[str]:
-        return ["nsenter", "--target", str(self._first_process()), *NAMESPACES, "--"]
+    def inside(self, *command: str) -> list[str]:
+        """Return the words that run a command inside, from here. Raises `NotBooted`."""
+        return ["nsenter", "--target", str(self._first_process()), *NAMESPACES, "--", *command]
 
     def _first_process(self) -> int:
         try:

@@ -5,17 +5,20 @@ NAKARI_PACKAGES=FOLDER the last story does it with the packages that `scripts/pa
 """
 
 import os
+import platform
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests.service.bare_debian import ROOT
-from tests.service.debian_package import named
+from tests.service.debian_package import MACHINES, named
+from tests.service.emulated_board import board
 from tests.service.package_box import package_tree, real_packages, small_package, spoiled
 from tests.service.real_systemd import Box, booted, cannot_boot
 
@@ -250,20 +253,30 @@ APT_SECONDS = 1200.0
 @pytest.mark.timeout(7200)
 @pytest.mark.shows("H2", "H7", "H8", "F32")
 @pytest.mark.skipif("NAKARI_PACKAGES" not in os.environ, reason="NAKARI_PACKAGES names no folder with packages")
-def test_the_real_one_answers_remembers_through_an_upgrade_and_goes() -> None:
+def test_the_real_one_answers_remembers_through_an_upgrade_and_goes(unused_tcp_port: int) -> None:
     """Kept for what CI runs beside the suite: each installation writes 1.1 GB."""
     folder = Path(os.environ["NAKARI_PACKAGES"])
-    for suite, packages in real_packages(folder).items():
-        with TemporaryDirectory(dir=folder) as stick, booted(package_tree(suite), Path(stick)) as box:
+    for (suite, architecture), packages in real_packages(folder).items():
+        with TemporaryDirectory(dir=folder) as stick:
             for package in packages:
                 os.link(package, Path(stick) / package.name)
-            for name, changed in {"torn": TORN, "zrefuses": REFUSES, "zzlater": LATER}.items():
-                spoiled(packages[-1], Path(stick), name, changed)
-            live_through(box, packages)
-            gives_way(box, "torn", "audio.pcm does not load: SyntaxError", "this version cannot be used")
-            gives_way(box, "zrefuses", "[voice] has no key volume", "this version cannot be used")
-            outgrown(box, packages[-1])
-            goes(box)
+            torn, refuses, later = (
+                spoiled(packages[-1], Path(stick), name, changed).name
+                for name, changed in {"torn": TORN, "zrefuses": REFUSES, "zzlater": LATER}.items()
+            )
+            with real_box(suite, architecture, Path(stick), unused_tcp_port) as box:
+                live_through(box, packages)
+                gives_way(box, torn, "audio.pcm does not load: SyntaxError", "this version cannot be used")
+                gives_way(box, refuses, "[voice] has no key volume", "this version cannot be used")
+                outgrown(box, later, packages[-1])
+                goes(box)
+
+
+def real_box(suite: str, architecture: str, stick: Path, port: int) -> AbstractContextManager[Box]:
+    """A box for packages of an architecture: another one than this machine's is emulated whole."""
+    if architecture == MACHINES[platform.machine()]:
+        return booted(package_tree(suite), stick)
+    return board(suite, stick, port)
 
 
 def real_install(box: Box, name: str) -> tuple[int, str]:
@@ -306,7 +319,7 @@ def live_through(box: Box, packages: list[Path]) -> None:
 def gives_way(box: Box, name: str, cause: str, reason: str) -> None:
     """Upgrade to a broken one: it says why, and the one before runs with what it had."""
     before = box.must("nakari", "--version")
-    code, said = real_install(box, f"nakari_{name}_amd64.deb")
+    code, said = real_install(box, name)
     assert code != 0
     for words in (cause, f"nakari: {reason}", "nakari: the version before it runs again"):
         assert words in said
@@ -314,9 +327,9 @@ def gives_way(box: Box, name: str, cause: str, reason: str) -> None:
     remembers(box)
 
 
-def outgrown(box: Box, package: Path) -> None:
+def outgrown(box: Box, later: str, package: Path) -> None:
     """Upgrade to one that keeps its state in another way, and back, which is refused."""
-    code, said = real_install(box, "nakari_zzlater_amd64.deb")
+    code, said = real_install(box, later)
     assert code == 0, said
     remembers(box)
     code, said = real_install(box, package.name)

@@ -142,7 +142,7 @@ def command(image: Path, disk: Path, card: Path, port: int, sound: Path | None) 
             "-netdev",
             f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22",
             "-device",
-            "virtio-net-pci,netdev=net",
+            "virtio-net-pci,netdev=net,romfile=",
         ),
         *(*heard, "-device", "qemu-xhci", "-device", "usb-audio,audiodev=heard"),
     ]

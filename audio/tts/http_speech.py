@@ -39,10 +39,20 @@ class HttpVoice(ABC):
 
     name: str
 
-    def __init__(self, url: str, key: str = "", pcm_rate: int = 0) -> None:
-        """`pcm_rate` as in `HttpSpeech.sound`."""
-        self._server = HttpSpeech(self.name, url, key)
+    def __init__(self, address: str, key: str = "", pcm_rate: int = 0) -> None:
+        """Post to one `address`, which is never left for another; `key` is a bearer token, "" for none.
+
+        What is redirected is refused, because what is said, and the key, would go where nobody sent them. `pcm_rate` is
+        the rate in Hz of an answer that is bare PCM and does not name its rate, 0 where it may not be PCM.
+        """
+        self._address = address
+        self._host = urlsplit(address).netloc
+        self._key = key
         self._pcm_rate = pcm_rate
+        self._kept: httpx.AsyncClient | None = None
+        """While `_keep_open` runs; else there is one connection a sentence."""
+        self._is_open: asyncio.Event | None = None
+        """Of `_keep_open`; None while it does not run."""
 
     @abstractmethod
     def _asked(self, sentence: str, language: str) -> Mapping[str, object]:
@@ -51,51 +61,18 @@ class HttpVoice(ABC):
     @property
     def sends_to(self) -> tuple[SendsTo, ...]:
         """Each sentence, to the server."""
-        return (SendsTo("what nakari says", self._server.host),)
-
-    def load(self) -> None:
-        """Import what speaking needs. Blocking."""
-        self._server.load()
-
-    def loops(self) -> Mapping[str, Loop]:
-        """Return what keeps the connection, until cancelled."""
-        return {f"speech: the connection to {self.name}": self._server.keep_open}
-
-    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
-        """Yield the sentence's sound, mono. Raises `SynthesisFailed`, `VoiceUnavailable`."""
-        async with aclosing(self._server.sound(self._asked(sentence, language), self._pcm_rate)) as pieces:
-            async for piece in pieces:
-                yield piece
-
-
-class HttpSpeech:
-    """Posts to one address, and reads the sound that is answered."""
-
-    def __init__(self, name: str, url: str, key: str = "") -> None:
-        """`name` is the voice's, for the sentences; `key` a bearer token, "" for none. `url` is never left for another.
-
-        What is redirected is refused, because what is said, and the key, would go where nobody sent them.
-        """
-        self._name = name
-        self._url = url
-        self._key = key
-        self._kept: httpx.AsyncClient | None = None
-        """While `keep_open` runs; else there is one connection a sentence."""
-        self._is_open: asyncio.Event | None = None
-        """Of `keep_open`; None while it does not run."""
-
-    @property
-    def host(self) -> str:
-        """The host, with its port where it has one."""
-        return urlsplit(self._url).netloc
+        return (SendsTo("what nakari says", self._host),)
 
     @staticmethod
     def load() -> None:
         """Import the library now instead of with the first sentence. Blocking."""
         import httpx  # noqa: F401
 
-    async def keep_open(self) -> None:
-        """Keep the connection from one sentence to the next, until cancelled."""
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what keeps the connection from one sentence to the next, until cancelled."""
+        return {f"speech: the connection to {self.name}": self._keep_open}
+
+    async def _keep_open(self) -> None:
         self._is_open = asyncio.Event()
         try:
             async with await self._new() as self._kept:
@@ -104,31 +81,32 @@ class HttpSpeech:
         finally:
             self._kept = self._is_open = None
 
-    async def sound(self, body: Mapping[str, object], pcm_rate: int = 0) -> AsyncGenerator[SpeechAudio, None]:
-        """Post the body as JSON and yield the sound of the answer as it comes.
+    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        """Yield the sentence's sound, mono, as it comes.
 
-        `pcm_rate` is the rate in Hz of an answer that is bare PCM and does not name its rate, 0 where it may not be
-        PCM. Raises `VoiceUnavailable` when the server cannot be reached, `SynthesisFailed` when it refuses, answers
+        Raises `VoiceUnavailable` when the server cannot be reached, `SynthesisFailed` when it refuses, answers
         something that is no sound, or not all of it.
         """
         import httpx
 
+        body = self._asked(sentence, language)
         try:
-            async with self._client() as client, client.stream("POST", self._url, json=body) as response:
+            async with self._client() as client, client.stream("POST", self._address, json=body) as response:
                 if response.status_code != httpx.codes.OK:
-                    raise await self._refused(response, body)
-                async with aclosing(self._decoded(response, pcm_rate)) as pieces:
+                    raise await self._refused(response, sentence)
+                async with aclosing(self._decoded(response)) as pieces:
                     async for piece in pieces:
                         yield piece
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise VoiceUnavailable(f"{self._name} at {self.host} cannot be reached ({_words(error)})") from error
+            raise VoiceUnavailable(f"{self.name} at {self._host} cannot be reached ({_words(error)})") from error
         except httpx.HTTPError as error:
-            raise SynthesisFailed(f"{self._name}: the connection broke off ({_words(error)})") from error
+            raise SynthesisFailed(f"{self.name}: the connection broke off ({_words(error)})") from error
 
-    async def _decoded(self, response: "httpx.Response", pcm_rate: int) -> AsyncGenerator[SpeechAudio, None]:
+    async def _decoded(self, response: "httpx.Response") -> AsyncGenerator[SpeechAudio, None]:
         kind = response.headers.get("content-type", "").lower()
         told = _RATE.search(kind)
-        stream = SoundStream(0 if kind.startswith(_NO_SOUND) else pcm_rate and int(told[1] if told else pcm_rate))
+        pcm_rate = 0 if kind.startswith(_NO_SOUND) else self._pcm_rate
+        stream = SoundStream(int(told[1]) if told and pcm_rate else pcm_rate)
         total = 0
         try:
             async with _body(response) as body:
@@ -139,11 +117,11 @@ class HttpSpeech:
                         yield SpeechAudio(samples, stream.sample_rate)
             samples = stream.finish()
         except SynthesisFailed as error:
-            raise SynthesisFailed(f"{self._name}: {error}") from error
+            raise SynthesisFailed(f"{self.name}: {error}") from error
         if len(samples):
             yield SpeechAudio(samples, stream.sample_rate)
         if total + len(samples) == 0:
-            raise SynthesisFailed(f"{self._name}: the answer holds no sound")
+            raise SynthesisFailed(f"{self.name}: the answer holds no sound")
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator["httpx.AsyncClient"]:
@@ -165,15 +143,15 @@ class HttpSpeech:
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx.Limits(keepalive_expiry=KEEP_SECONDS),
-            verify=has_certificate(self._url),
+            verify=has_certificate(self._address),
             follow_redirects=False,
             trust_env=False,
         )
 
-    async def _refused(self, response: "httpx.Response", body: Mapping[str, object]) -> SynthesisFailed:
+    async def _refused(self, response: "httpx.Response", sentence: str) -> SynthesisFailed:
         """Return what a refusal says, without what was to be said and without the key."""
         if response.is_redirect:
-            return SynthesisFailed(f"{self._name} at {self.host} redirects elsewhere (HTTP {response.status_code})")
+            return SynthesisFailed(f"{self.name} at {self._host} redirects elsewhere (HTTP {response.status_code})")
         told = b""
         async with _body(response) as pieces:
             async for data in pieces:
@@ -181,10 +159,10 @@ class HttpSpeech:
                 if len(told) >= MOST_COMPLAINT:
                     break
         words = _complaint(told)
-        for secret in (self._key, str(body.get("text") or body.get("input") or "")):
+        for secret in (self._key, sentence):
             words = words.replace(secret, "…") if len(secret) > 1 else words
         return SynthesisFailed(
-            f"{self._name} at {self.host} answered HTTP {response.status_code}{f': {words}' if words else ''}"
+            f"{self.name} at {self._host} answered HTTP {response.status_code}{f': {words}' if words else ''}"
         )
 
 

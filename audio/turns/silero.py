@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from audio.errors import ModelNotFound
 from audio.interfaces import VoiceDetector
+from audio.onnx_file import read_weights
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, Samples, to_float
-from audio.turns.onnx_weights import read_weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -1,13 +1,13 @@
 """Folders of streaming models as sherpa-onnx's project publishes them: which kind lies there, and what is missing."""
 
-import mmap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from audio.errors import ModelDamaged, ModelNotFound
+from audio.onnx_file import read_metadata
 
 Kind: TypeAlias = Literal["transducer", "paraformer", "zipformer2_ctc", "nemo_ctc", "wenet_ctc"]
 
@@ -23,12 +23,6 @@ BLANKS: Final = frozenset({"<blk>", "<eps>", "<blank>"})
 TRANSDUCER: Final = ("encoder", "decoder", "joiner")
 
 FETCH: Final = "unpack a streaming model of sherpa-onnx there, or correct [streaming_recognizer] model"
-
-METADATA_FIELD: Final = 14
-"""`metadata_props` of an ONNX file's outermost message."""
-
-Span: TypeAlias = tuple[int, int, int]
-"""Number of a field, and where its bytes begin and end."""
 
 
 class StreamingModel(Struct, frozen=True):
@@ -63,21 +57,8 @@ def streaming_model(folder: Path) -> StreamingModel:
         raise ModelNotFound(f"there is no streaming model (*.onnx) in {folder}; {FETCH}")
     _check_tokens(tokens, needs_blank=kind != "paraformer")
     for file in roles.values():
-        metadata_of(file)
+        read_metadata(file)
     return StreamingModel(kind, tokens, roles)
-
-
-def metadata_of(file: Path) -> dict[str, str]:
-    """Return the metadata of an ONNX file without reading its weights. Raises `ModelDamaged` where it breaks off."""
-    try:
-        with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            entries = [data[start:end] for number, start, end in _fields(data) if number == METADATA_FIELD]
-        pairs = [[entry[start:end].decode() for _, start, end in _fields(entry)] for entry in entries]
-        return {pair[0]: pair[1] if len(pair) > 1 else "" for pair in pairs if pair}
-    except (ValueError, IndexError, OSError) as error:
-        raise ModelDamaged(
-            f"{file} is no whole ONNX file ({error}); remove the folder and unpack the model again"
-        ) from error
 
 
 def _file_of(folder: Path, role: str) -> Path | None:
@@ -90,7 +71,7 @@ def _file_of(folder: Path, role: str) -> Path | None:
 
 
 def _kind_of(file: Path, folder: Path) -> Kind:
-    metadata = metadata_of(file)
+    metadata = read_metadata(file)
     for kind, keys in CTC_KEYS.items():
         if all(key in metadata for key in keys):
             return kind
@@ -108,34 +89,3 @@ def _check_tokens(file: Path, *, needs_blank: bool) -> None:
         raise ModelDamaged(f"{file} is no list of tokens; remove the folder and unpack the model again")
     if needs_blank and BLANKS.isdisjoint(line.rsplit(maxsplit=1)[0] for line in lines if line.strip()):
         raise ModelDamaged(f"{file} has no blank token, so it is not whole; unpack the model again")
-
-
-def _fields(data: bytes | mmap.mmap) -> Iterator[Span]:
-    """Yield the fields of a protobuf message that have bytes. Raises `ValueError`, `IndexError` where it breaks off."""
-    at = 0
-    while at < len(data):
-        tag, at = _number(data, at)
-        kind = tag & 7
-        if kind == 0:
-            _, at = _number(data, at)
-            continue
-        length, at = _number(data, at) if kind == 2 else ({1: 8, 5: 4}.get(kind, -1), at)
-        if length < 0 or at + length > len(data):
-            raise ValueError("it breaks off")
-        if kind == 2:
-            yield tag >> 3, at, at + length
-        at += length
-
-
-def _number(data: bytes | mmap.mmap, at: int) -> tuple[int, int]:
-    """Return a number of variable length, and where the next byte is."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-        shift += 7
-        if shift > 63:
-            raise ValueError("it is something else")

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from audio.errors import ModelDamaged, ModelNotFound
-from audio.recognizer.models.streaming import metadata_of, streaming_model
+from audio.onnx_file import read_metadata
+from audio.recognizer.models.streaming import streaming_model
 from tests.audio.spoken import HOUSEHOLD_STREAMING
 
 TOKENS = "<blk> 0\n▁a 1\n"
@@ -38,8 +39,8 @@ def a_folder(folder: Path, *names: str, tokens: str | None = TOKENS, **metadata:
 def test_metadata_is_read_past_weights_of_any_size(tmp_path: Path) -> None:
     file = tmp_path / "model.onnx"
     file.write_bytes(an_onnx({"window_size": "19", "comment": "说"}, weights=300_000))
-    assert metadata_of(file) == {"window_size": "19", "comment": "说"}
-    assert metadata_of(HOUSEHOLD_STREAMING / "model.onnx")["chunk_shift"] == "16"
+    assert read_metadata(file) == {"window_size": "19", "comment": "说"}
+    assert read_metadata(HOUSEHOLD_STREAMING / "model.onnx")["chunk_shift"] == "16"
 
 
 def test_the_files_tell_which_kind_of_model_it_is(tmp_path: Path) -> None:

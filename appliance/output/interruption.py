@@ -35,7 +35,7 @@ _QUESTION_MARKS: Final = ("?", "？")
 
 
 class OwnVoice(Protocol):
-    """How much of its own voice reaches the microphone (`audio.echo.control.EchoControl`)."""
+    """How much of its own voice reaches the microphone (`audio.echo.guard.CancellingGuard`)."""
 
     @property
     def mode(self) -> Mode:

@@ -6,18 +6,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias
 
-import numpy as np
 import structlog
 
 from audio.echo.calibration import Calibration, chime
 from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
-from audio.echo.duplex import Duplex, HalfDuplex, Mode
+from audio.echo.duplex import HalfDuplex
 from audio.echo.guard import CancellingGuard
 from audio.echo.profile import KeptRoom
 from audio.echo.reference import PlayedReference
-from audio.interfaces import EchoGuard, Player
+from audio.interfaces import Player
 from audio.loops import Loop
-from audio.pcm import AudioChunk, Samples
 from audio.playback.live import LivePlayer, PlaybackTap
 from audio.speech import SpeechAudio
 
@@ -39,11 +37,9 @@ Play: TypeAlias = Callable[[SpeechAudio], Awaitable[None]]
 class EchoControl:
     """The echo guard of a box and its supervision. `run` is a loop for the one task group."""
 
-    guard: EchoGuard
-    """The guard, for the listener."""
+    guard: CancellingGuard | HalfDuplex
+    """The guard, for the listener; and what it tells of whoever speaks under nakari's voice."""
     play: Play
-    fixed: Duplex = field(default_factory=lambda: Duplex(Mode.HALF, reason=MISSING))
-    """What is told while nothing is cancelled."""
     load: Callable[[], Canceller] = WebRtcCanceller
     """Blocking; raises ImportError."""
     calibrates_at_start: bool = True
@@ -55,43 +51,9 @@ class EchoControl:
     _found: Calibration | None = field(default=None, init=False)
     """By the newest calibration."""
 
-    @property
-    def duplex(self) -> Duplex:
-        """The choice as it stands."""
-        return self.guard.duplex if isinstance(self.guard, CancellingGuard) else self.fixed
-
-    @property
-    def mode(self) -> Mode:
-        """How nakari listens while it speaks."""
-        return self.duplex.mode
-
-    @property
-    def hears_another(self) -> bool:
-        """Whether something began, in the last chunk, that is neither nakari's voice nor the room's usual noise."""
-        return isinstance(self.guard, CancellingGuard) and self.guard.hears_another
-
-    def unexplained(self, seconds: float) -> Samples:
-        """Return the newest sound with the linear echo taken off and no more (int16, 16 kHz); none without a filter."""
-        return self.guard.unexplained(seconds) if isinstance(self.guard, CancellingGuard) else np.zeros(0, np.int16)
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether speech that begins over nakari's voice may be what the canceller left of it."""
-        return isinstance(self.guard, CancellingGuard) and self.guard.is_doubtful
-
-    def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
-        """Take a chunk, as a `ChunkWatcher`: what the voice detector makes of what is left."""
-        if isinstance(self.guard, CancellingGuard):
-            self.guard.judge(probability)
-
-    @property
-    def explained(self) -> float:
-        """Which share of the newest sound, 0 to 1, the residual of nakari's voice explains."""
-        return self.guard.explained if isinstance(self.guard, CancellingGuard) else 0.0
-
     def describe(self) -> str:
         """Return one sentence for the status: the mode, what was measured, and what cannot be interrupted."""
-        return self.duplex.describe()
+        return self.guard.duplex.describe()
 
     @property
     def cancels(self) -> bool:
@@ -111,15 +73,16 @@ class EchoControl:
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what loads, calibrates and follows it, until cancelled."""
-        follows = isinstance(self.guard, CancellingGuard)
-        follow: dict[str, Loop] = {"ears: what was learned of the echo": self.follow} if follows else {}
-        return {"ears: the echo canceller": self.run, **follow}
+        loops: dict[str, Loop] = {"ears: the echo canceller": self.run}
+        if isinstance(self.guard, CancellingGuard):
+            loops["ears: what was learned of the echo"] = partial(self.follow, self.guard)
+        return loops
 
     async def run(self) -> None:
         """Load the canceller, then calibrate whenever that is wanted, for ever."""
         guard = self.guard
         if not isinstance(guard, CancellingGuard):
-            log.info("duplex_chosen", mode=str(self.duplex.mode), told=self.describe())
+            log.info("duplex_chosen", mode=str(guard.mode), told=self.describe())
             return
         try:
             guard.use(await asyncio.to_thread(self.load))
@@ -141,11 +104,8 @@ class EchoControl:
             self._found = await calibrate(guard, self.play)
             answered.set()
 
-    async def follow(self) -> None:
+    async def follow(self, guard: CancellingGuard) -> None:
         """Look for an echo that is not where it was, and keep what was learned, for ever; once more at the end."""
-        guard = self.guard
-        if not isinstance(guard, CancellingGuard):
-            return
         try:
             while True:
                 try:
@@ -207,18 +167,14 @@ def open_echo(
     back itself what it plays: what really sounded, on the microphone's own clock. `kept` is where what is learned
     outlasts a restart.
     """
-    half_duplex = HalfDuplex(lambda: player.busy_until)
+    half_duplex = partial(HalfDuplex, lambda: player.busy_until)
     if unwanted:
-        return EchoControl(half_duplex, play, Duplex(Mode.HALF, reason=unwanted))
+        return EchoControl(half_duplex(unwanted), play)
     if not isinstance(player, LivePlayer):
-        return EchoControl(half_duplex, play, Duplex(Mode.HALF, reason=f"{player.name} does not tell what it plays"))
+        return EchoControl(half_duplex(f"{player.name} does not tell what it plays"), play)
     if not has_canceller():
-        return EchoControl(half_duplex, play)
+        return EchoControl(half_duplex(MISSING), play)
     reference = PlayedReference()
     (loopback or player.tap)(reference.take)
-    return EchoControl(
-        CancellingGuard(reference, half_duplex),
-        play,
-        calibrates_at_start=calibrates_at_start,
-        kept=kept,
-    )
+    guard = CancellingGuard(reference, half_duplex())
+    return EchoControl(guard, play, calibrates_at_start=calibrates_at_start, kept=kept)

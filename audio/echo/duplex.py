@@ -4,37 +4,13 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
 
+import numpy as np
 from msgspec import Struct
 
-from audio.pcm import AudioChunk
+from audio.pcm import AudioChunk, Samples
 
 MARGIN_SECONDS: Final = 0.3
 """How long a room goes on sounding after the loudspeaker, and the microphone's own latency."""
-
-
-class HalfDuplex:
-    """An `EchoGuard` that covers all chunks of the microphone that may hold nakari's own voice."""
-
-    def __init__(self, busy_until: Callable[[], float], margin: float = MARGIN_SECONDS) -> None:
-        self._busy_until = busy_until
-        self._margin = margin
-
-    def clean(self, chunk: AudioChunk) -> AudioChunk:
-        """Return the chunk itself: nothing is cancelled here."""
-        return chunk
-
-    def passes(self, chunk: AudioChunk) -> bool:
-        """Let everything pass."""
-        return True
-
-    def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Suspect nothing: what may hold nakari's voice is covered."""
-        return 0.0
-
-    def covers(self, chunk: AudioChunk) -> bool:
-        """Whether the chunk may hold nakari's voice; `busy_until` and the chunk's times are on `time.monotonic`."""
-        busy_until = self._busy_until()
-        return busy_until > 0 and chunk.started_at < busy_until + self._margin
 
 
 class Mode(StrEnum):
@@ -110,6 +86,47 @@ _CANNOT: Final = {
     Mode.DUCKED: "nakari can be interrupted by a raised voice, and gets quieter when somebody speaks",
     Mode.HALF: "sentences cannot be interrupted but by reflex words; speak after nakari has ended",
 }
+
+
+class HalfDuplex:
+    """An `EchoGuard` that covers all chunks of the microphone that may hold nakari's own voice; it finds nothing in it.
+
+    Who asks it what sounds under that voice learns of nobody: what `audio.echo.guard.CancellingGuard` tells.
+    """
+
+    mode = Mode.HALF
+    hears_another = is_doubtful = False
+    explained = 0.0
+
+    def __init__(self, busy_until: Callable[[], float], reason: str = "", margin: float = MARGIN_SECONDS) -> None:
+        """`busy_until` is that of the player; `reason` says why nothing is cancelled."""
+        self.duplex = Duplex(self.mode, reason=reason)
+        self._busy_until = busy_until
+        self._margin = margin
+
+    def clean(self, chunk: AudioChunk) -> AudioChunk:
+        """Return the chunk itself: nothing is cancelled here."""
+        return chunk
+
+    def passes(self, chunk: AudioChunk) -> bool:
+        """Let everything pass."""
+        return True
+
+    def suspicion(self, started_at: float, ended_at: float) -> float:
+        """Suspect nothing: what may hold nakari's voice is covered."""
+        return 0.0
+
+    def covers(self, chunk: AudioChunk) -> bool:
+        """Whether the chunk may hold nakari's voice; `busy_until` and the chunk's times are on `time.monotonic`."""
+        busy_until = self._busy_until()
+        return busy_until > 0 and chunk.started_at < busy_until + self._margin
+
+    def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
+        """Take a chunk, as a `ChunkWatcher`; there is nothing to learn from it."""
+
+    def unexplained(self, seconds: float) -> Samples:
+        """Return no sound."""
+        return np.zeros(0, np.int16)
 
 
 def choose(leak: Leak | None, current: Mode) -> Mode:

@@ -105,17 +105,11 @@ class Tape(Struct):
         return far, near, left
 
 
-def _unwatched(duplex: Duplex) -> None:
-    """Nobody wants to know."""
-
-
 class CancellingGuard:
     """An `EchoGuard` with a canceller, put in when it is loaded; half duplex until the leak has been measured."""
 
     def __init__(self, reference: PlayedReference, half_duplex: HalfDuplex, canceller: Canceller | None = None) -> None:
         self.duplex = Duplex(Mode.HALF, reason=NOT_MEASURED)
-        self.on_duplex: Callable[[Duplex], None] = _unwatched
-        """Told on the event loop when the mode changes; has to return at once."""
         self.is_given_up = False
         """Whether there will be no canceller."""
         self._stream = CleanedStream(reference, canceller)
@@ -171,11 +165,16 @@ class CancellingGuard:
         self._passed = chunk
         return True
 
-    def judge(self, probability: float) -> None:
-        """Take the probability of speech in the chunk that was cleaned last, as a voice detector has it."""
+    def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
+        """Take what a voice detector makes of the chunk that was cleaned last, as a `ChunkWatcher`."""
         self._hints.append(probability)
         sounds = self._after < TAIL_CHUNKS and self._tape is None
         self._residue.note(probability, sounds=sounds, is_another=self.hears_another)
+
+    @property
+    def mode(self) -> Mode:
+        """How nakari listens while it speaks."""
+        return self.duplex.mode
 
     def covers(self, chunk: AudioChunk) -> bool:
         """Whether no utterance may begin or go on in the chunk: half duplex, or a calibration, and it sounds."""
@@ -304,4 +303,3 @@ class CancellingGuard:
         before, self.duplex = self.duplex, duplex
         if before.mode is not duplex.mode:
             log.info("duplex_chosen", mode=str(duplex.mode), told=duplex.describe())
-            self.on_duplex(duplex)

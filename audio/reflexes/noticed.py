@@ -16,7 +16,7 @@ AFTER_CHUNKS: Final = 34
 
 
 class Underneath(Protocol):
-    """What sounds under its own voice (`audio.echo.control.EchoControl`)."""
+    """What sounds under its own voice (`audio.echo.guard.CancellingGuard`)."""
 
     @property
     def hears_another(self) -> bool:

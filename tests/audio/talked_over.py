@@ -67,5 +67,5 @@ class TalkedOver:
         for raw in room.chunks(self._played, self._near, self._reference.take):
             chunk = self.guard.clean(raw)
             covered, probability = self.guard.covers(chunk), detector.probability(chunk.samples)
-            self.guard.judge(probability)
+            self.guard(chunk, probability, covered)
             yield Heard(chunk, probability, covered)

@@ -177,7 +177,7 @@ class EchoLoop:
             self._detector.reset()
             self._was_covered = covered
         probability = self._detector.probability(cleaned.samples)
-        self.guard.judge(probability)
+        self.guard(cleaned, probability, covered)
         for watch in self.watch:
             watch(self, probability)
         now = chunk.ended_at + INPUT_LATENCY

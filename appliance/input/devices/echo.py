@@ -80,13 +80,13 @@ async def calibrated(echo: EchoControl, *, is_muted: bool, is_deaf: bool = False
         fix = "`nakari doctor` says how the devices are; nakari calibrates as soon as it can"
         raise _unmeasured(what, fix) from error
     if not echo.cancels:
-        raise _unmeasured(f"half duplex, {echo.duplex.reason}", _FIXES.get(echo.duplex.reason, ""))
+        raise _unmeasured(f"half duplex, {echo.guard.duplex.reason}", _FIXES.get(echo.guard.duplex.reason, ""))
     if found is None:
         what = "the loudspeaker or the microphone stood still"
         raise _unmeasured(what, "`nakari doctor` says which; then calibrate again")
     if not found.is_heard:
         return f"{echo.describe()}; {_NOT_HEARD}"
-    return echo.describe() if echo.duplex.mode is Mode.FULL else f"{echo.describe()}; {_TURN_DOWN}"
+    return echo.describe() if echo.guard.duplex.mode is Mode.FULL else f"{echo.describe()}; {_TURN_DOWN}"
 
 
 def _unmeasured(reason: str, fix: str) -> Problem:

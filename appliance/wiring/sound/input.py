@@ -194,7 +194,7 @@ def open_input(
     def held_back(heard: RecognizedTurn) -> str:
         return gate(heard) or output.contest.dispute(heard) or _reflex(heard)
 
-    interruption = Interruption(speech, output.voice, agent.loop.interrupt, acting.echo, held_back, clock)
+    interruption = Interruption(speech, output.voice, agent.loop.interrupt, acting.echo.guard, held_back, clock)
     turns = PendingTurns(world.spoken or world.state.mailbox, speech.say, config.ears.language)
     origin = Origin(room=config.ears.room)
     most, take = config.economy.asr_transcript, acting.reflexes.take
@@ -223,7 +223,7 @@ def open_input(
     output.company.listen_by(lambda: not ears.is_deaf)
     spotter = _spotter(world, acting, source, hearing.verifier)
     wake = [WakeWord(addressing.wake_word, addressing.wake, sign.woken.set)] if addressing.wake_word else []
-    listener.watch(ears.arrived, acting.echo, interruption, *([spotter] if spotter else []), *wake)
+    listener.watch(ears.arrived, acting.echo.guard, interruption, *([spotter] if spotter else []), *wake)
     followers.follow(listener)
     listener.observe(output.contest, output.recognizing, output.turns)
     if recorder is not None:
@@ -322,7 +322,7 @@ def _spotter(world: World, acting: Acting, source: AudioSource, verifier: WordVe
         return None
     is_sounding: Callable[[], bool] = lambda: acting.verbs.is_sounding  # noqa: E731
     search = KeywordSearch(listed(settings.words), verifier=verifier)
-    return Spotter(search, acting.reflexes.spotted, is_sounding, acting.echo)
+    return Spotter(search, acting.reflexes.spotted, is_sounding, acting.echo.guard)
 
 
 def _not_forgotten(told: str, state_folder: Path) -> Problem:

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 
 from audio.echo.calibration import CHIME_PEAK, Calibration, chime, measure
 from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
-from audio.echo.control import KEEP_SECONDS, EchoControl, calibrate, open_echo
+from audio.echo.control import KEEP_SECONDS, MISSING, EchoControl, calibrate, open_echo
 from audio.echo.duplex import Duplex, HalfDuplex, Mode
 from audio.echo.guard import NOT_HEARD, CancellingGuard
 from audio.echo.profile import KeptRoom, RoomProfile
@@ -123,8 +124,6 @@ needs_livekit = pytest.mark.skipif(not has_canceller(), reason="not installed: l
 @pytest.mark.parametrize("delay", [-0.04, 0.02, 0.2, 0.8, 1.4])
 async def test_a_calibration_pairs_by_the_echo_and_ends_half_duplex(delay: float) -> None:
     home = RoomOnTheLoop(EchoPath(delay=delay), WebRtcCanceller())
-    changes: list[Duplex] = []
-    home.guard.on_duplex = changes.append
     for _ in range(2):  # the second one finds what the first one has paired by
         found = await calibrated(home)
         assert found is not None
@@ -132,7 +131,7 @@ async def test_a_calibration_pairs_by_the_echo_and_ends_half_duplex(delay: float
         assert home.guard.duplex.delay == pytest.approx(delay, abs=0.005)
     assert found is not None
     assert 0.008 <= found.delay <= 0.15
-    assert [each.mode for each in changes] == [Mode.FULL]
+    assert home.guard.mode is Mode.FULL
     assert "everything nakari says can be interrupted" in home.guard.duplex.describe()
 
 
@@ -214,8 +213,9 @@ async def test_without_livekit_it_is_half_duplex_and_says_so() -> None:
     assert control.describe().startswith(
         "half duplex (echo cancellation cannot be loaded: liblivekit_ffi.so is missing)"
     )
-    assert "cannot be interrupted" in EchoControl(HalfDuplex(lambda: 0.0), unplayed).describe()
-    assert "extra `echo`" in EchoControl(HalfDuplex(lambda: 0.0), unplayed).describe()
+    uninstalled = EchoControl(HalfDuplex(lambda: 0.0, MISSING), unplayed).describe()
+    assert "cannot be interrupted" in uninstalled
+    assert "extra `echo`" in uninstalled
 
 
 class Nothing:
@@ -292,7 +292,7 @@ def test_a_live_player_is_listened_to_before_anything_is_measured() -> None:
     player = live_player()
     control = open_echo(player, unplayed)
     assert isinstance(control.guard, CancellingGuard)
-    assert control.duplex == Duplex(Mode.HALF, reason="not measured yet")
+    assert control.guard.duplex == Duplex(Mode.HALF, reason="not measured yet")
 
 
 class Kept:
@@ -320,7 +320,7 @@ def test_what_was_learned_of_a_room_is_kept_once_and_known_after_a_restart() -> 
     control = EchoControl(home.guard, unplayed, calibrates_at_start=False, kept=KeptRoom(kept, lambda: "both"))
 
     async def evening() -> None:
-        async with running({"follow": control.follow}):
+        async with running({"follow": partial(control.follow, home.guard)}):
             await passed(KEEP_SECONDS + 1.0)
             assert kept.saved == 0, "nothing was learned yet"
             home.live(np.tile(SPEECH, 2))
@@ -346,7 +346,7 @@ def test_an_echo_that_moves_beyond_half_a_second_is_found_in_service() -> None:
     control = EchoControl(home.guard, unplayed, calibrates_at_start=False)
 
     async def evening() -> None:
-        async with running({"follow": control.follow}):
+        async with running({"follow": partial(control.follow, home.guard)}):
             home.live(np.tile(SPEECH, 2))
             assert home.guard.astray.is_set()
             await passed(10.0)

@@ -10,7 +10,7 @@ from appliance.exits import Exit
 from appliance.input.devices.echo import A_RECORDING, MEASURED_WITHIN, SWITCHED_OFF, calibrated
 from audio.echo.canceller import Canceller
 from audio.echo.control import MISSING, EchoControl
-from audio.echo.duplex import Duplex, HalfDuplex, Mode
+from audio.echo.duplex import HalfDuplex
 from audio.speech import SpeechAudio
 from tests.appliance.command import nakari, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving
@@ -88,7 +88,7 @@ async def test_where_nothing_is_cancelled_the_reason_is_told(reason: str, said: 
     async def play(sound: SpeechAudio) -> None:
         raise AssertionError("nothing is to be played")
 
-    control = EchoControl(HalfDuplex(lambda: 0.0), play, Duplex(Mode.HALF, reason=reason))
+    control = EchoControl(HalfDuplex(lambda: 0.0, reason), play)
     with pytest.raises(Problem) as refused:
         await calibrated(control, is_muted=False)
     assert refused.value.sentence == f"nothing was measured: {said}"

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import os
 import sqlite3
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
@@ -13,7 +12,7 @@ from typing import Final
 import structlog
 
 from memory.clock import utc_now, utc_text
-from memory.durable import rename_durably
+from memory.durable import replace_durably
 from memory.errors import MemoryFailure, StateUnusable
 from memory.state.database import Database
 
@@ -21,9 +20,6 @@ log = structlog.get_logger()
 
 FOLDER: Final = "images"
 """Of the state folder."""
-
-NEW: Final = ".new"
-"""Ends the name of a file that is not whole yet."""
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS image_references (
@@ -159,12 +155,7 @@ class Images:
         if file.is_file() and file.stat().st_size == len(content):
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        new = file.with_name(f"{digest}{NEW}")
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as target:
-            target.write(content)
-            target.flush()
-            os.fsync(target.fileno())
-        rename_durably(new, file)
+        replace_durably(file, [content])
 
     def _remove_others(self, stay: Collection[str]) -> int:
         if not self.folder.is_dir():

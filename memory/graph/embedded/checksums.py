@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from memory.durable import rename_durably, sync_folder
+from memory.durable import replace_durably, sync_folder
 
 FILE: Final = "seal"
 """The file they are in, in the store's folder."""
@@ -139,12 +139,7 @@ def _read(folder: Path) -> Sums:
 def _write(folder: Path, sums: Sums) -> None:
     content = {"started": _started(folder), "files": {name: (each.size, each.crc) for name, each in sums.items()}}
     text = json.dumps(content, separators=(",", ":")).encode()
-    beside = folder / f"{FILE}.new"
-    with beside.open("wb") as file:
-        file.write(b"%08x %b" % (zlib.crc32(text), text))
-        file.flush()
-        os.fsync(file.fileno())
-    rename_durably(beside, folder / FILE)
+    replace_durably(folder / FILE, [b"%08x %b" % (zlib.crc32(text), text)])
 
 
 def _started(folder: Path) -> int:

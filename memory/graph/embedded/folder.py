@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from memory.durable import rename_durably
+from memory.durable import replace_durably
 from memory.graph.dump.definitions import is_by_itself
 from memory.graph.embedded import checksums
 from memory.lock import lock
@@ -40,7 +40,7 @@ LOOKUPS: Final = "lookups-unfinished.json"
 
 def note_lookups(folder: Path, lookups: Iterable[tuple[str, str]]) -> None:
     """Write down, durably, that indexes are being made by themselves over these. Blocking. Raises OSError."""
-    _put(folder / LOOKUPS, json.dumps([*lookups]))
+    replace_durably(folder / LOOKUPS, [json.dumps([*lookups]).encode()])
 
 
 def undeclare(folder: Path, database: str) -> None:
@@ -65,17 +65,8 @@ def undeclare(folder: Path, database: str) -> None:
                     del properties[key]
                     is_changed = True
         if is_changed:
-            _put(place, json.dumps(schema))
+            replace_durably(place, [json.dumps(schema).encode()])
     (folder / LOOKUPS).unlink(missing_ok=True)
-
-
-def _put(place: Path, text: str) -> None:
-    beside = place.with_suffix(".new")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    rename_durably(beside, place)
 
 
 def _unfinished(folder: Path) -> list[tuple[str, str]]:

@@ -486,7 +486,7 @@ class FakeTopics:
 
     @asynccontextmanager
     async def subscribe(self, pattern: str, capacity: int = SUBSCRIPTION_CAPACITY) -> AsyncIterator[Subscription]:
-        waiting = Waiting(capacity)
+        waiting = Waiting[Message](capacity)
         require_pattern(pattern)
         subscriber = _Subscriber(pattern, self._engine.link, lambda message, _: waiting.offer(message), serves=False)
         async with self._subscribed(subscriber):
@@ -502,7 +502,7 @@ class FakeTopics:
 
     @asynccontextmanager
     async def serve(self, pattern: str) -> AsyncIterator[AsyncIterator[Request]]:
-        waiting = Waiting()
+        waiting = Waiting[Message]()
         replies: dict[int, str] = {}
         require_pattern(pattern)
 

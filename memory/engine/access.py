@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
+from memory.egress import SendsTo
 from memory.errors import EngineRefused
 
 PORTS: Final = {"nats": 4222, "tls": 4222, "redis": 6379, "rediss": 6379}
@@ -59,6 +60,11 @@ class Address(Struct, frozen=True):
     def is_secure(self) -> bool:
         """Whether the connection is encrypted."""
         return self.scheme in _SECURE
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What an engine there is handed: all of it."""
+        return (SendsTo("what is said, done and remembered, to the household's other machines", self.at),)
 
     def trust(self, authority: Path | None) -> ssl.SSLContext | None:
         """Return what a secure connection checks the server by; None for one in the clear.

@@ -4,21 +4,24 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Generic, TypeVar
 
-from memory.engine.interface import SUBSCRIPTION_CAPACITY, Message, Request, Subscription
+from memory.engine.interface import SUBSCRIPTION_CAPACITY, Message, Subscription
 from memory.errors import EngineFailure, EngineUnreachable
 
+T = TypeVar("T")
 
-class Waiting:
-    """A `Subscription` that its engine offers messages to."""
+
+class Waiting(Generic[T]):
+    """What came, messages (then it is a `Subscription`) or requests, in order, for one reader; its engine offers it."""
 
     def __init__(self, capacity: int = SUBSCRIPTION_CAPACITY) -> None:
         self.lost = 0
-        self._waiting: deque[Message] = deque()
+        self._waiting: deque[T] = deque()
         self._capacity = capacity
         self._arrived = asyncio.Event()
 
-    def offer(self, message: Message) -> None:
+    def offer(self, message: T) -> None:
         """Take a message without waiting; the oldest goes where there is no room."""
         if len(self._waiting) == self._capacity:
             self._waiting.popleft()
@@ -26,8 +29,8 @@ class Waiting:
         self._waiting.append(message)
         self._arrived.set()
 
-    async def __aiter__(self) -> AsyncIterator[Message]:
-        """Yield messages for ever."""
+    async def __aiter__(self) -> AsyncIterator[T]:
+        """Yield them for ever."""
         while True:
             while self._waiting:
                 yield self._waiting.popleft()
@@ -46,27 +49,6 @@ class Answering:
     async def answer(self, data: bytes) -> None:
         """Send an answer."""
         await self._send(data)
-
-
-class Requests:
-    """Requests that came and were not read yet: an iterator of them that its engine offers to."""
-
-    def __init__(self) -> None:
-        self._waiting: deque[Answering] = deque(maxlen=SUBSCRIPTION_CAPACITY)
-        self._arrived = asyncio.Event()
-
-    def offer(self, request: Answering) -> None:
-        """Take a request without waiting; the oldest goes where there is no room, and is never answered."""
-        self._waiting.append(request)
-        self._arrived.set()
-
-    async def __aiter__(self) -> AsyncIterator[Request]:
-        """Yield requests for ever."""
-        while True:
-            while self._waiting:
-                yield self._waiting.popleft()
-            self._arrived.clear()
-            await self._arrived.wait()
 
 
 @asynccontextmanager

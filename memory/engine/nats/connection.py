@@ -144,6 +144,15 @@ class Link:
                 async with asyncio.timeout(max(0.05, self._rest.rest)):
                     await self._connected.wait()
 
+    async def reach(self) -> Connection:
+        """Return a connection that stands, within `DEADLINE`. Raises `EngineUnreachable`, `EngineRefused`."""
+
+        async def itself(connection: Connection) -> Connection:
+            await asyncio.sleep(0)  # in which one that has just broken is seen to be
+            return connection
+
+        return await self.ask(itself, changes=False)
+
     async def ask(
         self, what: Callable[[Connection], Awaitable[T]], *, changes: bool = True, seconds: float = DEADLINE
     ) -> T:

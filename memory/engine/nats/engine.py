@@ -36,7 +36,6 @@ _SLOWER: Final = 1.35
 OLDEST: Final = (2, 10)
 """The first version of nats-server that can sync before it acknowledges."""
 
-SENDS: Final = "what is said, done and remembered, to the household's other machines"
 
 _NEARLY_FULL: Final = 0.9
 
@@ -121,7 +120,7 @@ class NatsEngine:
     @property
     def sends_to(self) -> tuple[SendsTo, ...]:
         """All of it goes to the one server."""
-        return (SendsTo(SENDS, self._server.at),)
+        return self._server.sends_to
 
     def inbox(self, name: str) -> NatsInbox:
         """Return the inbox of a name, the same each time."""
@@ -132,7 +131,7 @@ class NatsEngine:
 
     async def open(self) -> None:
         """Connect, and make what is missing."""
-        await self._link.ask(_nothing, changes=False)
+        await self._link.reach()
 
     async def close(self) -> None:
         """Let go of the connection."""
@@ -156,13 +155,13 @@ class NatsEngine:
 
     async def describe(self) -> str:
         """Return name, version and address."""
-        connection = await self._link.ask(_nothing, changes=False)
+        connection = await self._link.reach()
         return f"NATS {_version(connection)} at {self._server.url}"
 
     async def check(self) -> Sequence[str]:
         """Return what is wrong: version, room, and whether it syncs before it acknowledges."""
         try:
-            connection = await self._link.ask(_nothing, changes=False)
+            connection = await self._link.reach()
             account = await self._link.ask(lambda each: each.jetstream.account_info(), changes=False)
             return [*self._old(connection), *self._full(account), *await self._unsynced(connection)]
         except EngineFailure as failure:
@@ -200,8 +199,3 @@ class NatsEngine:
 def _version(connection: Connection) -> str:
     version = connection.client.connected_server_version
     return f"{version.major}.{version.minor}.{version.patch}"
-
-
-async def _nothing(connection: Connection) -> Connection:
-    await asyncio.sleep(0)
-    return connection

@@ -46,7 +46,7 @@ class NatsLog:
         require_word(id)
         require_record(record)
         headers = {Header.EXPECTED_LAST_SEQUENCE.value: str(after), _ID: id}
-        connection = await self._connection()
+        connection = await self._link.reach()
         if len(record) + _HEADERS > connection.client.max_payload:
             headers[_PARTS] = f"{after + 1}.{id}"
             try:
@@ -63,9 +63,6 @@ class NatsLog:
                 raise
             return await self._repeated(after, id)
         return acknowledged.seq
-
-    async def _connection(self) -> Connection:
-        return await self._link.ask(_itself, changes=False)
 
     async def _repeated(self, after: int, id: str) -> int:
         """Return the position when the record after `after` has this id, else raise `LogMoved`."""
@@ -181,7 +178,3 @@ class NatsLog:
                     await self._parts.delete(name)
         except EngineFailure as error:
             raise OutcomeUnknown(str(error)) from None
-
-
-async def _itself(connection: Connection) -> Connection:
-    return connection

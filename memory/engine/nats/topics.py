@@ -12,7 +12,7 @@ from nats.errors import Error
 from memory.engine.interface import DEADLINE, SUBSCRIPTION_CAPACITY, Message, Request, Subscription
 from memory.engine.names import require_dotted, require_message, require_pattern
 from memory.engine.nats.connection import Connection, Link
-from memory.engine.subscription import Answering, Requests, Waiting, first_answer, kept_up
+from memory.engine.subscription import Answering, Waiting, first_answer, kept_up
 from memory.errors import NobodyServes
 
 _NOBODY: Final = "503"
@@ -42,7 +42,7 @@ class NatsTopics:
     @asynccontextmanager
     async def subscribe(self, pattern: str, capacity: int = SUBSCRIPTION_CAPACITY) -> AsyncIterator[Subscription]:
         """Receive what is published."""
-        waiting = Waiting(capacity)
+        waiting = Waiting[Message](capacity)
 
         async def take(message: Msg) -> None:
             waiting.offer(Message(message.subject.removeprefix(self._published), message.data))
@@ -53,7 +53,7 @@ class NatsTopics:
     @asynccontextmanager
     async def serve(self, pattern: str) -> AsyncIterator[AsyncIterator[Request]]:
         """Receive requests."""
-        requests = Requests()
+        requests = Waiting[Answering]()
 
         async def take(message: Msg) -> None:
             async def answer(data: bytes) -> None:
@@ -95,7 +95,7 @@ class NatsTopics:
     async def ask(self, topic: str, data: bytes) -> AsyncIterator[Subscription]:
         """Send a request; the server says at once when nobody has subscribed to it."""
         require_message(data)
-        waiting = Waiting()
+        waiting = Waiting[Message]()
         nobody: list[Msg] = []
 
         async def take(message: Msg) -> None:

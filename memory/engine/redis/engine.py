@@ -18,7 +18,6 @@ from memory.errors import EngineFailure, EngineRefused
 OLDEST: Final = (7, 0)
 """The first version of Redis whose scripts and streams do what is asked of them here."""
 
-SENDS: Final = "what is said, done and remembered, to the household's other machines"
 
 _WANTED: Final = {
     "appendonly": ("yes", "keeps nothing over a restart"),
@@ -52,7 +51,7 @@ class RedisEngine:
     @property
     def sends_to(self) -> tuple[SendsTo, ...]:
         """All of it goes to the one server."""
-        return (SendsTo(SENDS, self._server.at),)
+        return self._server.sends_to
 
     def inbox(self, name: str) -> RedisInbox:
         """Return the inbox of a name, the same each time."""

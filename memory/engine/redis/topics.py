@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from memory.engine.interface import DEADLINE, SUBSCRIPTION_CAPACITY, Message, Request, Subscription
 from memory.engine.names import require_dotted, require_message, require_pattern
 from memory.engine.redis.connection import RedisLink
-from memory.engine.subscription import Answering, Requests, Waiting, first_answer, kept_up
+from memory.engine.subscription import Answering, Waiting, first_answer, kept_up
 from memory.errors import EngineUnreachable, NobodyServes
 
 
@@ -34,7 +34,7 @@ class RedisTopics:
     @asynccontextmanager
     async def subscribe(self, pattern: str, capacity: int = SUBSCRIPTION_CAPACITY) -> AsyncIterator[Subscription]:
         """Receive what is published."""
-        waiting = Waiting(capacity)
+        waiting = Waiting[Message](capacity)
 
         def take(channel: str, data: bytes) -> None:
             waiting.offer(Message(channel.removeprefix(self._published), data))
@@ -45,7 +45,7 @@ class RedisTopics:
     @asynccontextmanager
     async def serve(self, pattern: str) -> AsyncIterator[AsyncIterator[Request]]:
         """Receive requests, each with the channel of its answers before its first line break."""
-        requests = Requests()
+        requests = Waiting[Answering]()
 
         def take(channel: str, data: bytes) -> None:
             reply, _, asked = data.partition(b"\n")
@@ -63,7 +63,7 @@ class RedisTopics:
         """Send a request; Redis says to how many it was handed."""
         require_dotted(topic)
         require_message(data)
-        waiting = Waiting()
+        waiting = Waiting[Message]()
         reply = f"{self._replies}{secrets.token_hex(12)}"
 
         async with kept_up(self._keep(reply, lambda _, answer: waiting.offer(Message(topic, answer)))):

@@ -2,13 +2,14 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from msgspec import Struct
 
+from memory.graph.embedded.server import DATABASE
 from memory.graph.store import Login
 
 OK: Final = 200
@@ -29,27 +30,29 @@ class Answer(Struct, frozen=True):
             return ""
 
 
+class Address(Struct, frozen=True):
+    """Where the store's HTTP API is since its last start, and as whom to come."""
+
+    port: int
+    login: Login
+
+    @contextmanager
+    def open(self, seconds: float) -> Iterator["HttpClient"]:
+        """Give a client of one connection, made at the first request; each request may take so long."""
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=seconds)) as connection:
+            yield HttpClient(connection, self.login)
+
+
 class HttpClient:
     """One connection, blocking, for a worker thread; raises OSError and HTTPException when the store does not answer.
 
     After `begin` all that follows is one transaction until `rollback`.
     """
 
-    def __init__(self, port: int, database: str, login: Login, seconds: float) -> None:
+    def __init__(self, connection: HTTPConnection, login: Login) -> None:
         credentials = base64.b64encode(":".join(login or ()).encode()).decode()
         self._headers = {"Authorization": f"Basic {credentials}", "Content-Type": "application/json"}
-        self._database = database
-        self._connection = HTTPConnection("127.0.0.1", port, timeout=seconds)
-
-    def __enter__(self) -> Self:
-        """Connect at the first request."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the connection."""
-        self._connection.close()
+        self._connection = connection
 
     def begin(self) -> None:
         """Open a transaction."""
@@ -70,7 +73,7 @@ class HttpClient:
         return found
 
     def _post(self, verb: str, body: str) -> Answer:
-        self._connection.request("POST", f"/api/v1/{verb}/{self._database}", body.encode(), self._headers)
+        self._connection.request("POST", f"/api/v1/{verb}/{DATABASE}", body.encode(), self._headers)
         answer = self._connection.getresponse()
         if session := answer.headers.get("arcadedb-session-id"):
             self._headers["arcadedb-session-id"] = session

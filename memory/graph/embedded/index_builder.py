@@ -28,9 +28,9 @@ from memory.graph.dump.definitions import (
     names_index,
     queried_index,
 )
+from memory.graph.embedded.http_api import Address
 from memory.graph.embedded.indexes import (
     BUILD_SECONDS,
-    Address,
     VectorIndex,
     create,
     look,
@@ -96,7 +96,8 @@ class IndexBuilder(StoreIndexes):
         self._answers: dict[str, asyncio.Future[Made | GraphRefused]] = {}
         """What came of those that were wanted since the store started, for the calls that wait for it."""
         self._is_running = False
-        self._address: Address | None = None
+        self.address: Address | None = None
+        """Where the store's HTTP API is; None while it is down."""
         self._asked_at = clock()
         self._changes = 0
         """Nodes, labels and properties written since the last look."""
@@ -126,12 +127,12 @@ class IndexBuilder(StoreIndexes):
     def started(self, at: Address) -> None:
         """Take note that the store has started: what was not on the disk is lost."""
         self.stopped()
-        self._address = at
+        self.address = at
         self._look()
 
     def stopped(self) -> None:
         """Take note that the store is gone, and what was under way with it."""
-        self._address = None
+        self.address = None
         self._answers.clear()
         self._leave(self._progress)
 
@@ -140,11 +141,6 @@ class IndexBuilder(StoreIndexes):
         self._changes += counters["nodesCreated"] + counters["propertiesSet"] + counters["labelsAdded"]
         if self._changes >= MANY_CHANGES:
             self._look()
-
-    @property
-    def address(self) -> Address | None:
-        """Where the store's HTTP API is; None while it is down."""
-        return self._address
 
     @property
     def states(self) -> dict[str, str]:
@@ -183,7 +179,7 @@ class IndexBuilder(StoreIndexes):
         Raises `GraphRefused`, `GraphUnavailable` before anything happened, `CommitUncertain` when nobody knows.
         """
         await self._until_free()
-        name, began, at = wanted.known_as, self._clock(), self._address
+        name, began, at = wanted.known_as, self._clock(), self.address
         if at is None:
             raise GraphUnavailable("the memory is not available now: try again later")
         try:
@@ -239,7 +235,7 @@ class IndexBuilder(StoreIndexes):
 
     async def _settle(self) -> None:
         """Make what is wanted, and warm what is cold; a store that goes away is looked at when it is back."""
-        at, self._changes = self._address, 0
+        at, self._changes = self.address, 0
         if at is None:
             self._leave(self._progress)  # the next start looks at the file
             return
@@ -248,7 +244,7 @@ class IndexBuilder(StoreIndexes):
             await self._warm_all(at)
         except (OSError, HTTPException, ValueError, KeyError) as error:
             self._leave(self._in(Stage.WAITING, Stage.MAKING, Stage.BUILDING))
-            if self._address is at:  # else the store was stopped meanwhile, on purpose
+            if self.address is at:  # else the store was stopped meanwhile, on purpose
                 log.warning("graph_indexes_not_warmed", reason=str(error))
 
     async def _make_all(self, at: Address) -> None:

@@ -11,10 +11,9 @@ from msgspec import Struct
 
 from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable
 from memory.graph.dump.definitions import IndexDefinition
-from memory.graph.embedded.http_api import OK, HttpClient
+from memory.graph.embedded.http_api import OK, Address
 from memory.graph.embedded.refusals import check_label_free, free_name
-from memory.graph.embedded.server import DATABASE
-from memory.graph.store import Login, Made, VectorOptions
+from memory.graph.store import Made, VectorOptions
 
 BUILD_SECONDS: Final = 3600.0
 """For one index to be built, in the background."""
@@ -29,18 +28,6 @@ date by the store itself, beside the questions (its ASYNC_REBUILD_MIN_GRAPH_SIZE
 _THERE: Final = ("already exists", "existent index")
 _TIME_LIMIT: Final = "command.timeout"
 _NEAREST: Final = "CALL db.index.vector.queryNodes($name, 1, $vector) YIELD score RETURN score"
-
-
-class Address(Struct, frozen=True):
-    """Where the store's HTTP API is since its last start, and as whom to come."""
-
-    port: int
-    login: Login
-    """One that may change indexes."""
-
-    def open(self, seconds: float) -> HttpClient:
-        """Connect; each request may take so long."""
-        return HttpClient(self.port, DATABASE, self.login, seconds)
 
 
 class VectorIndex(Struct, frozen=True):

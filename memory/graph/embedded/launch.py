@@ -13,8 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from memory.graph.embedded import server
-from memory.graph.embedded.indexes import Address
-from memory.graph.embedded.refusals import Explainer
+from memory.graph.embedded.http_api import Address
 from memory.graph.store import Endpoint
 
 LAST_WORDS: Final = 8_192
@@ -139,7 +138,6 @@ class RunningStore(Struct, frozen=True):
 
     child: Child
     endpoint: Endpoint
-    explainer: Explainer
     address: Address
     """Of its HTTP API."""
 
@@ -179,7 +177,6 @@ async def launch(folder: Path, options: LaunchOptions, seconds: float) -> Runnin
     return RunningStore(
         child,
         Endpoint(f"bolt://127.0.0.1:{bolt}", server.DATABASE, *logins),
-        Explainer(http, server.DATABASE),
         Address(http, logins[1]),
     )
 

@@ -7,10 +7,12 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from memory.errors import GraphRefused, TooLarge
 from memory.graph.cypher import Statement
 from memory.graph.dump.definitions import definition
-from memory.graph.embedded.http_api import OK, HttpClient
+from memory.graph.embedded.http_api import OK, Address, HttpClient
 from memory.graph.store import Refused
 
 SECONDS: Final = 5.0
@@ -90,32 +92,27 @@ def check_names_apart(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         )
 
 
-class Explainer:
-    """Repeats a refused statement in a transaction that is always rolled back, and returns the whole message."""
+async def explained(given: Refused, at: Address) -> GraphRefused:
+    """Return a refusal with the store's detailed message, without the statement it repeats.
 
-    def __init__(self, port: int, database: str) -> None:
-        self._port = port
-        self._database = database
+    The statement is repeated for it in a transaction that is always rolled back; one that ran for a while is not: what
+    ends so is most often too large.
+    """
+    detail = await asyncio.to_thread(_detail, given, at) if given.seconds < QUICK_SECONDS else ""
+    if not detail or _OUT_OF_MEMORY in detail:
+        return TooLarge(
+            "the statement needs more than it may have, or the store would not say what is wrong with it; "
+            "nothing was changed: do it in smaller steps"
+        )
+    return refused(detail)
 
-    async def explained(self, given: Refused) -> GraphRefused:
-        """Return the refusal with the store's detailed message, without the statement it repeats.
 
-        A statement that ran for a while is not run again: what ends so is most often too large.
-        """
-        detail = await asyncio.to_thread(self._ask, given) if given.seconds < QUICK_SECONDS else ""
-        if not detail or _OUT_OF_MEMORY in detail:
-            return TooLarge(
-                "the statement needs more than it may have, or the store would not say what is wrong with it; "
-                "nothing was changed: do it in smaller steps"
-            )
-        return refused(detail)
-
-    def _ask(self, given: Refused) -> str:
-        try:
-            with HttpClient(self._port, self._database, given.login, SECONDS) as client:
-                client.begin()
-                answer = client.command("opencypher", given.cypher, dict(given.params))
-                client.rollback()
-                return answer.detail
-        except (OSError, HTTPException, TypeError, ValueError):
-            return ""
+def _detail(given: Refused, at: Address) -> str:
+    try:
+        with replace(at, login=given.login).open(SECONDS) as client:
+            client.begin()
+            answer = client.command("opencypher", given.cypher, dict(given.params))
+            client.rollback()
+            return answer.detail
+    except (OSError, HTTPException, TypeError, ValueError):
+        return ""

@@ -25,6 +25,7 @@ from memory.graph.embedded.folder import note_lookups
 from memory.graph.embedded.index_builder import IndexBuilder, within
 from memory.graph.embedded.indexes import create, free_name_at
 from memory.graph.embedded.launch import LaunchFailed, LaunchOptions, RunningStore, launch
+from memory.graph.embedded.refusals import explained
 from memory.graph.store import Endpoint, Made, Refused, Store
 
 START_SECONDS: Final = 45.0
@@ -271,7 +272,7 @@ class EmbeddedStore(Store):
         """Return what was wrong: some of the store's messages over Bolt leave it out, those over HTTP do not."""
         if self._serving is None or not refused.message.startswith(self.dialect.unexplained):
             return GraphRefused(refused.message)
-        return await self._serving.explainer.explained(refused)
+        return await explained(refused, self._serving.address)
 
     def shim(self, statement: Statement) -> Callable[[], Awaitable[Made]] | None:
         """Return what makes an index, or drops one that waits to be made; else None.

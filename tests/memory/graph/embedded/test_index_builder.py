@@ -18,8 +18,9 @@ from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
 from memory.graph.dump.definitions import IndexDefinition, WantedIndexes, definition
 from memory.graph.dump.dump import read_dump, write_dump
+from memory.graph.embedded.http_api import Address
 from memory.graph.embedded.index_builder import LONGEST_WAIT, MANY_CHANGES, MANY_NODES, QUIET_SECONDS, IndexBuilder
-from memory.graph.embedded.indexes import QUICK, Address
+from memory.graph.embedded.indexes import QUICK
 from memory.graph.embedded.server import vector_arithmetic
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph

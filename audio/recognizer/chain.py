@@ -18,7 +18,7 @@ from audio.egress import SendsTo
 from audio.errors import AudioError, RecognitionFailed, RecognizerAbsent
 from audio.interfaces import Recognizer, RemoteRecognizer
 from audio.speech import Transcript, Utterance
-from audio.turns.evidence import Evidence, is_to_be_heard_again, letters_of, sounds_like_speech
+from audio.turns.evidence import is_to_be_heard_again, sounds_like_speech
 
 log = structlog.get_logger()
 
@@ -179,7 +179,7 @@ class RecognizerChain:
                 heard = self._ask(member, utterance)
             except AudioError:
                 continue
-            if heard.text and not is_doubtful(heard, utterance):
+            if heard.text and not is_to_be_heard_again(heard, utterance):
                 return heard
             if not sounds_like_speech(utterance):
                 return heard
@@ -247,20 +247,6 @@ async def _connected(engine: RemoteRecognizer) -> None:
         await _within(CONNECT_SECONDS, engine.connect())
     except TimeoutError as error:
         raise RecognitionFailed(f"{engine.name} took no connection within {CONNECT_SECONDS:.1f} s") from error
-
-
-def is_doubtful(heard: Transcript, utterance: Utterance) -> bool:
-    """Say whether the words' own figures speak against them: hardly likely, repeated, too many or too few."""
-    told = heard.evidence
-    return is_to_be_heard_again(
-        Evidence(
-            speech_seconds=utterance.speech_seconds,
-            letters=letters_of(heard.text),
-            avg_logprob=told.get("avg_logprob"),
-            no_speech_prob=told.get("no_speech_prob"),
-            compression_ratio=told.get("compression_ratio"),
-        )
-    )
 
 
 def _with_ratio(heard: Transcript) -> Transcript:

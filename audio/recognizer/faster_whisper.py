@@ -16,7 +16,7 @@ from audio.errors import ModelDamaged, ModelNotFound, RecognitionFailed
 from audio.pcm import SAMPLE_RATE, Samples, to_float
 from audio.recognizer.models.catalog import check_model_folder
 from audio.speech import Transcript, Utterance
-from audio.turns.evidence import FIRST_SYLLABIC, Evidence, is_to_be_heard_again, letters_of
+from audio.turns.evidence import FIRST_SYLLABIC, is_to_be_heard_again
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
@@ -318,16 +318,7 @@ def _load(folder: Path, threads: int, language: str | None) -> "WhisperModel":
 
 def _is_to_be_retried(heard: Transcript, utterance: Utterance) -> bool:
     """Say whether what the short window gave is nothing, or has anything in its own figures against it."""
-    if not heard.text:
-        return True
-    figures = Evidence(
-        speech_seconds=utterance.speech_seconds,
-        letters=letters_of(heard.text),
-        avg_logprob=heard.evidence.get("avg_logprob"),
-        no_speech_prob=heard.evidence.get("no_speech_prob"),
-        compression_ratio=heard.evidence.get("compression_ratio"),
-    )
-    return is_to_be_heard_again(figures)
+    return not heard.text or is_to_be_heard_again(heard, utterance)
 
 
 def _is_surer(named: Transcript, heard: Transcript) -> bool:

@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from audio.speech import RecognizedTurn, Utterance
+from audio.speech import RecognizedTurn, Transcript, Utterance
 
 FIRST_SYLLABIC: Final = "\u2e80"
 """The first of the characters (Chinese, Japanese, Korean) that each stand for a syllable; Unicode's CJK radicals."""
@@ -172,8 +172,19 @@ def sounds_like_speech(utterance: Utterance) -> bool:
     return is_clear and utterance.echo_suspicion < LITTLE_ECHO
 
 
-def is_to_be_heard_again(evidence: Evidence) -> bool:
-    """Whether the recognizer's own figures speak against its words, so that another try may do better."""
+def is_to_be_heard_again(heard: Transcript, utterance: Utterance) -> bool:
+    """Whether the words' own figures speak against them, so that another try may do better.
+
+    They are hardly likely, repeated, too many or too few.
+    """
+    told = heard.evidence
+    evidence = Evidence(
+        speech_seconds=utterance.speech_seconds,
+        letters=letters_of(heard.text),
+        avg_logprob=told.get("avg_logprob"),
+        no_speech_prob=told.get("no_speech_prob"),
+        compression_ratio=told.get("compression_ratio"),
+    )
     is_cut = 0.0 < (evidence.letters_per_second or 0.0) < LEAST_LETTERS
     return is_cut or bool(_impossible(evidence)) or any(said <= -0.5 for said in _of_words(evidence).values())
 

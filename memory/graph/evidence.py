@@ -5,7 +5,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -32,7 +32,6 @@ NEAR: Final = 0.95
 SHOWN: Final = 3
 """Values by which a node is shown."""
 
-_Named: TypeAlias = "defaultdict[tuple[str, ...], list[Node]]"
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WORD: Final = re.compile(r"\w+")

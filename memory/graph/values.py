@@ -3,7 +3,7 @@
 import base64
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from neo4j import graph, spatial, time
@@ -26,8 +26,13 @@ def plain(value: object, longest_vector: int = LONGEST_VECTOR) -> Json:
     match value:
         case None | bool() | int() | str():
             return value
-        case graph.Node() | graph.Relationship() | graph.Path():
+        case graph.Node() | graph.Relationship():
             return _entity(value, longest_vector)
+        case graph.Path():
+            return {
+                "nodes": [_entity(node, longest_vector) for node in value.nodes],
+                "relationships": [_entity(each, longest_vector) for each in value.relationships],
+            }
         case list():
             return _list(value, longest_vector)
         case Mapping():
@@ -56,39 +61,18 @@ def _list(values: list[object], longest_vector: int) -> Json:
     return [plain(item, longest_vector) for item in values]
 
 
-def _entity(value: graph.Node | graph.Relationship | graph.Path, longest_vector: int) -> Json:
-    match value:
-        case graph.Node():
-            return _node(value, longest_vector)
-        case graph.Relationship():
-            return _relationship(value, longest_vector)
+def _entity(value: graph.Node | graph.Relationship, longest_vector: int) -> Json:
+    properties: Json = {key: plain(each, longest_vector) for key, each in sorted(value.items())}
+    if isinstance(value, graph.Node):
+        return {"elementId": value.element_id, "labels": [*sorted(value.labels)], "properties": properties}
+    start, end = (None if each is None else each.element_id for each in value.nodes)
     return {
-        "nodes": [_node(node, longest_vector) for node in value.nodes],
-        "relationships": [_relationship(relationship, longest_vector) for relationship in value.relationships],
+        "elementId": value.element_id,
+        "type": value.type,
+        "start": start,
+        "end": end,
+        "properties": properties,
     }
-
-
-def _node(node: graph.Node, longest_vector: int) -> Json:
-    return {
-        "elementId": node.element_id,
-        "labels": [*sorted(node.labels)],
-        "properties": _properties(node.items(), longest_vector),
-    }
-
-
-def _relationship(relationship: graph.Relationship, longest_vector: int) -> Json:
-    start, end = relationship.nodes
-    return {
-        "elementId": relationship.element_id,
-        "type": relationship.type,
-        "start": None if start is None else start.element_id,
-        "end": None if end is None else end.element_id,
-        "properties": _properties(relationship.items(), longest_vector),
-    }
-
-
-def _properties(items: Iterable[tuple[str, object]], longest_vector: int) -> dict[str, Json]:
-    return {key: plain(value, longest_vector) for key, value in sorted(items)}
 
 
 def _short(moment: str) -> str:

@@ -6,7 +6,6 @@ from math import inf, log10, sqrt
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.interfaces import Recallable, VoiceDetector
@@ -22,35 +21,37 @@ PRE_ROLL_CHUNKS: Final = 8
 SMOOTHING: Final = 0.3
 """Share of a new chunk in the short-time level, which rises with a weak voice before any one chunk stands out."""
 
+MARGIN_DB: Final = 1.5
+"""A chunk so much above the background's level is looked at by the detector ... (This and what follows is tuned on 41
+clips in five noises at 20, 10, 5 and 0 dB: none was lost.)"""
+
+MARGIN_DEVIATIONS: Final = 4.0
+"""... or, where that is more, so many of its own deviations: a narrow hum fluctuates more than rain."""
+
+WIDEST_DB: Final = 4.0
+"""A band in which that comes to more is unsteady; with none steady (music, talk) the gate stays open."""
+
+CALM_PROBABILITY: Final = 0.1
+"""The detector has to say less than this for a chunk to count as background."""
+
+CALM_CHUNKS: Final = round(0.8 / CHUNK_SECONDS)
+"""And that for so long (0.8 s) before the gate closes; the gaps between words are shorter."""
+
+LEARNING: Final = 0.05
+"""Share of a new chunk in the background's level: another one is learnt within a second or two."""
+
+LEARNING_UNASKED: Final = 0.01
+"""The same for its deviation while the gate is closed: a voice just under the margin must not widen it."""
+
 Levels: TypeAlias = tuple[float, float, float]
 """Of one chunk in three bands, dB above one step of the converter: all below 2 kHz; the same with rumble and hum (under
 300 Hz) damped; mostly what is above 2 kHz."""
 
 
-class GateSettings(Struct, frozen=True):
-    """When a chunk is plainly background. Tuned on 41 clips in five noises at 20, 10, 5 and 0 dB: none was lost."""
-
-    margin_db: float = 1.5
-    """A chunk so much above the background's level is looked at by the detector ..."""
-    margin_deviations: float = 4.0
-    """... or, where that is more, so many of its own deviations: a narrow hum fluctuates more than rain."""
-    widest_db: float = 4.0
-    """A band in which that comes to more is unsteady; with none steady (music, talk) the gate stays open."""
-    calm_probability: float = 0.1
-    """The detector has to say less than this for a chunk to count as background."""
-    calm_seconds: float = 0.8
-    """And that for so long before the gate closes; the gaps between words are shorter."""
-    learning: float = 0.05
-    """Share of a new chunk in the background's level: another one is learnt within a second or two."""
-    learning_unasked: float = 0.01
-    """The same for its deviation while the gate is closed: a voice just under the margin must not widen it."""
-
-
 class _Background:
     """Level and deviation (dB) of what the detector calls no speech, in one band."""
 
-    def __init__(self, settings: GateSettings) -> None:
-        self._settings = settings
+    def __init__(self) -> None:
         self._mean = 0.0
         self._variance = inf
         self._chunks = 0
@@ -61,12 +62,12 @@ class _Background:
         """Decibels above its mean at which a chunk no longer is background."""
 
     def _wide(self) -> float:
-        return max(self._settings.margin_db, self._settings.margin_deviations * sqrt(self._variance))
+        return max(MARGIN_DB, MARGIN_DEVIATIONS * sqrt(self._variance))
 
     @property
     def is_steady(self) -> bool:
         """Whether speech can be told from it by the level."""
-        return self._margin <= self._settings.widest_db
+        return self._margin <= WIDEST_DB
 
     def state(self) -> tuple[float, ...]:
         """Return all that was learnt."""
@@ -87,12 +88,12 @@ class _Background:
         """Take the level (dB) of a chunk that is background: the detector said so, or was not asked."""
         self._chunks += 1
         if self._chunks == 1:
-            self._mean, self._variance = level, self._settings.widest_db**2
+            self._mean, self._variance = level, WIDEST_DB**2
         else:
-            settings, above = self._settings, level - self._mean
+            above = level - self._mean
             alike = 1.0 / self._chunks  # the first ones count alike
-            self._mean += max(settings.learning, alike) * above
-            share = max(settings.learning if was_asked else settings.learning_unasked, alike)
+            self._mean += max(LEARNING, alike) * above
+            share = max(LEARNING if was_asked else LEARNING_UNASKED, alike)
             self._variance += share * (above * above - self._variance)
         self._margin = self._wide()
 
@@ -105,10 +106,8 @@ class EnergyGate:
     its state is what it would have been; the chunk that opened is answered by the detector.
     """
 
-    def __init__(self, detector: VoiceDetector, settings: GateSettings | None = None) -> None:
+    def __init__(self, detector: VoiceDetector) -> None:
         self._detector = detector
-        self._settings = settings or GateSettings()
-        self._calm_chunks = round(self._settings.calm_seconds / CHUNK_SECONDS)
         self._skipped: deque[Samples] = deque(maxlen=PRE_ROLL_CHUNKS)
         self._bands = self._unknown()
         self._calm = 0
@@ -119,7 +118,7 @@ class EnergyGate:
     @property
     def is_open(self) -> bool:
         """Whether the detector is asked for every chunk."""
-        return self._calm < self._calm_chunks
+        return self._calm < CALM_CHUNKS
 
     def probability(self, samples: Samples) -> float:
         """Return the probability of speech in [0, 1] for one chunk of 512 samples at 16 kHz."""
@@ -133,7 +132,7 @@ class EnergyGate:
             self._catch_up()
         self.asked += 1
         probability = self._detector.probability(samples)
-        is_background = probability < self._settings.calm_probability
+        is_background = probability < CALM_PROBABILITY
         if is_background:
             self._learn(levels, was_asked=True)
         self._calm = self._calm + 1 if is_calm and is_background else 0
@@ -163,7 +162,7 @@ class EnergyGate:
         self._skipped = deque(skipped.reshape(-1, CHUNK_SAMPLES), PRE_ROLL_CHUNKS)
 
     def _unknown(self) -> list[_Background]:
-        return [_Background(self._settings) for _ in range(3)]
+        return [_Background() for _ in range(3)]
 
     def _holds(self, levels: Levels) -> bool:
         """Return whether every band is at its background and one of them is steady; all follow the level."""

@@ -23,7 +23,7 @@ from audio.interfaces import Recognizer, TurnObserver, VoiceDetector, always_awa
 from audio.pcm import CHUNK_SECONDS, AudioChunk
 from audio.recognizer.wrapped import WrappedRecognizer
 from audio.speech import RecognizedTurn, Transcript, Utterance
-from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import REFUSED, evidence_guard
 from audio.turns.listener import NO_WORDS, Listener, Surroundings
 from memory.json_value import Json
@@ -179,7 +179,7 @@ class _Replay:
         self._listener = Listener(
             self,
             detector,
-            Endpointer(EndpointerSettings(commit_seconds=ears.commit_silence)),
+            Endpointer(ears.commit_silence),
             self._paced,
             self._outcome,
             Surroundings(echo=self),

@@ -38,7 +38,7 @@ from audio.recognizer.wrapped import WrappedRecognizer
 from audio.reflexes.words import asked
 from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.activity import SpeechActivity
-from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import FAILED, NO_WORDS, REFLEX, TOO_SHORT, Listener, Surroundings
 from memory.json_value import Json
@@ -193,10 +193,6 @@ class PlaceEars:
         listener.observe(*self._standing.observers, *observers, self._suppressed)
         return listener
 
-    @property
-    def _settings(self) -> EndpointerSettings:
-        return EndpointerSettings(commit_seconds=self._shared.commit_silence)
-
     async def file(self, event: Event) -> None:
         """Put an event into the mailbox, as a `Filing`; whoever spoke is told that it was understood, or why not."""
         self._newest = event.id
@@ -339,7 +335,7 @@ class RemoteEars(PlaceEars, TurnObserver):
         return reason
 
     async def _listen(self, microphone: RemoteMicrophone) -> None:
-        endpointer = Endpointer(self._settings)
+        endpointer = Endpointer(self._shared.commit_silence)
         listener = self._listener(microphone, self._over_reply, endpointer, self._interruption, self)
         listener.watch(self._interruption)
         async with asyncio.TaskGroup() as group:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples, rms_dbfs
 from audio.speech import RecognizedTurn, Utterance
-from audio.turns.endpointer import Committed, Dropped, Endpointer, EndpointerSettings, Signal, Started
+from audio.turns.endpointer import COMMIT_SECONDS, Committed, Dropped, Endpointer, Signal, Started
 from audio.turns.turn import Turn
 
 IN_ONE_SECONDS: Final = 28.0
@@ -23,9 +23,8 @@ def utterances_in(samples: Samples, detector: VoiceDetector, began: float) -> li
     `began` are the seconds on the clock of its first sample.
     """
     is_short = len(samples) / SAMPLE_RATE <= IN_ONE_SECONDS
-    usual = EndpointerSettings()
-    settings = replace(usual, commit_seconds=math.inf if is_short else usual.commit_seconds)
-    endpointer, turn, found = Endpointer(settings), Turn(), list[Utterance]()
+    endpointer = Endpointer(math.inf if is_short else COMMIT_SECONDS)
+    turn, found = Turn(), list[Utterance]()
 
     def handle(signals: tuple[Signal, ...]) -> None:
         for signal in signals:
@@ -33,7 +32,7 @@ def utterances_in(samples: Samples, detector: VoiceDetector, began: float) -> li
                 case Started():
                     turn.begin()
                 case Committed():
-                    found.append(turn.so_far(signal, settings.soft_end_seconds))
+                    found.append(turn.so_far(signal))
                     turn.drop(signal.ended_at)
                 case Dropped():
                     turn.drop(signal.ended_at)

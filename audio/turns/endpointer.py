@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from audio.pcm import CHUNK_SECONDS
-from audio.turns.turn import Span
+from audio.turns.turn import SOFT_END_SECONDS, Span
 
 SPEECH_BEGINS: Final = 0.5
 """Probability of speech from which a chunk begins it (upstream Silero's `VADIterator` threshold)."""
@@ -14,28 +14,21 @@ SPEECH_BEGINS: Final = 0.5
 SPEECH_GOES_ON: Final = 0.35
 """Probability from which a chunk goes on with speech under way (upstream: 0.15 under the threshold)."""
 
+ONSET_SECONDS: Final = 0.064
+"""Speech that begins a turn: two chunks, as a single one is as often a click."""
+
+COMMIT_SECONDS: Final = 0.7
+"""Silence after which the turn is over, unless words or voice say otherwise (`Endpointer.commit_after`)."""
+
+LEAST_SPEECH_SECONDS: Final = 0.16
+"""An utterance with less speech is dropped: a cough, a door."""
+
+LONGEST_SECONDS: Final = 29.0
+"""A turn is cut here, and goes on as the next one: with the pre-roll it fills Whisper's window of 30 s. Of what is
+longer Whisper decodes the rest by itself, and invents words for it."""
+
 _ROUNDING: Final = 1e-9
 """Seconds by which sums of chunk lengths may miss a bound that they reach."""
-
-
-class EndpointerSettings(Struct, frozen=True):
-    """When speech counts as begun, paused and over."""
-
-    onset_probability: float = SPEECH_BEGINS
-    """At least this begins speech."""
-    release_probability: float = SPEECH_GOES_ON
-    """Below this it pauses."""
-    onset_seconds: float = 0.064
-    """Two chunks: a single one is as often a click."""
-    soft_end_seconds: float = 0.2
-    """Silence after which recognition may begin; speech may still go on."""
-    commit_seconds: float = 0.7
-    """Silence after which the turn is over, unless words or voice say otherwise (`Endpointer.commit_after`)."""
-    least_speech_seconds: float = 0.16
-    """An utterance with less speech is dropped: a cough, a door."""
-    longest_seconds: float = 29.0
-    """A turn is cut here, and goes on as the next one: with the pre-roll it fills Whisper's window of 30 s. Of what is
-    longer Whisper decodes the rest by itself, and invents words for it."""
 
 
 class Started(Struct, frozen=True):
@@ -83,13 +76,15 @@ class _State(Enum):
 class Endpointer:
     """The state machine: takes every chunk in order, and answers with what it decides."""
 
-    def __init__(self, settings: EndpointerSettings | None = None) -> None:
-        self.settings = settings or EndpointerSettings()
+    def __init__(self, commit_seconds: float = COMMIT_SECONDS, longest_seconds: float = LONGEST_SECONDS) -> None:
+        self.commit_seconds = commit_seconds
+        """Silence after which a turn is over where nothing else is said of its pause."""
+        self._longest_seconds = longest_seconds
         self._reset()
 
     def _reset(self) -> None:
         self._state = _State.SILENCE
-        self._commit_seconds = self.settings.commit_seconds
+        self._commit_seconds = self.commit_seconds
         """Silence that ends this turn."""
         self._onset_at: float | None = None
         """Where the chunks above the onset began, while they are too few for speech to have begun."""
@@ -133,7 +128,7 @@ class Endpointer:
         if is_speech:
             self._add(probability)
             self._ended_at = ended_at
-        if ended_at - self._started_at >= self.settings.longest_seconds:
+        if ended_at - self._started_at >= self._longest_seconds:
             return self._end(ended_at)
         return self._go_on(started_at) if is_speech else self._fall_silent(ended_at)
 
@@ -146,8 +141,7 @@ class Endpointer:
 
     def _threshold(self) -> float:
         """Return the probability from which a chunk of the turn is speech: less while speech is under way."""
-        in_speech = self._state is _State.SPEECH
-        return self.settings.release_probability if in_speech else self.settings.onset_probability
+        return SPEECH_GOES_ON if self._state is _State.SPEECH else SPEECH_BEGINS
 
     def _add(self, probability: float) -> None:
         """Count a chunk of speech."""
@@ -155,12 +149,12 @@ class Endpointer:
         self._probabilities += probability
 
     def _wait_for_speech(self, probability: float, started_at: float) -> tuple[Signal, ...]:
-        if probability < self.settings.onset_probability:
+        if probability < SPEECH_BEGINS:
             self._onset_at, self._speech_seconds, self._probabilities = None, 0.0, 0.0
             return ()
         self._onset_at = started_at if self._onset_at is None else self._onset_at
         self._add(probability)
-        if self._speech_seconds + _ROUNDING < self.settings.onset_seconds:
+        if self._speech_seconds + _ROUNDING < ONSET_SECONDS:
             return ()
         self._state = _State.SPEECH
         self._started_at, self._ended_at = self._onset_at, started_at + CHUNK_SECONDS
@@ -169,14 +163,14 @@ class Endpointer:
     def _go_on(self, started_at: float) -> tuple[Signal, ...]:
         was_paused = self._state is _State.PAUSE
         self._state = _State.SPEECH
-        self._commit_seconds = self.settings.commit_seconds
+        self._commit_seconds = self.commit_seconds
         return (Resumed(started_at),) if was_paused else ()
 
     def _fall_silent(self, now: float) -> tuple[Signal, ...]:
         silence = now - self._ended_at + _ROUNDING
         if silence >= self._commit_seconds:
             return self._end(now)
-        if self._state is _State.SPEECH and silence >= self.settings.soft_end_seconds:
+        if self._state is _State.SPEECH and silence >= SOFT_END_SECONDS:
             self._state = _State.PAUSE
             return (SoftEnd(self._ended_at),)
         return ()
@@ -185,5 +179,5 @@ class Endpointer:
         speech = self._speech_seconds
         turn = Committed(self._started_at, self._ended_at, speech, now, self._probability)
         self._reset()
-        is_long_enough = speech + _ROUNDING >= self.settings.least_speech_seconds
+        is_long_enough = speech + _ROUNDING >= LEAST_SPEECH_SECONDS
         return (turn if is_long_enough else Dropped(speech, turn.ended_at),)

@@ -29,7 +29,17 @@ from audio.turns.completeness import (
     commit_silence,
     completeness_of,
 )
-from audio.turns.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
+from audio.turns.endpointer import (
+    LEAST_SPEECH_SECONDS,
+    SPEECH_GOES_ON,
+    Committed,
+    Dropped,
+    Endpointer,
+    Resumed,
+    Signal,
+    SoftEnd,
+    Started,
+)
 from audio.turns.foreground import Foreground
 from audio.turns.surroundings import NoEcho, Surroundings
 from audio.turns.turn import Span, Turn
@@ -265,7 +275,7 @@ class Listener:
     def _cut(self, chunk: AudioChunk, probability: float) -> None:
         """Let the endpointer decide on a chunk; keep it for the open turn, or as pre-roll of the next one."""
         level = rms_dbfs(chunk.samples)
-        is_speech = probability >= self._endpointer.settings.release_probability
+        is_speech = probability >= SPEECH_GOES_ON
         if self._foreground.is_background(level, is_speech=is_speech, is_in_turn=self._endpointer.is_in_turn):
             probability = 0.0
         signals = self._endpointer.process(probability, chunk.started_at)
@@ -299,15 +309,13 @@ class Listener:
     def _look_ahead(self) -> None:
         self._voice, self._is_judged = 0.0, False
         span = self._endpointer.turn_so_far(self._now)
-        is_speech = span.speech_seconds >= self._endpointer.settings.least_speech_seconds
-        if is_speech and self._recognition.look_ahead(self._so_far(span)):
+        if span.speech_seconds >= LEAST_SPEECH_SECONDS and self._recognition.look_ahead(self._so_far(span)):
             # Before its words are known nobody could get the turn anyway: they decide when it ends.
             self._endpointer.commit_after(LONGEST_SILENCE)
         self._judge_partial_words()
 
     def _so_far(self, span: Span) -> Utterance:
-        suspicion = self._echo.suspicion(span.started_at, span.ended_at)
-        return self._turn.so_far(span, self._endpointer.settings.soft_end_seconds, suspicion)
+        return self._turn.so_far(span, self._echo.suspicion(span.started_at, span.ended_at))
 
     def _commit(self, signal: Committed) -> None:
         self._following.end()
@@ -340,8 +348,7 @@ class Listener:
         """Let words that were followed end the pause, where they are a whole sentence and no others are known yet."""
         completeness = self._completeness_so_far()
         if not self._is_judged and completeness in {Completeness.WHOLE, Completeness.FINISHED}:
-            neutral = self._endpointer.settings.commit_seconds
-            self._endpointer.commit_after(commit_silence(completeness, self._voice, neutral))
+            self._end_after(completeness, self._voice)
 
     def _completeness_so_far(self) -> Completeness:
         words = self._following.words
@@ -350,8 +357,10 @@ class Listener:
     def _decide(self, utterance: Utterance, completeness: Completeness, voice: float) -> None:
         """Set the silence that ends the turn, unless speech went on since."""
         if self._endpointer.turn_so_far(self._now).ended_at == utterance.ended_at:
-            neutral = self._endpointer.settings.commit_seconds
-            self._endpointer.commit_after(commit_silence(completeness, voice, neutral))
+            self._end_after(completeness, voice)
+
+    def _end_after(self, completeness: Completeness, voice: float) -> None:
+        self._endpointer.commit_after(commit_silence(completeness, voice, self._endpointer.commit_seconds))
 
     def _tell_words_so_far(self, heard: RecognizedTurn) -> None:
         text, language = heard.transcript.text, heard.transcript.language

@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from audio.pcm import SAMPLE_RATE, Samples
+from audio.turns.turn import SOFT_END_SECONDS
 
 Track: TypeAlias = NDArray[np.float32]
 """One value a frame, float32, shape (n,)."""
@@ -37,9 +38,6 @@ SECONDS: Final = 2.4
 
 LEAST_SECONDS: Final = 0.35
 """Of sound, the silence included; in less no syllable has room."""
-
-SILENCE_SECONDS: Final = 0.2
-"""After the last chunk of speech (`EndpointerSettings.soft_end_seconds`)."""
 
 HOP: Final = 160
 """Samples from one frame to the next; of the pitch every second one is looked at."""
@@ -84,7 +82,7 @@ class Prosody(Struct, frozen=True):
 def ending_heard(samples: Samples, began: float) -> float:
     """Return the evidence that a voice has ended: above 0 it has, below 0 it goes on, 0 when nothing can be said.
 
-    `samples` (int16, shape (n,), 16 kHz) are a turn and at least `SILENCE_SECONDS` after it, `began` is where in them
+    `samples` (int16, shape (n,), 16 kHz) are a turn and at least `SOFT_END_SECONDS` after it, `began` is where in them
     it began (s). Takes some milliseconds; for a worker thread.
     """
     prosody = prosody_of(samples, began)
@@ -93,13 +91,13 @@ def ending_heard(samples: Samples, began: float) -> float:
 
 def prosody_of(samples: Samples, began: float) -> Prosody | None:
     """Measure the end of a voice; None where it has no pitch, is hardly above the noise, or said too little."""
-    first = max(0, len(samples) - round((SECONDS + SILENCE_SECONDS) * SAMPLE_RATE))
+    first = max(0, len(samples) - round((SECONDS + SOFT_END_SECONDS) * SAMPLE_RATE))
     wave = samples[first:].astype(np.float32)
     if len(wave) < LEAST_SECONDS * SAMPLE_RATE:
         return None
     spectrum = _power(sliding_window_view(wave, WINDOW)[::HOP] * _WINDOW, WINDOW)
     level = _smooth(10.0 * np.log10(spectrum.sum(1) + 1e3))
-    last = (len(wave) - round(SILENCE_SECONDS * SAMPLE_RATE)) // HOP
+    last = (len(wave) - round(SOFT_END_SECONDS * SAMPLE_RATE)) // HOP
     start = min(max(0, int((began - first / SAMPLE_RATE) * SAMPLE_RATE / HOP) - 3), last - 10)
     loud, quiet = float(np.percentile(level[start : last + 1], 92)), float(np.percentile(level, 5))
     end = int(np.flatnonzero(level[: last + 8] > max(loud - 22.0, min(quiet + 5.0, loud - 8.0)))[-1])

@@ -13,6 +13,9 @@ from audio.speech import Utterance
 PRE_ROLL_SECONDS: Final = 0.5
 """Sound kept from before the onset, so that no first syllable is lost."""
 
+SOFT_END_SECONDS: Final = 0.2
+"""Silence after which recognition may begin, though speech may still go on; so much of it is part of an utterance."""
+
 NOISE_SECONDS: Final = 4.0
 """Within so long a time somebody who speaks leaves gaps between words in which the background is to be heard."""
 
@@ -77,10 +80,10 @@ class Turn(Struct):
         self.chunks[:0] = self.before
         self.before.clear()
 
-    def so_far(self, span: Span, closing_seconds: float, echo_suspicion: float = 0.0) -> Utterance:
-        """Return the turn up to `closing_seconds` after its speech; it stays open. The span holds a chunk or more."""
+    def so_far(self, span: Span, echo_suspicion: float = 0.0) -> Utterance:
+        """Return the turn up to the soft end of its speech; it stays open. The span holds a chunk or more."""
         speech = [each.samples for each in self.chunks if span.started_at <= each.started_at < span.ended_at]
-        end = span.ended_at + closing_seconds
+        end = span.ended_at + SOFT_END_SECONDS
         return Utterance(
             samples=np.concatenate([each.samples for each in self.chunks if each.started_at < end]),
             started_at=span.started_at,

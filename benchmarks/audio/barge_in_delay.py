@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, from_float
-from audio.turns.endpointer import EndpointerSettings
+from audio.turns.endpointer import ONSET_SECONDS, SPEECH_BEGINS
 from audio.turns.vad import load_detector
 from benchmarks.figure import Figure, milliseconds, run
 from tests.room.acoustics import Sound, at_level
@@ -58,14 +58,14 @@ def _spoken_over(sounds: list[Sound], level: float) -> list[Interruption]:
 
 def _alone(sound: Sound) -> float:
     """Return when any program with this detector could be silent at the earliest: seconds after the sound's first."""
-    detector, settings = load_detector(), EndpointerSettings()
+    detector = load_detector()
     quiet = np.zeros(CHUNK_SAMPLES * 16, np.float32)
     samples = from_float(np.concatenate([quiet, at_level(sound, SPEECH_DBFS), quiet]))
     speech = 0.0
     for number in range(len(samples) // CHUNK_SAMPLES):
         probability = detector.probability(samples[number * CHUNK_SAMPLES : (number + 1) * CHUNK_SAMPLES])
-        speech = speech + CHUNK_SECONDS if probability >= settings.onset_probability else 0.0
-        if speech + 1e-9 >= settings.onset_seconds:
+        speech = speech + CHUNK_SECONDS if probability >= SPEECH_BEGINS else 0.0
+        if speech + 1e-9 >= ONSET_SECONDS:
             heard = (number + 1 - 16) * CHUNK_SECONDS
             return heard + INPUT_LATENCY + OUTPUT_LATENCY
     return len(sound) / 16_000

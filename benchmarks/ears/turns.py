@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
 from audio.turns.completeness import Completeness, commit_silence, completeness_of
-from audio.turns.endpointer import Endpointer, EndpointerSettings, Resumed, SoftEnd, Started
+from audio.turns.endpointer import COMMIT_SECONDS, Endpointer, Resumed, SoftEnd, Started
 from audio.turns.prosody import Prosody, prosody_of
 from audio.turns.silero import load_silero
 from audio.turns.turn import PRE_ROLL_SECONDS
@@ -33,8 +33,6 @@ PLACES: Final = 3
 
 ROOM_AMPLITUDES: Final = (4.0, 30.0)
 """Standard deviation of the room's noise in steps of the converter; drawn between the two, evenly in decibels."""
-
-NEUTRAL: Final = EndpointerSettings().commit_seconds
 
 OTHER_FUNCTION_WORDS: Final = frozenset(
     re.findall(
@@ -101,7 +99,7 @@ def silences(clip: Clip, seed: int = 0, *, is_worn: bool = False) -> list[Silenc
 def _heard(clip: Clip, sound: Samples, words: Sequence[Word], detector: VoiceDetector) -> Iterator[Silence]:
     """Yield the first silences of a sound, each once it is known how long it was; the last one is the end."""
     detector.reset()
-    endpointer = Endpointer(EndpointerSettings(commit_seconds=inf, longest_seconds=inf))
+    endpointer = Endpointer(commit_seconds=inf, longest_seconds=inf)
     started, open_one, ended_at = 0.0, None, 0.0
     for number in range(len(sound) // CHUNK_SAMPLES):
         at = number * CHUNK_SECONDS
@@ -218,14 +216,14 @@ def flat(seconds: float) -> Rule:
 
 def by_words(completeness: Completeness, voice: float) -> float:
     """Judge by words alone."""
-    return commit_silence(completeness, 0.0, NEUTRAL)
+    return commit_silence(completeness, 0.0, COMMIT_SECONDS)
 
 
 def shifted(by: float, *, by_voice_alone: bool = False) -> Rule:
     """Return the rule of the box with so much added to the voice's evidence."""
 
     def rule(completeness: Completeness, voice: float) -> float:
-        return commit_silence(Completeness.NEUTRAL if by_voice_alone else completeness, voice + by, NEUTRAL)
+        return commit_silence(Completeness.NEUTRAL if by_voice_alone else completeness, voice + by, COMMIT_SECONDS)
 
     return rule
 

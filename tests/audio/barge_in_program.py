@@ -27,7 +27,7 @@ from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk
 from audio.playback.speaker import SpeakerPlayer
 from audio.playback.speech_output import SpeechOutput
 from audio.speech import RecognizedTurn, SpeechAudio, SpeechStarted, Transcript, Utterance, WordTiming
-from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
 from tests.audio.ears_fakes import Intake
@@ -138,9 +138,7 @@ class Evening:
         self.player = SpeakerPlayer("speaker")
         self.mouth = SpeechOutput(Humming(), self.player)
         self.outlet = VoiceReplySink(self.mouth, Bus(nothing), "en")
-        self.listener = Listener(
-            MicrophoneSource("mic"), load_detector(), Endpointer(EndpointerSettings()), self.script, Intake()
-        )
+        self.listener = Listener(MicrophoneSource("mic"), load_detector(), Endpointer(), self.script, Intake())
         self.interruption = Interruption(self.mouth, self.outlet, lambda event_id: True, FullDuplex(), lambda heard: "")
         self.listener.watch(self.interruption, self.spoken)
         self.listener.observe(self.interruption, self)

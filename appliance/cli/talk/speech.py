@@ -27,7 +27,7 @@ from audio.loops import running
 from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
 from audio.speech import RecognizedTurn
 from audio.tts.sentences import SentenceSplitter
-from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
@@ -124,7 +124,7 @@ async def _hear(config: Config, recording: Path, told: Callable[[int, int], None
     source = RecordingSource(recording, fast=True)
     seconds = max(1, round(source.seconds))
     printed = Printed(source, lambda done: told(min(round(done), seconds), seconds))
-    endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))
+    endpointer = Endpointer(config.ears.commit_silence)
     listener = Listener(
         source, load_detector(), endpointer, choose_recognizer(hearing_settings(config)).recognizer, printed
     )

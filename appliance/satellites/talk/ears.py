@@ -23,7 +23,7 @@ from audio.pcm import Samples
 from audio.playback.volume import STEP
 from audio.reflexes.words import asked, volume_asked
 from audio.speech import RecognizedTurn
-from audio.turns.endpointer import Committed, Dropped, Endpointer, EndpointerSettings, Signal, Started
+from audio.turns.endpointer import Committed, Dropped, Endpointer, Signal, Started
 from audio.turns.listener import FAILED, REFLEX, TOO_SLOW
 
 log = structlog.get_logger()
@@ -66,8 +66,8 @@ class LazyDetector:
 class TurnEnd(Endpointer):
     """An endpointer that tells what it decides: its first committed turn is the whole of a run."""
 
-    def __init__(self, settings: EndpointerSettings, tell: Callable[[Signal], None]) -> None:
-        super().__init__(settings)
+    def __init__(self, commit_seconds: float, tell: Callable[[Signal], None]) -> None:
+        super().__init__(commit_seconds)
         self._tell = tell
 
     def process(self, probability: float, started_at: float) -> tuple[Signal, ...]:
@@ -188,7 +188,7 @@ class SatelliteEars(PlaceEars, TurnObserver):
         def taken_back(heard: RecognizedTurn) -> str:
             return ABORTED if hearing.is_aborted else ""
 
-        endpointer = TurnEnd(self._settings, decided)
+        endpointer = TurnEnd(self._shared.commit_silence, decided)
         listener = self._listener(hearing.microphone, self._intake(taken_back), endpointer, self)
         async with asyncio.TaskGroup() as group:
             group.create_task(listener.listen(), name="satellite: chunks to an utterance")

@@ -49,7 +49,7 @@ from audio.reflexes.spotter import Spotter
 from audio.reflexes.wakeword import WakeWord
 from audio.reflexes.words import asked
 from audio.speech import RecognizedTurn
-from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import REFLEX, Listener, Surroundings
 from audio.turns.vad import LateDetector
@@ -213,7 +213,7 @@ def open_input(
     listener = Listener(
         MutedSource(source, verbs.mute, _wakes_muted(output, acting)),
         LateDetector(load) if isinstance(source, LiveMicrophone) and source.missing else load(),
-        Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence)),
+        Endpointer(config.ears.commit_silence),
         side.heard_by(recognizer) if side else recognizer,
         intake,
         _around(output, guard, clock, hearing),

@@ -10,7 +10,7 @@ from appliance.input.lost import LONGEST_REST, NOT_AGAIN_WITHIN, UNCLEAR_NOT_AGA
 from audio.capture.mute import MUTED
 from audio.playback.earcons import Sign
 from audio.speech import RecognizedTurn, SpeechStarted
-from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import REFUSED
 from audio.turns.listener import FAILED, NO_WORDS, REFLEX, TOO_SHORT, TOO_SLOW, Listener
 from tests.audio.ears_fakes import FAILED as STUMBLES
@@ -146,7 +146,7 @@ async def test_the_ears_tell_of_a_recognizer_that_stumbled() -> None:
     pattern = "." * 40 + "#" * 10 + "." * 40
     room, intake = Room(), Intake()
     source, recognizer = ScriptedSource(pattern), ScriptedRecognizer([STUMBLES, STUMBLES])
-    ears = Listener(source, ScriptedDetector(pattern), Endpointer(EndpointerSettings()), recognizer, intake)
+    ears = Listener(source, ScriptedDetector(pattern), Endpointer(), recognizer, intake)
     ears.observe(room.lost)
     async with asyncio.TaskGroup() as group:
         signing = group.create_task(room.lost.run())

@@ -17,7 +17,7 @@ from appliance.recorder.store import Limits, Recordings
 from audio.interfaces import Recognizer, TurnObserver, always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
 from audio.speech import RecognizedTurn
-from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import Listener, NoEcho, Surroundings
 from audio.turns.vad import load_detector
@@ -100,7 +100,7 @@ def recorded(
     async def hear() -> None:
         clock = asyncio.get_running_loop().time
         recorder = FlightRecorder(recordings, ears, clock)
-        endpointer = Endpointer(EndpointerSettings(commit_seconds=ears.commit_silence))
+        endpointer = Endpointer(ears.commit_silence)
         around = Surroundings(echo=recorder.guarding(NoEcho()), clock=clock)
         listener = Listener(Microphone(sound), load_detector(), endpointer, recognizer, gate, around)
         recorder.follow(listener)

@@ -11,15 +11,14 @@ from audio.capture.health import DeviceFault, Fault
 from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource
 from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
-from audio.turns.endpointer import Endpointer
+from audio.turns.endpointer import LEAST_SPEECH_SECONDS, Endpointer
 from audio.turns.listener import Listener, Surroundings
+from audio.turns.turn import SOFT_END_SECONDS
 from audio.turns.vad import load_detector
 from benchmarks.sound import write_wav
 from tests.audio.capture.test_microphone import ScriptedCard, begun, pcm, step
 from tests.audio.ears_fakes import Intake, ScriptedRecognizer
 from tests.audio.spoken import said
-
-SETTINGS = Endpointer().settings
 
 
 async def lost(chunks: AsyncIterator[AudioChunk]) -> Fault:
@@ -88,7 +87,7 @@ async def test_a_stream_that_the_card_ends_at_rest_is_noticed_at_once() -> None:
 @pytest.mark.shows("V5", "H9")
 def test_an_onset_is_seen_before_the_shortest_turn_could_have_its_first_pause() -> None:
     """So neither a recognition ahead of the end nor the end of a turn is later than without the rest."""
-    shortest = SETTINGS.least_speech_seconds + SETTINGS.soft_end_seconds
+    shortest = LEAST_SPEECH_SECONDS + SOFT_END_SECONDS
     assert shortest > (AT_REST_CHUNKS - 1) * CHUNK_SECONDS
 
 

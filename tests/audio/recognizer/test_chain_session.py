@@ -11,7 +11,7 @@ from audio.pcm import SAMPLE_RATE
 from audio.recognizer.chain import RecognizerChain
 from audio.recognizer.openai_api import OpenAiRecognizer, wav_of
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
-from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
 from tests.audio.ears_fakes import Intake
@@ -38,7 +38,7 @@ async def test_a_server_that_dies_in_mid_session_loses_no_turn(tmp_path: Path) -
     with transcribing(answer) as server:
         local = PocketsphinxRecognizer(CARDS)
         chain = RecognizerChain([OpenAiRecognizer(server.url, "whisper-1"), local], lambda: local, patience=60.0)
-        endpointer = Endpointer(EndpointerSettings())
+        endpointer = Endpointer()
         listener = Listener(RecordingSource(file, fast=True), load_detector(), endpointer, chain, intake)
         async with asyncio.TaskGroup() as group:
             group.create_task(listener.listen())

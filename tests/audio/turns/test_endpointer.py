@@ -7,17 +7,16 @@ from msgspec.structs import astuple
 from pytest import approx  # noqa: PT013  reads better in sums
 
 from audio.pcm import CHUNK_SECONDS
-from audio.turns.endpointer import Committed, Dropped, Endpointer, EndpointerSettings, Resumed, Signal, SoftEnd, Started
+from audio.turns.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
 from tests.audio.ears_fakes import PROBABILITIES
 
-SETTINGS = EndpointerSettings(commit_seconds=0.7)
 SOFT_END_CHUNKS = 7
 COMMIT_CHUNKS = 22
 
 
-def tell(pattern: str, settings: EndpointerSettings = SETTINGS) -> list[tuple[int, Signal]]:
+def tell(pattern: str, endpointer: Endpointer | None = None) -> list[tuple[int, Signal]]:
     """Return each signal with the number of the chunk at which it came."""
-    endpointer = Endpointer(settings)
+    endpointer = endpointer or Endpointer()
     return [
         (number, signal)
         for number, letter in enumerate(pattern)
@@ -108,8 +107,7 @@ def test_coughs_do_not_add_up() -> None:
 
 @pytest.mark.shows("V7")
 def test_a_turn_without_end_is_cut_and_goes_on() -> None:
-    settings = EndpointerSettings(longest_seconds=1.0)
-    told = tell(after("#" * 50, 25), settings)
+    told = tell(after("#" * 50, 25), Endpointer(longest_seconds=1.0))
     assert names(told) == ["Started", "Committed", "Started", "SoftEnd", "Committed"]
     first, second = (signal for _, signal in told if isinstance(signal, Committed))
     assert first.at - first.started_at == approx(1.0, abs=CHUNK_SECONDS)
@@ -118,13 +116,13 @@ def test_a_turn_without_end_is_cut_and_goes_on() -> None:
 
 
 def test_the_silence_to_commit_is_a_setting() -> None:
-    assert names(tell(after("######", 12), EndpointerSettings(commit_seconds=0.35)))[-1] == "Committed"
-    assert names(tell(after("######", 12), EndpointerSettings(commit_seconds=1.2)))[-1] == "SoftEnd"
+    assert names(tell(after("######", 12), Endpointer(0.35)))[-1] == "Committed"
+    assert names(tell(after("######", 12), Endpointer(1.2)))[-1] == "SoftEnd"
 
 
 def told_after(silences: dict[int, float], pattern: str) -> list[tuple[int, str]]:
     """Like `tell`, but at some chunks the endpointer is told another silence to commit after."""
-    endpointer = Endpointer(SETTINGS)
+    endpointer = Endpointer()
     told = []
     for number, letter in enumerate(pattern):
         told += [(number, type(s).__name__) for s in endpointer.process(PROBABILITIES[letter], number * CHUNK_SECONDS)]
@@ -158,7 +156,7 @@ def test_while_speech_is_under_way_no_silence_is_told() -> None:
 
 
 def test_a_flush_ends_the_turn_that_is_open() -> None:
-    endpointer = Endpointer(SETTINGS)
+    endpointer = Endpointer()
     for number in range(10):
         endpointer.process(0.9, number * CHUNK_SECONDS)
     (committed,) = endpointer.flush(10 * CHUNK_SECONDS)
@@ -169,7 +167,7 @@ def test_a_flush_ends_the_turn_that_is_open() -> None:
 
 
 def test_a_flush_forgets_an_onset_that_was_none_yet() -> None:
-    endpointer = Endpointer(SETTINGS)
+    endpointer = Endpointer()
     endpointer.process(0.9, 1.0)
     assert endpointer.flush(2.0) == ()
     assert endpointer.process(0.9, 60.0) == ()
@@ -177,7 +175,7 @@ def test_a_flush_forgets_an_onset_that_was_none_yet() -> None:
 
 
 def test_a_gap_in_the_chunks_counts_as_silence() -> None:
-    endpointer = Endpointer(SETTINGS)
+    endpointer = Endpointer()
     for number in range(10):
         endpointer.process(0.9, number * CHUNK_SECONDS)
     (committed,) = endpointer.process(0.05, 5.0)

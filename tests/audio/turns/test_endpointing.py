@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE
 from audio.speech import Transcript, Utterance
 from audio.turns.completeness import LONGEST_SILENCE, SURE_SILENCE
-from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.endpointer import COMMIT_SECONDS, Endpointer
 from audio.turns.listener import Listener, Surroundings
 from audio.turns.vad import load_detector
 from benchmarks.audio.endpointing import Judged, all_ends_of_ours, by_kind, corpus, ends_of_ours, judge
@@ -123,8 +123,7 @@ async def test_where_the_pitch_belongs_to_the_words_the_voice_does_not_count(ali
         group.create_task(listener.listen())
         group.create_task(listener.recognize())
     (turn,) = (heard.utterance for heard in intake.heard)
-    neutral = EndpointerSettings().commit_seconds
-    assert turn.committed_at - turn.ended_at == pytest.approx(neutral, abs=CHUNK_SECONDS)
+    assert turn.committed_at - turn.ended_at == pytest.approx(COMMIT_SECONDS, abs=CHUNK_SECONDS)
 
 
 def test_pieces_are_what_they_say(aligner: Aligner) -> None:

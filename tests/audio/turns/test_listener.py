@@ -15,7 +15,7 @@ from audio.pcm import CHUNK_SECONDS, AudioChunk
 from audio.recognizer.faster_whisper import FRAME_SAMPLES, WHOLE
 from audio.recognizer.recognition import WAITING_UTTERANCES
 from audio.speech import RecognizedTurn
-from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.endpointer import Endpointer
 from audio.turns.listener import REFLEX, Listener, NoEcho, Surroundings
 from audio.turns.turn import PRE_ROLL_SECONDS
 from audio.turns.vad import LateDetector
@@ -46,7 +46,7 @@ class Room:
     streaming: ScriptedStreams | None = None
     intake: Intake = field(default_factory=Intake)
     turns: RecordingObserver = field(default_factory=RecordingObserver)
-    endpointer: Endpointer = field(default_factory=lambda: Endpointer(EndpointerSettings()))
+    endpointer: Endpointer = field(default_factory=Endpointer)
 
     def __post_init__(self) -> None:
         self.source = ScriptedSource(self.pattern)
@@ -137,7 +137,7 @@ async def test_after_a_cough_neither() -> None:
 
 
 async def test_a_turn_that_is_cut_for_its_length_goes_on_without_a_gap() -> None:
-    room = Room(QUIET + "#" * 60 + QUIET, endpointer=Endpointer(EndpointerSettings(longest_seconds=1.0)))
+    room = Room(QUIET + "#" * 60 + QUIET, endpointer=Endpointer(longest_seconds=1.0))
     await room.listen()
     kept = [chunk_numbers(heard.utterance) for heard in room.heard]
     assert len(kept) == 2

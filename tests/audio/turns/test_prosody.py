@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audio.pcm import SAMPLE_RATE, Samples
-from audio.turns.prosody import SILENCE_SECONDS, ending_heard, prosody_of
+from audio.turns.prosody import ending_heard, prosody_of
+from audio.turns.turn import SOFT_END_SECONDS
 from tests.audio.pauses import Aligner
 from tests.audio.spoken import Clip, debian_clips, go_forward
 
@@ -16,7 +17,7 @@ BEGAN = 0.3
 
 def in_quiet(sound: np.ndarray[tuple[int], np.dtype[np.float64]] | Samples, noise: float = 8.0) -> Samples:
     random = np.random.default_rng(1)
-    before, after = (np.zeros(round(each * SAMPLE_RATE)) for each in (BEGAN, SILENCE_SECONDS + 0.03))
+    before, after = (np.zeros(round(each * SAMPLE_RATE)) for each in (BEGAN, SOFT_END_SECONDS + 0.03))
     whole = np.concatenate([before, sound, after])
     return (whole + random.normal(0.0, noise, len(whole))).astype(np.int16)
 

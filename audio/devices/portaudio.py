@@ -52,8 +52,7 @@ class SoundThread(Executor):
     Bounded: past `WAITING_JOBS` a job is refused with `DeviceUnavailable`.
     """
 
-    def __init__(self, name: str = "sound") -> None:
-        self._name = name
+    def __init__(self) -> None:
         self._jobs: Queue[tuple[Future[Any], Callable[[], Any]]] = Queue(WAITING_JOBS)
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -73,7 +72,7 @@ class SoundThread(Executor):
             raise DeviceUnavailable("the sound system does not answer; restart the sound server") from error
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread = threading.Thread(target=self._work, name="sound", daemon=True)
                 self._thread.start()
         return future
 

@@ -54,11 +54,6 @@ class _Member(Struct):
     trouble: str = ""
     """Why it failed last; "" while it works."""
 
-    @property
-    def is_worth_a_try(self) -> bool:
-        """Whether it may answer although it rests: one that failed at once costs nothing."""
-        return not self.was_late
-
     def failed(self, error: AudioError, *, late: bool) -> None:
         rest = 0.0 if isinstance(error, RecognizerAbsent) else self.breaker.failed()
         self.was_late, self.trouble = late, str(error)
@@ -214,10 +209,10 @@ class RecognizerChain:
         return heard if "compression_ratio" in heard.evidence else _with_ratio(heard)
 
     def _in_order(self) -> list[_Member]:
-        """Return whom to ask: those that do not rest, and then those that may answer all the same."""
+        """Return whom to ask: those that do not rest, then those that failed at once, whom to try costs nothing."""
         resting = [each for each in self._members if each.breaker.rest]
         ready = [each for each in self._members if each not in resting]
-        return [*ready, *(each for each in resting if each.is_worth_a_try)]
+        return [*ready, *(each for each in resting if not each.was_late)]
 
     def _run(self, asked: Coroutine[object, Never, Answer]) -> Answer:
         if self._runner is None:

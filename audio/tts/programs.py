@@ -221,12 +221,10 @@ class FliteSynthesizer:
     """A `Synthesizer` for English; it speaks when the whole sentence is made."""
 
     name = "flite"
+    identity = "flite slt"
     sends_to = ()
 
-    def __init__(self, *, voice: str = "slt", program: str = "flite") -> None:
-        self.identity = f"{self.name} {voice}"
-        self._voice = voice
-        """One of `flite -lv`."""
+    def __init__(self, *, program: str = "flite") -> None:
         self._program = program
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
@@ -235,7 +233,7 @@ class FliteSynthesizer:
             raise SynthesisFailed(f"flite speaks English only, and this is {language}")
         # Read from standard input it would want to read what it wrote, which a pipe cannot give.
         program = VoiceProgram(
-            [self._program, "-voice", self._voice, "-t", _CONTROLS.sub(" ", sentence), "-o", "/dev/stdout"],
+            [self._program, "-voice", "slt", "-t", _CONTROLS.sub(" ", sentence), "-o", "/dev/stdout"],
             fix="install it with `sudo apt install flite`",
         )
         async with aclosing(program.speak("")) as pieces:

@@ -217,10 +217,10 @@ def _of_sound(evidence: Evidence) -> dict[Term, float]:
     terms: dict[Term, float] = {}
     seconds, span = evidence.speech_seconds, evidence.span_seconds
     if evidence.probability is not None:
-        terms[_CERTAINTY] = _both_ways(evidence.probability, 0.5, 1.0)
+        terms[_CERTAINTY] = _both_ways(evidence.probability, 0.5)
     if evidence.probability is not None and seconds:
         length = _between(log2(seconds), log2(0.25), log2(2.0))
-        terms[_DURATION] = length * _both_ways(evidence.probability, 0.7, 1.0)
+        terms[_DURATION] = length * _both_ways(evidence.probability, 0.7)
         terms[_BRIEF] = -_between(seconds, 0.35, 0.3) * _between(evidence.probability, 0.92, 0.82)
     if seconds and span:
         terms[_GAPS] = -_between(seconds / span, 1.0, 0.5)
@@ -254,9 +254,9 @@ def _impossible(evidence: Evidence) -> tuple[str, ...]:
     return tuple(what for what, is_so in found.items() if is_so)
 
 
-def _both_ways(value: float, worst: float, best: float) -> float:
-    """Return -1 for `worst` and beyond, 1 for `best` and beyond, and what lies between in proportion."""
-    return 2.0 * _between(value, worst, best) - 1.0
+def _both_ways(probability: float, worst: float) -> float:
+    """Return -1 for `worst` and less, 1 for certainty, and what lies between in proportion."""
+    return 2.0 * _between(probability, worst, 1.0) - 1.0
 
 
 def _between(value: float, none: float, full: float) -> float:

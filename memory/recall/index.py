@@ -16,7 +16,6 @@ from memory.clock import utc_text
 from memory.json_value import Json
 from memory.recall.question import AGENT, NOTE, SAID
 from memory.recall.terms import index_terms
-from memory.state.database import Database
 from memory.state.importance import judged
 from memory.state.journal import WORDS, Journal, Stored
 from memory.state.speakers import CORRECTED
@@ -145,11 +144,6 @@ class Index:
         self._journal = journal
         self._one = asyncio.Lock()
 
-    @property
-    def database(self) -> Database:
-        """The file it is in, beside the journal."""
-        return self._journal.database
-
     async def fill(self, pages: int = -1) -> int:
         """Take over what the journal has got since the last time; return how many entries that was.
 
@@ -163,12 +157,12 @@ class Index:
         return taken
 
     async def _fill_page(self) -> int:
-        after = await self.database.read(_cursor)
+        after = await self._journal.database.read(_cursor)
         page = await self._journal.entries(besides=UNHEARD, after=after, limit=PAGE)
         if page:
             notes = [note for entry in page if (note := await self._note_of(entry)) is not None]
             items = await asyncio.to_thread(_prepared, page, notes)
-            await self.database.write(partial(_take_over, page=page, items=items))
+            await self._journal.database.write(partial(_take_over, page=page, items=items))
         return len(page)
 
     async def _note_of(self, entry: Stored) -> _Item | None:

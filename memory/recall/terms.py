@@ -139,8 +139,8 @@ def index_terms(text: str) -> list[str]:
     return [term for word in kept for term in _of_word(word, language)]
 
 
-def question_terms(text: str, languages: tuple[str, ...] = (DEFAULT_LANGUAGE,)) -> list[Term]:
-    """Return the terms of a question, each once; `languages` are those that the index holds texts of."""
+def question_terms(text: str) -> list[Term]:
+    """Return the terms of a question, each once."""
     words = tokens(text)
     language = language_of(frozenset(words), DEFAULT_LANGUAGE)
     telling = [part for word in words for part in _parted(word)]
@@ -151,7 +151,7 @@ def question_terms(text: str, languages: tuple[str, ...] = (DEFAULT_LANGUAGE,)) 
             for piece in (*pairs(word), *word):
                 found.setdefault((piece,), Term(piece, (piece,), CHARACTER if len(piece) < min(2, len(word)) else 1.0))
         else:
-            forms = tuple(dict.fromkeys(_stem(word, each) for each in (language, *languages)))
+            forms = tuple(dict.fromkeys(_stem(word, each) for each in (language, DEFAULT_LANGUAGE)))
             found.setdefault(forms, Term(word, forms))
     return list(found.values())[:MOST_TERMS]
 

@@ -82,15 +82,18 @@ the same transaction, and a page that was read before comes too late. Files of b
 by its index that costs nothing once none is left."""
 
 
+RECENT_FOR: Final = timedelta(hours=1)
+IMPORTANT_FOR: Final = timedelta(hours=24)
+SUMMARIES_FOR: Final = timedelta(days=7)
+"""How long L1, L2 and L3 hold something."""
+
+
 class TierSizes(Struct, frozen=True):
-    """How much each tier holds, and how long."""
+    """How much each tier holds."""
 
     recent: int = 50
-    recent_for: timedelta = timedelta(hours=1)
     important: int = 50
-    important_for: timedelta = timedelta(hours=24)
     summaries: int = 500
-    summaries_for: timedelta = timedelta(days=7)
 
 
 SIZES: Final = TierSizes()
@@ -179,16 +182,16 @@ class _Views(Struct, frozen=True):
     sizes: TierSizes
 
     def recent(self, connection: sqlite3.Connection) -> list[Remembered]:
-        return self._view(connection, _WHOLE + _OF_OWNER, self.sizes.recent_for, self.sizes.recent)
+        return self._view(connection, _WHOLE + _OF_OWNER, RECENT_FOR, self.sizes.recent)
 
     def important(self, connection: sqlite3.Connection) -> list[Remembered]:
         select = _WHOLE + _OF_OWNER + _IMPORTANT
-        return self._view(connection, select, self.sizes.important_for, self.sizes.important)
+        return self._view(connection, select, IMPORTANT_FOR, self.sizes.important)
 
     def summaries(self, connection: sqlite3.Connection) -> list[Remembered]:
         held = {each.seq for each in self.important(connection)}
         select, most = SHORT + _OF_OWNER + _IMPORTANT, self.sizes.summaries + len(held)
-        found = self._view(connection, select, self.sizes.summaries_for, most)
+        found = self._view(connection, select, SUMMARIES_FOR, most)
         return [each for each in found if each.seq not in held][-self.sizes.summaries :]
 
     def everything(self, connection: sqlite3.Connection) -> list[Remembered]:

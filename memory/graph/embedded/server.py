@@ -131,7 +131,7 @@ def main() -> None:
     os._exit(0)  # the engine leaves threads behind that would keep an ordinary exit waiting
 
 
-def groups(database: str = DATABASE) -> dict[str, object]:
+def groups() -> dict[str, object]:
     """Return the engine's group file: one group reads, one writes, nobody else may do anything."""
     return {
         "databases": {
@@ -141,7 +141,7 @@ def groups(database: str = DATABASE) -> dict[str, object]:
                     "*": _group([]),
                 }
             },
-            database: {"groups": {READER: _group(_READ), WRITER: _group(_WRITE, "updateSchema"), "*": _group([])}},
+            DATABASE: {"groups": {READER: _group(_READ), WRITER: _group(_WRITE, "updateSchema"), "*": _group([])}},
         },
         "version": 2,
     }

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from memory.errors import GraphUnavailable
 from memory.graph.embedded import checksums
 from memory.graph.embedded.folder import Unstartable
-from memory.graph.embedded.server import groups, held
+from memory.graph.embedded.server import DATABASE, groups, held
 from memory.graph.embedded.store import (
     EmbeddedStore,
     State,
@@ -303,7 +303,7 @@ async def test_every_commit_reaches_the_disk(tmp_path: Path) -> None:
 
 
 def test_the_reader_may_only_read() -> None:
-    found = json.loads(json.dumps(groups("g")))["databases"]["g"]["groups"]
+    found = json.loads(json.dumps(groups()))["databases"][DATABASE]["groups"]
     assert found["reader"]["access"] == []
     assert found["reader"]["types"] == {"*": {"access": ["readRecord"]}}
     assert "updateSecurity" not in found["writer"]["access"]

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 import structlog
 
@@ -53,11 +53,9 @@ _DEVICE_CHANGE: Final = re.compile(rb"Event '(new|remove)' on (source|sink|card)
 """Of a device, or of the choice of the default one. What our own streams cause (clients, volumes) is none."""
 
 
-class HotplugSource(Protocol):
-    """A source of change notifications."""
-
-    async def __call__(self, changed: Callable[[], None]) -> None:
-        """Call `changed` once it watches, and at each change; until cancelled, or return where it cannot watch."""
+HotplugSource: TypeAlias = Callable[[Callable[[], None]], Awaitable[None]]
+"""A source of change notifications: calls its argument once it watches, and at each change; until cancelled, or returns
+where it cannot watch."""
 
 
 class Hotplug:
@@ -127,38 +125,35 @@ class Hotplug:
 
 def system_hotplug() -> Hotplug:
     """Return the word of this machine's kernel and sound server."""
-    return Hotplug({"the sound folder": FolderChanges(), "the sound server": ServerChanges()})
+    return Hotplug({"the sound folder": folder_changes, "the sound server": ServerChanges()})
 
 
-class FolderChanges:
-    """A `HotplugSource`: a folder of device files, which need not be there yet, watched by inotify."""
+async def folder_changes(changed: Callable[[], None], folder: Path = SOUND_FOLDER) -> None:
+    """Watch a folder of device files, which need not be there yet, by inotify: a `HotplugSource`.
 
-    def __init__(self, folder: Path = SOUND_FOLDER) -> None:
-        self._folder = folder
+    Tells of files that come, go, or change their rights, and of the folder itself.
+    """
+    from asyncinotify import Inotify, Mask  # starts ldconfig when imported
 
-    async def __call__(self, changed: Callable[[], None]) -> None:
-        """Tell of files that come, go, or change their rights, and of the folder itself."""
-        from asyncinotify import Inotify, Mask  # starts ldconfig when imported
+    try:
+        with Inotify() as inotify:
 
-        try:
-            with Inotify() as inotify:
+            def watch_folder() -> None:
+                with suppress(FileNotFoundError):
+                    inotify.add_watch(folder, Mask.CREATE | Mask.DELETE | Mask.ATTRIB)
 
-                def watch_folder() -> None:
-                    with suppress(FileNotFoundError):
-                        inotify.add_watch(self._folder, Mask.CREATE | Mask.DELETE | Mask.ATTRIB)
-
-                inotify.add_watch(self._folder.parent, Mask.CREATE | Mask.DELETE)
-                watch_folder()
+            inotify.add_watch(folder.parent, Mask.CREATE | Mask.DELETE)
+            watch_folder()
+            changed()
+            async for event in inotify:
+                is_of_parent = event.watch is not None and event.watch.path == folder.parent
+                if is_of_parent and str(event.name) != folder.name:
+                    continue
+                if is_of_parent and event.mask & Mask.CREATE:
+                    watch_folder()
                 changed()
-                async for event in inotify:
-                    is_of_parent = event.watch is not None and event.watch.path == self._folder.parent
-                    if is_of_parent and str(event.name) != self._folder.name:
-                        continue
-                    if is_of_parent and event.mask & Mask.CREATE:
-                        watch_folder()
-                    changed()
-        except OSError as error:
-            log.info("hotplug_unavailable", source=str(self._folder), reason=str(error))
+    except OSError as error:
+        log.info("hotplug_unavailable", source=str(folder), reason=str(error))
 
 
 class ServerChanges:

@@ -13,9 +13,9 @@ from audio.devices.hotplug import (
     QUICK_TRIES,
     SETTLE_SECONDS,
     SLOW_SECONDS,
-    FolderChanges,
     Hotplug,
     ServerChanges,
+    folder_changes,
 )
 from audio.devices.portaudio import DeviceList
 from audio.loops import running
@@ -135,7 +135,7 @@ class Words:
 async def test_a_real_folder_tells_of_cards_and_of_their_rights(tmp_path: Path) -> None:
     words, folder = Words(), tmp_path / "snd"
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(FolderChanges(folder)(words.changed))
+        watching = group.create_task(folder_changes(words.changed, folder))
         await words.next()
         (tmp_path / "no sound").mkdir()
         folder.mkdir()
@@ -158,7 +158,7 @@ async def test_a_real_folder_tells_of_cards_and_of_their_rights(tmp_path: Path) 
 
 async def test_a_folder_that_cannot_be_watched_is_silent(tmp_path: Path) -> None:
     words = Words()
-    await FolderChanges(tmp_path / "none" / "snd")(words.changed)
+    await folder_changes(words.changed, tmp_path / "none" / "snd")
     assert words.count == 0
 
 

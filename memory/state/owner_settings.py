@@ -78,7 +78,7 @@ class OwnerSettings:
     def __init__(self, database: Database, levels: Levels, may_keep: Callable[[str], object]) -> None:
         self._database = database
         self._levels = levels
-        self._may_keep = may_keep
+        self.require_keeping = may_keep
         self._kept: dict[str, dict[str, Value]] = {}
 
     async def load(self) -> None:
@@ -113,7 +113,7 @@ class OwnerSettings:
         Raises what `may_keep` raises for a visitor; `SettingRefused` for a system key, an unknown name or a value of
         another type.
         """
-        self._may_keep(owner_key)
+        self.require_keeping(owner_key)
         if name in self._levels.system:
             raise SettingRefused(f"{name} belongs to the box and holds for everybody; its configuration file sets it")
         if name in self._levels.agent:
@@ -133,14 +133,10 @@ class OwnerSettings:
 
         Raises what `may_keep` raises for a visitor; `SettingRefused` for what is not the agent's, or too long.
         """
-        self._may_keep(owner_key)
+        self.require_keeping(owner_key)
         if name not in self._levels.agent or len(text) > LONGEST:
             raise SettingRefused(f"{name} {_WANTED[str]}" if name in self._levels.agent else self._unknown(name))
         await self._keep(owner_key, name, text)
-
-    def require_keeping(self, owner_key: str) -> None:
-        """Raise what `may_keep` raises for an owner who may keep nothing."""
-        self._may_keep(owner_key)
 
     @property
     def owners(self) -> list[str]:
@@ -156,7 +152,7 @@ class OwnerSettings:
 
         Raises what `may_keep` raises for a visitor, `SettingRefused` for a name that there is not.
         """
-        self._may_keep(owner_key)
+        self.require_keeping(owner_key)
         for name in names:
             self.of(owner_key, name)
         gone = names or tuple(self._kept.get(owner_key, {}))
@@ -173,7 +169,7 @@ class OwnerSettings:
         kept = self._kept.get(owner_key, {})
         try:
             if kept:
-                self._may_keep(owner_key)
+                self.require_keeping(owner_key)
         except RegistrationNeeded:
             return {}
         return kept

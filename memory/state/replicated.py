@@ -99,11 +99,6 @@ class ReplicatedDatabase(Database):
         """Whether other machines have copies: yes."""
         return True
 
-    @property
-    def is_leading(self) -> bool:
-        """Whether this machine writes, as far as it knows."""
-        return self._led is not None
-
     async def open(self, *schemas: str) -> None:
         """Open or create the file, without the engine: `lead` or `follow` brings it up to the log.
 

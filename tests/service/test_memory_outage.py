@@ -14,7 +14,7 @@ from agent.run.system_replies import phrase
 from appliance.config.options import RunOptions
 from appliance.errors import Problem
 from appliance.service import conversation_over
-from memory.graph.embedded.server import DATABASE
+from memory.graph.embedded.folder import schema_of
 from tests.figures import figure
 from tests.memory.state.test_tiers_full import room_for
 from tests.service.living import Living, living
@@ -41,7 +41,7 @@ def frozen(box: Living) -> None:
 
 def corrupted(box: Living) -> None:
     """Damage what it holds, and have it read that again."""
-    labels = box.store.folder / "databases" / DATABASE / "schema.json"
+    labels = schema_of(box.store.folder)
     os.kill(box.pid, signal.SIGSTOP)
     labels.write_bytes(b"\0" * labels.stat().st_size)
     os.kill(box.pid, signal.SIGKILL)

@@ -34,8 +34,16 @@ class Changed(Damaged):
     may_open = True
 
 
+DATABASE: Final = "graph"
+"""The engine's name of the one database in the folder."""
+
 LOOKUPS: Final = "lookups-unfinished.json"
 """The file of pairs of label and key over which indexes are being made by themselves."""
+
+
+def schema_of(folder: Path) -> Path:
+    """Return where the engine writes down the labels, their properties' types and the indexes."""
+    return folder / "databases" / DATABASE / "schema.json"
 
 
 def note_lookups(folder: Path, lookups: Iterable[tuple[str, str]]) -> None:
@@ -43,14 +51,14 @@ def note_lookups(folder: Path, lookups: Iterable[tuple[str, str]]) -> None:
     replace_durably(folder / LOOKUPS, [json.dumps([*lookups]).encode()])
 
 
-def undeclare(folder: Path, database: str) -> None:
+def undeclare(folder: Path) -> None:
     """Take back the types that the engine gave to properties when an index over them was made by itself.
 
     The engine converts every later value of such a property to that type. Without the type the index, whose keys are
     texts, goes on, and what is written stays what it was. A property in another index, or with rules, keeps its type.
     To be called while the engine does not run. Blocking. Raises OSError.
     """
-    place = folder / "databases" / database / "schema.json"
+    place = schema_of(folder)
     if place.is_file():
         schema = json.loads(place.read_bytes())
         unfinished, is_changed = _unfinished(folder), False
@@ -91,8 +99,8 @@ def enter(folder: Path) -> None:
             ) from error
 
 
-def look(folder: Path, database: str, *, as_it_is: bool) -> checksums.Sums:
-    """Return what is known of a database's files, once they are seen to be as they were left.
+def look(folder: Path, *, as_it_is: bool) -> checksums.Sums:
+    """Return what is known of the folder's files, once they are seen to be as they were left.
 
     `as_it_is` takes them as they are, but for a damaged list of labels. Raises `Damaged`, `Changed`.
     """
@@ -103,7 +111,7 @@ def look(folder: Path, database: str, *, as_it_is: bool) -> checksums.Sums:
             f"the memory's own store in {folder} is damaged ({error} since it was stopped): the running service "
             "makes it again from snapshots and audit log; nothing in it was changed"
         ) from error
-    _check_schema(folder / "databases" / database / "schema.json")
+    _check_schema(schema_of(folder))
     return known
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from memory.graph.embedded.server import DATABASE
+from memory.graph.embedded.folder import DATABASE
 from memory.graph.store import Login
 
 OK: Final = 200

@@ -28,6 +28,7 @@ from memory.graph.dump.definitions import (
     names_index,
     queried_index,
 )
+from memory.graph.embedded.folder import schema_of
 from memory.graph.embedded.http_api import Address
 from memory.graph.embedded.indexes import (
     BUILD_SECONDS,
@@ -39,7 +40,6 @@ from memory.graph.embedded.indexes import (
     vector_options,
     warm,
 )
-from memory.graph.embedded.server import DATABASE
 from memory.graph.store import Made, StoreIndexes, VectorOptions
 
 PATIENCE: Final = 5.0
@@ -90,7 +90,7 @@ class IndexBuilder(StoreIndexes):
         """`folder` is the store's; `patience` and the clock are in seconds."""
         self._patience = patience
         self._clock = clock
-        self._schema = folder / "databases" / DATABASE / "schema.json"
+        self._schema = schema_of(folder)
         self._wanted = WantedIndexes(folder / "indexes-unfinished.json")
         self._progress: dict[str, _Progress] = {}
         self._answers: dict[str, asyncio.Future[Made | GraphRefused]] = {}

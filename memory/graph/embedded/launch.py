@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from memory.graph.embedded import server
+from memory.graph.embedded.folder import DATABASE
 from memory.graph.embedded.http_api import Address
 from memory.graph.store import Endpoint
 
@@ -176,7 +177,7 @@ async def launch(folder: Path, options: LaunchOptions, seconds: float) -> Runnin
     logins = (server.READER, reader), (server.WRITER, writer)
     return RunningStore(
         child,
-        Endpoint(f"bolt://127.0.0.1:{bolt}", server.DATABASE, *logins),
+        Endpoint(f"bolt://127.0.0.1:{bolt}", DATABASE, *logins),
         Address(http, logins[1]),
     )
 

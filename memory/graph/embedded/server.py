@@ -22,9 +22,8 @@ from typing import Final, Protocol, cast
 from msgspec import Struct
 
 from memory.graph.embedded import checksums
-from memory.graph.embedded.folder import Damaged, Unstartable, enter, leave, look, undeclare, writable
+from memory.graph.embedded.folder import DATABASE, Damaged, Unstartable, enter, leave, look, undeclare, writable
 
-DATABASE: Final = "graph"
 READER: Final = "reader"
 WRITER: Final = "writer"
 
@@ -118,7 +117,7 @@ def main() -> None:
     folder = Path(settings.folder)
     try:
         enter(folder)
-        known = look(folder, DATABASE, as_it_is=settings.as_it_is)
+        known = look(folder, as_it_is=settings.as_it_is)
         server, ports = _serve(settings)
     except Unstartable as error:
         told = {"error": str(error), "damaged": error.is_damaged, "may_open": error.may_open}
@@ -235,7 +234,7 @@ def _begin(folder: Path) -> None:
     """Remove the checksums, forget the users of the last start, and write what the engine reads at this one."""
     with writable(folder):
         checksums.remove(folder)
-        undeclare(folder, DATABASE)
+        undeclare(folder)
         for foreign in [*(folder / "databases").rglob("._*")]:
             # What macOS puts beside each file of a copy: the engine takes it for the file itself, and does not open.
             foreign.rename(folder / foreign.name)

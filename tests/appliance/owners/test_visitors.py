@@ -12,7 +12,7 @@ from agent.event import HOUSEHOLD
 from agent.tools.registry.sharing import NOT_SHARED
 from appliance.owners.visitors import UNUSED_SECONDS
 from memory.graph.dialect import NEO4J
-from memory.graph.embedded.server import DATABASE
+from memory.graph.embedded.folder import schema_of
 from memory.graph.embedded.store import State
 from memory.history.schedule import INEXACT_WRITES
 from tests.appliance.admin.boxes import KeptBox
@@ -84,7 +84,7 @@ async def test_a_damaged_store_is_made_again_at_its_first_use(tmp_path: Path) ->
     guests = Guests(tmp_path)
     async with guests.received() as (_, desk):
         await desk.write(ADA, "CREATE (:Kept)")
-    (tmp_path / "owners" / ADA / "graph" / "databases" / DATABASE / "schema.json").write_text("torn")
+    schema_of(tmp_path / "owners" / ADA / "graph").write_text("torn")
     async with guests.received() as (_, desk):
         assert await desk.names(ADA) == ["Kept"]
     assert (tmp_path / "owners" / ADA / "graph.before").is_dir()

@@ -10,7 +10,7 @@ import pytest
 
 from memory.errors import AuditBroken, GraphRefused
 from memory.graph.embedded import checksums
-from memory.graph.embedded.server import DATABASE
+from memory.graph.embedded.folder import DATABASE
 from memory.history.audit_record import Kind, Record
 from memory.history.erasure import finish_later
 from memory.history.repair import rebuild, repair_incomplete

@@ -11,7 +11,7 @@ import pytest
 from memory.errors import SnapshotBroken
 from memory.graph.dump.dump import write_dump
 from memory.graph.dump.fingerprint import fingerprint
-from memory.graph.embedded.server import DATABASE
+from memory.graph.embedded.folder import DATABASE, schema_of
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
@@ -91,7 +91,7 @@ async def test_a_damaged_store_is_made_again_once_and_while_nobody_writes(tmp_pa
     home = Home(tmp_path)
     async with home.supervised():
         grown = await home.grow()
-    labels = home.store.folder / "databases" / DATABASE / "schema.json"
+    labels = schema_of(home.store.folder)
     whole = labels.read_bytes()
     labels.write_bytes(b"\0")
     async with asyncio.TaskGroup() as group:

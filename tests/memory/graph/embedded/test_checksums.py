@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from memory.errors import GraphUnavailable
 from memory.graph.embedded import checksums
 from memory.graph.embedded.checksums import Differs, Sum, compare, remove, write
-from memory.graph.embedded.server import DATABASE
+from memory.graph.embedded.folder import DATABASE
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.history.server_integrity import Counts, counted

@@ -16,8 +16,8 @@ from structlog.testing import capture_logs
 
 from memory.errors import GraphUnavailable
 from memory.graph.embedded import checksums
-from memory.graph.embedded.folder import Unstartable
-from memory.graph.embedded.server import DATABASE, groups, held
+from memory.graph.embedded.folder import DATABASE, Unstartable
+from memory.graph.embedded.server import groups, held
 from memory.graph.embedded.store import (
     EmbeddedStore,
     State,

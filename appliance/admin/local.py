@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from appliance.admin.archive import everything_of
+from appliance.admin.disk import require_answer
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.no_graph import NO_GRAPH, NoGraph
 from appliance.admin.progress import Progress, in_hundredths
@@ -98,11 +99,12 @@ class RemoteAdmin:
 async def open_admin(config: Config) -> AsyncIterator[RemoteAdmin | GraphAdmin | NoGraph]:
     """Find the running service, else open the memory here for as long as the block takes.
 
-    Raises `Problem` when another process has the state folder, `StateUnusable`.
+    Raises `Problem` when another process has the state folder, `StateUnusable`, also where its disk does not answer.
     """
     try:
         path = await asyncio.to_thread(find_service, config.sockets)
     except ServiceNotRunning:
+        await asyncio.to_thread(require_answer, config.state_folder)
         if config.memory.enabled:
             async with local_admin(config) as admin:
                 yield admin
@@ -137,6 +139,7 @@ async def erase_everything(config: Config, owner_key: str, told: Progress) -> st
     try:
         path = await asyncio.to_thread(find_service, config.sockets)
     except ServiceNotRunning:
+        await asyncio.to_thread(require_answer, config.state_folder)
         return await _erase_alone(config, owner_key, told)
     return str(await follow(path, {"do": "forget.owner", "owner": owner_key}, told))
 

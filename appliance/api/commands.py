@@ -19,6 +19,9 @@ from memory.json_value import Json
 
 log = structlog.get_logger()
 
+PATIENCE: Final = 1.5
+"""Seconds that a command waits for the journal: one that closes the ears must not wait for a disk that hangs."""
+
 _TOLD: Final = ("what", "use", "name", "id")
 """Fields of a request that its envelope repeats: no words, and no value of a setting."""
 
@@ -27,7 +30,8 @@ _TOLD: Final = ("what", "use", "name", "id")
 async def published(bus: Bus, request: Asked, caller: Caller) -> AsyncIterator[None]:
     """Publish a command before the block and its result after it: completed, failed or cancelled.
 
-    Both have the same `run_id`; that of a command at a door is its own. A disk that refuses them stops no command.
+    Both have the same `run_id`; that of a command at a door is its own. A disk that refuses them, or
+    does not answer, stops no command.
     """
     command = envelope_of(request, name_of(type(request)), caller)
     await _publish(bus, command)
@@ -66,6 +70,7 @@ def envelope_of(request: Asked, name: str, caller: Caller) -> Event:
 
 async def _publish(bus: Bus, envelope: Event) -> None:
     try:
-        await bus.publish(envelope, durable=False)
-    except MemoryFailure as error:
-        log.warning("command_not_journaled", reason=str(error))
+        async with asyncio.timeout(PATIENCE):
+            await bus.publish(envelope, durable=False)
+    except (MemoryFailure, TimeoutError) as error:
+        log.warning("command_not_journaled", reason=str(error) or "the disk does not answer")

@@ -40,8 +40,10 @@ def asked(
         if alone is None:
             refuse_where_it_follows(config)
             raise
+        from appliance.admin.disk import require_answer
         from memory.state.database import StateInUse
 
+        require_answer(config.state_folder)
         try:
             return asyncio.run(alone())
         except StateInUse:

@@ -20,6 +20,9 @@ log = structlog.get_logger()
 RETRY_SECONDS: Final = 5.0
 """Between tries while the disk refuses."""
 
+PATIENCE: Final = 2.0
+"""Seconds that whoever switched waits for a disk that does not answer; the switch itself waits for none."""
+
 Percent: TypeAlias = Annotated[int, Meta(ge=0, le=100)]
 
 
@@ -38,11 +41,16 @@ class Kept(Struct, frozen=True, forbid_unknown_fields=True):
 class KeptSwitches:
     """One small file in the state folder, replaced whole and fsynced; a crash leaves the old one or the new one."""
 
-    def __init__(self, file: Path, rest: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """`rest` waits so many seconds."""
+    def __init__(
+        self, file: Path, rest: Callable[[float], Awaitable[None]] = asyncio.sleep, patience: float = PATIENCE
+    ) -> None:
+        """`rest` waits so many seconds; a disk that is silent for `patience` seconds counts as one that refuses."""
         self._file = file
         self._rest = rest
+        self._patience = patience
         self._writing = asyncio.Lock()
+        self._begun: asyncio.Future[None] | None = None
+        """The last write, which a silent disk may have yet."""
         self._refused = asyncio.Event()
         """Set while the file is not what the switches are."""
         self.now = self._read()
@@ -55,16 +63,24 @@ class KeptSwitches:
     async def keep(self, **changes: bool | int | datetime | None) -> bool:
         """Change what is kept; durable on return. False, said in the log, when the disk refuses: `run` tries again."""
         self.now = replace(self.now, **changes)
-        async with self._writing:
-            try:
-                await asyncio.to_thread(self._write, self.now)
-            except OSError as error:
-                if not self._refused.is_set():
-                    log.warning("switches_not_kept", reason=str(error))
-                self._refused.set()
-                return False
-            self._refused.clear()
+        try:
+            async with asyncio.timeout(self._patience), self._writing:
+                await self._replaced()
+                self._refused.clear()
+        except OSError as error:  # a TimeoutError is one
+            if not self._refused.is_set():
+                log.warning("switches_not_kept", reason=str(error) or "the disk does not answer")
+            self._refused.set()
+            return False
         return True
+
+    async def _replaced(self) -> None:
+        """Write, and wait for that; whoever waits no more leaves the write to the disk. Raises OSError."""
+        if self._begun is not None:
+            await asyncio.wait((self._begun,))  # what it holds is older, and must not come last
+        self._begun = asyncio.get_running_loop().run_in_executor(None, self._write, self.now)
+        await asyncio.wait((self._begun,))
+        self._begun.result()
 
     async def run(self) -> None:
         """Write what the disk refused once it takes it again, until cancelled: a restart must undo no mute."""

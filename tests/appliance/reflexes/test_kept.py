@@ -1,5 +1,6 @@
 """What the switches were is kept over a restart, whatever becomes of the file."""
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -34,6 +35,24 @@ async def test_what_the_disk_refused_is_written_once_it_takes_it(tmp_path: Path)
             await until(lambda: len(logged) == 2)
     assert [line["event"] for line in logged] == ["switches_not_kept", "switches_kept_at_last"], "told once"
     assert (rests, KeptSwitches(file).now) == (3, Kept(muted=True, volume=30))
+
+
+async def test_a_disk_that_does_not_answer_is_waited_for_shortly_and_the_newest_state_comes_last(
+    tmp_path: Path,
+) -> None:
+    file, hanging = tmp_path / "switches.json", tmp_path / "switches.new"
+    os.mkfifo(hanging)  # opened for writing it waits, as on a frozen disk, until somebody reads
+    kept = KeptSwitches(file, patience=0.1)
+    with capture_logs() as logged:
+        assert not await kept.keep(muted=True)
+        assert not await kept.keep(volume=30)
+    assert [line["reason"] for line in logged] == ["the disk does not answer"], "told once"
+    reader = os.open(hanging, os.O_RDONLY | os.O_NONBLOCK)
+    hanging.unlink()
+    while not await kept.keep():
+        pass
+    os.close(reader)
+    assert KeptSwitches(file).now == Kept(muted=True, volume=30)
 
 
 NOBODY_KNOWS = (

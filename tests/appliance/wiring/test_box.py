@@ -12,6 +12,9 @@ import pytest
 from agent.event import TIMER, Event, utc_now
 from agent.model.interface import ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
+from appliance.api.caller import Caller
+from appliance.api.commands import published
+from appliance.api.requests.box import Hush
 from appliance.cli.look_after.status import in_words
 from appliance.config.load import load
 from appliance.config.options import RunOptions
@@ -420,6 +423,22 @@ def test_the_screen_names_no_loop_that_nobody_hands_over() -> None:
 
 
 @pytest.mark.shows("C15")
+async def test_it_is_muted_at_once_while_the_disk_does_not_answer(tmp_path: Path) -> None:
+    request, caller = Hush(what="mute"), Caller()
+    async with a_box(tmp_path, Room(model=answers(STORY))) as box:
+        door = Door()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(box.household.mailbox._database.write(door))
+            await until_reached(door)
+            try:
+                async with published(box.household.bus, request, caller):
+                    told = await box.household.hush(request)
+            finally:
+                await door.open()
+        assert told.startswith("I am muted")
+        assert box.input.reflexes.describe()["muted"] is True
+
+
 async def test_the_status_answers_while_the_disk_does_not(tmp_path: Path) -> None:
     async with a_box(tmp_path, Room(model=answers(STORY))) as box:
         door = Door()

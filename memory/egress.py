@@ -15,11 +15,6 @@ class SendsTo(Struct, frozen=True):
     """False for a program on this machine, which may send on what it is given; only it knows."""
 
 
-def has_certificate(url: str) -> bool:
-    """Say whether a client of an address has certificates to verify, which take 20 ms to load: all but plain http."""
-    return not url.startswith("http:")
-
-
 def host_of(url: str) -> str:
     """Return the host of an address, with its port and without a login; "" where there is none."""
     return url.partition("://")[2].partition("/")[0].rpartition("@")[2] or url.partition("/")[0].rpartition("@")[2]

@@ -8,6 +8,7 @@ from urllib.parse import urljoin, urlsplit
 from msgspec import Struct
 
 from agent.errors import CalendarLost
+from memory.trust import tls_fault, trusted
 
 if TYPE_CHECKING:  # it costs a tenth of a second
     import httpx
@@ -87,8 +88,8 @@ class Fetcher:
         except (TimeoutError, httpx.TimeoutException) as error:
             raise CalendarLost(f"it does not answer within {self._seconds:g} s") from error
         except httpx.ConnectError as error:
-            is_distrusted = "CERTIFICATE_VERIFY_FAILED" in str(error)
-            raise CalendarLost("its certificate is not trusted" if is_distrusted else "it cannot be reached") from error
+            fault = tls_fault(error)
+            raise CalendarLost(f"it {fault[0]}: {fault[1]}" if fault else "it cannot be reached") from error
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
             raise CalendarLost(f"it breaks the protocol ({type(error).__name__})") from error
         if answer.status == 401:
@@ -125,13 +126,18 @@ class Fetcher:
         import httpx
 
         if self._client is None:  # in a thread: it reads the certificates that are trusted
-            self._client = await asyncio.to_thread(httpx.AsyncClient, trust_env=False, timeout=self._seconds)
+            self._client = await asyncio.to_thread(self._opened)
         kind = httpx.DigestAuth if self._is_digest else httpx.BasicAuth
         auth = kind(self._login.user, self._login.password) if self._login.user else None
         told = {"Accept-Encoding": "identity", "User-Agent": "nakari", **headers}
         async with self._client.stream(method, url, headers=told, content=content, auth=auth) as answer:
             is_wanted = answer.status_code < 300
             return Answer(answer.status_code, dict(answer.headers), await self._body(answer) if is_wanted else b"", url)
+
+    def _opened(self) -> "httpx.AsyncClient":
+        import httpx
+
+        return httpx.AsyncClient(trust_env=False, timeout=self._seconds, verify=trusted())
 
     async def _body(self, answer: "httpx.Response") -> bytes:
         """Return the body, as long as it is neither too large nor packed, which hides how large it is."""

@@ -11,6 +11,7 @@ import aiohttp
 from agent.errors import HomeLost, HomeRefused, TokenRefused
 from agent.tools.mcp.schema import plain
 from memory.json_value import Json, fields, read_whole
+from memory.trust import tls_fault, trusted
 
 CONNECT_SECONDS: Final = 10.0
 """Until it has let us in."""
@@ -134,7 +135,10 @@ async def connected(url: str, token: str, answers: float = ANSWER_SECONDS) -> As
     timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS)
     trace = aiohttp.TraceConfig()
     trace.on_request_redirect.append(_refuse_redirect)
-    async with aiohttp.ClientSession(timeout=timeout, trust_env=False, trace_configs=[trace]) as http:
+    connector = aiohttp.TCPConnector(ssl=await asyncio.to_thread(trusted))  # it reads all authorities
+    async with aiohttp.ClientSession(
+        connector=connector, timeout=timeout, trust_env=False, trace_configs=[trace]
+    ) as http:
         socket = await _let_in(http, url, token)
         try:
             yield Connection(socket, answers)
@@ -171,9 +175,9 @@ async def _let_in(http: aiohttp.ClientSession, url: str, token: str) -> aiohttp.
         raise HomeLost(f"nothing answered at {url} within {CONNECT_SECONDS:g} s") from error
     except aiohttp.WSServerHandshakeError as error:
         raise _not_opened(url, error.status) from error
-    except aiohttp.ClientConnectorCertificateError as error:
-        raise HomeLost(f"its certificate at {url} is not trusted", "use a name that it is for, or http://") from error
     except (aiohttp.ClientError, OSError) as error:
+        if fault := tls_fault(error):
+            raise HomeLost(f"what answers at {url} {fault[0]}", fault[1]) from error
         raise HomeLost(f"nothing answers at {url} ({type(error).__name__})") from error
     except (ValueError, TypeError) as error:  # closed, or no text
         raise HomeLost(f"what answers at {url} is no Home Assistant") from error

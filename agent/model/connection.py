@@ -8,9 +8,9 @@ from contextlib import suppress
 import httpx
 
 from agent.errors import ModelError
-from agent.model.faults import broken, insecure, moved, refused, unreachable
-from memory.egress import has_certificate
+from agent.model.faults import broken, insecure, is_page, moved, page, refused, unreachable
 from memory.json_value import Json
+from memory.trust import trust_for
 
 KEEP_ALIVE = 120.0
 """Seconds an idle connection is kept; longer and a router on the way may have forgotten it."""
@@ -101,7 +101,7 @@ class Connection:
                 headers={"Content-Type": "application/json", "Accept": "text/event-stream", **headers},
                 timeout=httpx.Timeout(None, connect=self._connect_seconds),
                 limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE),
-                verify=has_certificate(self.root),
+                verify=trust_for(self.root),
                 # What the environment says of proxies must not send the words of a local configuration elsewhere.
                 trust_env=False,
             )
@@ -161,9 +161,12 @@ async def drain(pieces: AsyncIterator[object]) -> None:
 
 def parsed(name: str, data: str | bytes) -> dict[str, Json]:
     """Return one object of a stream, bytes that are no UTF-8 as U+FFFD. Raises `ModelUnavailable` for anything else."""
+    text = data if isinstance(data, str) else data.decode("utf-8", "replace")
     try:
-        chunk = json.loads(data if isinstance(data, str) else data.decode("utf-8", "replace"))
+        chunk = json.loads(text)
     except (ValueError, RecursionError) as error:
+        if is_page(text):
+            raise page(name, text) from error
         raise broken(name, "is not the stream of a chat") from error
     if not isinstance(chunk, dict):
         raise broken(name, "is not the stream of a chat")

@@ -3,8 +3,6 @@
 import html
 import json
 import re
-import ssl
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -12,6 +10,7 @@ from typing import Final
 
 from agent.errors import ContextTooLong, EmptyAnswer, ModelError, ModelRefused, ModelUnavailable
 from agent.model.messages import Message
+from memory.trust import causes, tls_fault
 
 MAX_WORDS = 200
 """Characters of a server's own words that are passed on."""
@@ -71,9 +70,9 @@ _ANSWER: Final = (
 )
 """What stands before or behind the numbers in such a text; the first pattern that is there tells."""
 
-_IS_PAGE: Final = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<title)", re.IGNORECASE)
+_IS_PAGE: Final = re.compile(r"\s*<(?:!doctype html|html|head|body|title|meta|script)\b", re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
-_HIDDEN: Final = re.compile(r"<(script|style)\b.*?(?:</\1|\Z)|<[^<>]*>?", re.IGNORECASE | re.DOTALL)
+_HIDDEN: Final = re.compile(r"<(script|style)\b.*?(?:</\1[^>]*>|\Z)|<[^<>]*>?", re.IGNORECASE | re.DOTALL)
 
 _KEY: Final = ("rejects the API key{said}: correct the key in the configuration", "no_model_key")
 _ABSENT: Final = ("is not on that server{said}: install it there, or correct its name or address", "no_model_there")
@@ -110,36 +109,10 @@ def insecure(name: str, where: str, error: BaseException) -> ModelError | None:
     return unavailable
 
 
-def tls_fault(error: BaseException) -> tuple[str, str] | None:
-    """Return what follows on a server's name where TLS led to an error, and the mend; None where it did not."""
-    waits = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
-    faults = [cause for cause in causes(error) if isinstance(cause, ssl.SSLError) and not isinstance(cause, waits)]
-    if not faults:
-        return None
-    fault = faults[-1]  # clients wrap it in errors of their own
-    if isinstance(fault, ssl.SSLCertVerificationError):
-        words = (getattr(fault, "verify_message", "") or str(fault)).rstrip(".")
-        mend = "give it one that a public authority signed for that name, or http:// in its own network"
-        return f"has a certificate that is not trusted ({words})", mend
-    if "WRONG_VERSION" in str(fault) or "RECORD_LAYER" in str(fault):
-        return "does not speak TLS", "write http:// in place of https:// in its address"
-    mend = "write http:// in its address if it speaks no TLS, or correct its certificate"
-    return f"lets no TLS connection stand ({fault.reason or fault})", mend
-
-
-def causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and what it came from."""
-    known: set[int] = set()
-    cause: BaseException | None = error
-    while cause is not None and id(cause) not in known:
-        known.add(id(cause))
-        yield cause
-        cause = cause.__cause__ or cause.__context__
-
-
 def moved(name: str, where: str) -> ModelError:
     """Say that the server sends its callers to another address, which are not followed there."""
-    return ModelRefused(f"{name} has moved to {where[:MAX_WORDS]}: correct its address in the configuration")
+    mend = "correct its address in the configuration, or log in where that is a network's login page"
+    return ModelRefused(f"{name} has moved to {where[:MAX_WORDS]}: {mend}")
 
 
 def page(name: str, text: bytes | str) -> ModelError:
@@ -160,6 +133,15 @@ def broken(name: str, how: str, *, is_of_answer: bool = False) -> ModelError:
     error.is_of_answer = is_of_answer
     error.excuse = "no_answer" if is_of_answer else "no_model_working"
     return error
+
+
+def unread(name: str, error: BaseException) -> ModelError | None:
+    """Say why an answer cannot be read whose bytes are no UTF-8, by what led to the error; None where they are."""
+    fault = next((cause for cause in causes(error) if isinstance(cause, UnicodeDecodeError)), None)
+    if fault is None:
+        return None
+    text = fault.object.decode("utf-8", "replace")
+    return page(name, text) if is_page(text) else broken(name, "holds bytes that are no text in UTF-8")
 
 
 def empty(name: str, finish_reason: str, message: Message) -> EmptyAnswer:

@@ -15,7 +15,7 @@ import httpx
 from agent.errors import ModelError, ModelRefused
 from agent.model.connection import Connection
 from agent.model.dialects.dialect import Dialect
-from agent.model.faults import broken, causes, insecure, refused, too_long, unreachable, words_of
+from agent.model.faults import broken, insecure, refused, too_long, unreachable, unread, words_of
 from agent.model.interface import MODEL_INPUT, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Message, ToolSpec
@@ -27,6 +27,7 @@ from agent.model.wire.openai import GrowingList, GrowingTools
 from agent.model.wire.profile import Profile, profile_for
 from memory.egress import SendsTo, host_of
 from memory.json_value import Json
+from memory.trust import causes
 
 USUAL_HOSTS: Mapping[str, str] = {
     "openai": "api.openai.com",
@@ -209,12 +210,19 @@ class LiteLlmModel:
         finally:
             await call.close()
         if not call.is_whole and not accumulator.is_plausible:
-            raise broken(self.name, "broke off", is_of_answer=True)
+            # litellm passes over a web page without a word.
+            has_come = accumulator.length or accumulator.has_thought
+            why = (
+                "" if has_come else " before it began (is a login page in between, or another program at its address?)"
+            )
+            raise broken(self.name, f"broke off{why}", is_of_answer=True)
 
     def _classified(self, error: Exception, *, has_begun: bool) -> ModelError:
         """Name an error by what happened; litellm words a dead port as a fault inside the server."""
         # litellm puts its own names before the provider's words: "litellm.X: X: YException - words".
         text = str(getattr(error, "message", error)).split("Exception - ", 1)[-1]
+        if illegible := unread(self.name, error):
+            return illegible
         if has_begun:
             return broken(self.name, f"broke off ({words_of(text, self._key)})")
         if length := too_long(self.name, text, is_certain=type(error).__name__ == TOO_LONG):

@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import logging
 import os
+import ssl
 import sys
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from concurrent.futures import Future
@@ -15,6 +16,7 @@ import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from agent.model.stream.relay import Chunk
+from memory.trust import trusted
 
 OPENAI_CALLS = "openai.resources.chat.completions.completions"
 """The part of OpenAI's client (2.54) that litellm calls for every provider of its protocol."""
@@ -203,8 +205,16 @@ def _load() -> None:
     litellm.suppress_debug_info = litellm.drop_params = True
     # It prices each answer before its first word, a millisecond here; what a call costs, the chain knows.
     importlib.import_module("litellm.utils").update_response_metadata = _not_priced  # type: ignore[attr-defined]
+    # Its own clients know certifi's authorities only, or SSL_CERT_FILE's only.
+    clients: Any = importlib.import_module("litellm.llms.custom_httpx.http_handler")
+    clients._create_ssl_context = _trusted
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).disabled = True
+
+
+def _trusted(*args: object, **named: object) -> ssl.SSLContext:
+    """Return what this machine trusts: in place of `http_handler._create_ssl_context`."""
+    return trusted()
 
 
 def _not_priced(*args: object, **named: object) -> None:

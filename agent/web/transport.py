@@ -1,12 +1,12 @@
 """The HTTP client's connections to addresses that the guard let through; loaded with the first fetch, as `httpx` is."""
 
 import ssl
-from functools import cache
 from typing import Final
 
 import httpx
 
 from agent.web.guard import Guard
+from memory.trust import trusted
 
 MOST_ADDRESSES: Final = 3
 """Of one name that are tried."""
@@ -22,11 +22,11 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     def __init__(self, guard: Guard | None, tls: ssl.SSLContext | None = None) -> None:
         """Without a guard the name is connected to as it is: for a service that the owner has configured.
 
-        `tls` tells which authorities are trusted; None trusts those that everybody does.
+        `tls` tells which authorities are trusted; None trusts those that this machine does.
         """
         once = httpx.Limits(max_keepalive_connections=0)
         self._guard = guard
-        self._inner = httpx.AsyncHTTPTransport(verify=tls or _everybodys(), trust_env=False, limits=once)
+        self._inner = httpx.AsyncHTTPTransport(verify=tls or trusted(), trust_env=False, limits=once)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send it. Raises `ToolFailed` for what the guard refuses, and `httpx.TransportError`."""
@@ -41,12 +41,6 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 continue
         return await self._inner.handle_async_request(_to(request, last))
-
-
-@cache
-def _everybodys() -> ssl.SSLContext:
-    """Return the authorities that everybody trusts, read once: that takes 20 ms."""
-    return httpx.create_ssl_context(trust_env=False)
 
 
 def _to(request: httpx.Request, address: str) -> httpx.Request:

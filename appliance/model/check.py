@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.model.chain import Chain, Guarded
-from agent.model.faults import tls_fault
 from agent.model.interface import ChatModel
 from agent.model.sight import sees
 from agent.model.window import IN_OPENAI_WORDS, Window, learn_window, window_of
@@ -24,8 +23,8 @@ from appliance.doctor.service import told_by_service
 from appliance.model.catalog import ModelCatalog, catalog_of
 from appliance.model.choose import OFFLINE, choose_models
 from appliance.model.providers import OTHER, provider_at, provider_of
-from memory.egress import has_certificate
 from memory.json_value import Json, fields
+from memory.trust import tls_fault, trust_for
 
 if TYPE_CHECKING:
     from memory.vectors.embedding import Embedder
@@ -208,7 +207,7 @@ async def _ask(server: _Server) -> Line:
                 trust_env=False,
                 timeout=ANSWER_SECONDS,
                 headers=server.headers,
-                verify=has_certificate(server.url),
+                verify=trust_for(server.url),
             ) as client,
         ):
             answer = await client.get(server.url)

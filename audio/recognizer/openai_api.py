@@ -9,11 +9,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from audio.egress import SendsTo, has_certificate
+from audio.egress import SendsTo
 from audio.errors import RecognitionFailed
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import Hotwords, fitting, no_hotwords, reads_out
 from audio.speech import Transcript, Utterance
+from audio.trust import tls_fault, trust_for
 
 if TYPE_CHECKING:
     import httpx
@@ -164,7 +165,7 @@ class OpenAiRecognizer:
                 timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
                 limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE),
                 follow_redirects=False,  # neither sound nor key go where nobody configured
-                verify=has_certificate(self._roots[0]),
+                verify=trust_for(self._roots[0]),
                 trust_env=False,
             )
         return self._client
@@ -186,6 +187,8 @@ class OpenAiRecognizer:
         try:
             yield
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL, UnicodeError) as error:
+            if fault := tls_fault(error):
+                raise self._failed(*fault) from error
             raise self._failed(f"cannot be reached ({str(error) or type(error).__name__})", fix) from error
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__

@@ -9,10 +9,11 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from audio.egress import SendsTo, has_certificate
+from audio.egress import SendsTo
 from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.loops import Loop
 from audio.speech import SpeechAudio
+from audio.trust import tls_fault, trust_for
 from audio.tts.decoding import SoundStream
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ class HttpVoice(ABC):
                     async for piece in pieces:
                         yield piece
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            if fault := tls_fault(error):
+                raise VoiceUnavailable(f"{self.name} at {self._host} {fault[0]}: {fault[1]}") from error
             raise VoiceUnavailable(f"{self.name} at {self._host} cannot be reached ({_words(error)})") from error
         except httpx.HTTPError as error:
             raise SynthesisFailed(f"{self.name}: the connection broke off ({_words(error)})") from error
@@ -143,7 +146,7 @@ class HttpVoice(ABC):
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx.Limits(keepalive_expiry=KEEP_SECONDS),
-            verify=has_certificate(self._address),
+            verify=trust_for(self._address),
             follow_redirects=False,
             trust_env=False,
         )

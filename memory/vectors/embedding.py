@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 from weakref import WeakValueDictionary
 
-from memory.egress import SendsTo, has_certificate, host_of
+from memory.egress import SendsTo, host_of
 from memory.errors import EmbeddingUnavailable, GraphRefused
+from memory.trust import tls_fault, trust_for
 
 if TYPE_CHECKING:
     import httpx
@@ -102,7 +103,7 @@ class OpenAiEmbedder:
             timeout=seconds,
             headers={"Authorization": f"Bearer {key}"} if key and self._has_sendable_key else {},
             follow_redirects=False,
-            verify=has_certificate(self._url),
+            verify=trust_for(self._url),
         )
 
     async def embed(self, texts: Sequence[str], use: Use = "text") -> list[list[float]]:
@@ -123,6 +124,8 @@ class OpenAiEmbedder:
                 f"{self._url} is no address of a server ({error}): correct [memory] embedding_url"
             ) from error
         except (httpx.HTTPError, TimeoutError) as error:
+            if fault := tls_fault(error):
+                raise EmbeddingUnavailable(f"the embeddings server {self._url} {fault[0]}: {fault[1]}") from error
             reason = str(error) or type(error).__name__
             raise EmbeddingUnavailable(f"the embeddings server {self._url} does not answer ({reason})") from error
         if not answer.is_success:

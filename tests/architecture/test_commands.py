@@ -76,7 +76,18 @@ OTHER_PROGRAMS = {
         "systemctl",
         "systemd-analyze",
     ),
-    *("apt", "chown", "install", "loginctl", "openssl", "sudoedit", "tee", "touch", "usermod"),
+    *(
+        "apt",
+        "chown",
+        "install",
+        "loginctl",
+        "openssl",
+        "sudoedit",
+        "tee",
+        "touch",
+        "update-ca-certificates",
+        "usermod",
+    ),
 }
 """What else a block may start: a misspelt name of ours is none of these."""
 

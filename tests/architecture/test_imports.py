@@ -96,7 +96,7 @@ def may_be_read(room: str, name: str) -> bool:
 
 def test_what_audio_and_memory_share_is_one_file() -> None:
     shared = [path for path in (ROOT / "audio").rglob("*.py") if path.is_symlink()]
-    names = ("backoff", "chinese", "egress")
+    names = ("backoff", "chinese", "egress", "trust")
     assert {path.resolve() for path in shared} == {ROOT / f"memory/{name}.py" for name in names}
 
 

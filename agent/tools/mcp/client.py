@@ -34,8 +34,8 @@ from agent.tools.mcp.schema import plain
 from agent.tools.mcp.server import READ_RESOURCE, Offered, Said, Server
 from agent.tools.mcp.stdio import running
 from agent.tools.tool import from_outside
-from memory.egress import has_certificate
 from memory.json_value import Json
+from memory.trust import tls_fault, trust_for
 
 MOST_PAGES: Final = 20
 """Of a list of tools; a list may go on for ever."""
@@ -214,7 +214,10 @@ def reason_of(server: Server, error: BaseException) -> str:
             is_late = cause.code == REQUEST_TIMEOUT
             return "it did not answer in time" if is_late else f"it answered: {plain(cause.message, _REASON)}"
         case httpx2.TransportError():
-            return f"nothing answers at {server.url} ({type(cause).__name__})"
+            fault = tls_fault(cause)
+            return (
+                f"it {fault[0]}: {fault[1]}" if fault else f"nothing answers at {server.url} ({type(cause).__name__})"
+            )
         case ValidationError():
             first = cause.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in first["loc"])
@@ -262,7 +265,7 @@ def client_for(server: Server) -> httpx2.AsyncClient:
         headers=headers,
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
         trust_env=False,
-        verify=has_certificate(server.url),
+        verify=trust_for(server.url),
         event_hooks={"request": [_hurry], "response": [partial(_refused, server), _bound]},
     )
 

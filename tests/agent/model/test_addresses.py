@@ -18,6 +18,7 @@ from agent.model.faults import refused
 from agent.model.interface import Answer, ChatModel
 from agent.model.litellm import LiteLlmModel
 from agent.model.messages import Message
+from agent.model.ollama import OllamaModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.openai_server import OpenAiServer, Scripted, chunk, stream, text
 
@@ -33,6 +34,10 @@ def thin(url: str) -> ChatModel:
 
 def litellm(url: str) -> ChatModel:
     return LiteLlmModel("openai/m", KEY, url)
+
+
+def ollama(url: str) -> ChatModel:
+    return OllamaModel(url.removesuffix("/v1"), "m")
 
 
 async def answer_of(model: ChatModel) -> str:
@@ -129,6 +134,29 @@ async def test_a_page_where_a_model_should_answer_is_told_by_its_title() -> None
         failure = await failure_of(thin(server.url))
     assert type(failure) is ModelUnavailable
     assert "is a web page (Router login): correct the address, or log in" in str(failure)
+
+
+SCRIPT = b"\n<script>location.href='http://192.168.0.1/login'</script>"
+LATIN_1 = b"<!DOCTYPE html><title>G\xe4ste</title>"
+
+
+@pytest.mark.parametrize(
+    ("made", "body", "told"),
+    [
+        (thin, SCRIPT, "is a web page: correct the address, or log in to the network"),
+        (ollama, b"<!DOCTYPE html><title>Router login</title>", "is a web page (Router login): correct the address"),
+        (litellm, SCRIPT, "broke off before it began (is a login page in between, or another program"),
+        (litellm, LATIN_1, "is a web page (G\ufffdste): correct the address"),
+        (litellm, b'data: {"choices": [{"delta": {"content": "\xff"}}]}\n\n', "holds bytes that are no text in UTF-8"),
+    ],
+)
+async def test_what_is_no_answer_is_told_by_each_adapter(
+    made: Callable[[str], ChatModel], body: bytes, told: str
+) -> None:
+    async with OpenAiServer(pages={"/api/chat": Scripted((body,))}) as server:
+        server.default = lambda _: Scripted((body,), headers={"Content-Type": "text/html"})
+        failure = await failure_of(made(server.url))
+    assert told in str(failure)
 
 
 async def test_a_stream_that_is_called_a_page_is_read() -> None:

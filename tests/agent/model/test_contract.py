@@ -339,7 +339,7 @@ async def test_a_page_in_place_of_a_stream_is_no_answer(connect_openai: Connect)
         model = connect_openai(server.url)
         failure = await failure_of(model)
     assert type(failure) is ModelUnavailable
-    assert ("web page" if isinstance(model, OpenAiCompatibleModel) else "broke off") in str(failure)
+    assert ("web page" if isinstance(model, OpenAiCompatibleModel) else "is a login page in between") in str(failure)
 
 
 @pytest.mark.shows("F6", "B1")

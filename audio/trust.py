@@ -1,0 +1,1 @@
+../memory/trust.py

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from email.utils import formatdate
+from functools import partial
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -14,6 +15,8 @@ from appliance.exits import Exit
 from appliance.http.access.origin import SAFE, Refused
 from appliance.http.access.who import HOW, UNKNOWN, Shown, Who
 from appliance.http.caller import CALLER
+from appliance.http.listening.connections import USUAL, Patience
+from audio.loops import running
 
 MOST_BYTES: Final = 1_000_000
 """Of a body, where no other limit is given for its path."""
@@ -43,8 +46,10 @@ class Access:
         who: Who,
         is_open: Callable[[Scope], bool],
         larger: Mapping[str, int],
+        patience: Patience = USUAL,
     ) -> None:
         """`is_open` says what is for everybody, `larger` are bytes that a body may have, by its path."""
+        self._patience = patience
         self._app = app
         self._who = who
         self._is_open = is_open
@@ -60,13 +65,19 @@ class Access:
             return
         scope.setdefault("state", {})[CALLER] = shown.caller
         if scope["type"] != "websocket":
-            receive = _Body(receive, self._most(scope))
+            is_large = scope["path"] in self._larger
+            seconds = self._patience.whole if is_large else self._patience.body
+            receive = _Body(receive, self._most(scope), seconds)
         if not shown.token:
             await self._app(scope, receive, send)
             return
         watched = _Watched(self._who, shown.token, scope, receive, send)
         try:
-            await self._app(scope, watched.receive, watched.send)
+            if scope["type"] != "websocket":
+                await self._app(scope, watched.receive, watched.send)
+                return
+            async with running({"websocket: its token": partial(watched.look, self._patience.token)}):
+                await self._app(scope, watched.receive, watched.send)
         except Exception:
             if not watched.is_over:
                 raise
@@ -87,15 +98,23 @@ class Access:
 
 
 class _Body:
-    """Counts what comes, for a body that does not say how long it is."""
+    """Counts what comes, for a body that does not say how long it is, and until when."""
 
-    def __init__(self, receive: Receive, most: int) -> None:
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
         self._receive = receive
         self._most = most
+        self._until: float | None = asyncio.get_running_loop().time() + seconds
+        """On the loop's clock; None once all has come, behind which there is only the end of the connection."""
         self._come = 0
 
     async def __call__(self) -> Message:
-        message = await self._receive()
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            raise Refused(408, "the rest of the body did not come in time; send it again", connection="close") from None
+        if not message.get("more_body"):
+            self._until = None
         self._come += len(message.get("body", b""))
         if self._come > self._most:
             raise _too_large(self._most)
@@ -145,7 +164,7 @@ class _Watched:
 
     What was ordered while it was good is answered to its end: who has all of theirs erased is told that it is done.
     The token is looked at for each message, which is one look at a small file (some ten microseconds): after a while
-    would be one order too late.
+    would be one order too late. On a WebSocket on which nothing is said `look` sees it.
     """
 
     def __init__(self, who: Who, token: str, scope: Scope, receive: Receive, send: Send) -> None:
@@ -184,6 +203,14 @@ class _Watched:
             self.is_over = True
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
         raise Revoked
+
+    async def look(self, seconds: float) -> None:
+        """Look every so many seconds, and close the WebSocket once its token is good no longer."""
+        while True:
+            await asyncio.sleep(seconds)
+            if not self._is_good():
+                await self._close()
+                return
 
     def _is_good(self) -> bool:
         return not self.is_over and self._who.knows(self._token)

@@ -18,8 +18,12 @@ class Patience(Struct, frozen=True):
     """Seconds for the line of a request and its headers."""
     whole: float = 120.0
     """Seconds for its body; an utterance that is sent while it is spoken takes as long as it."""
+    body: float = 30.0
+    """Seconds for the body of a request that says something in JSON: who writes slowly holds a connection as long."""
     idle: int = 5
     """Seconds that a connection is kept when nothing is asked (uvicorn's default)."""
+    token: float = 2.0
+    """Seconds between two looks whether the token of a WebSocket is good still, on which nothing is said."""
 
 
 USUAL: Final = Patience()

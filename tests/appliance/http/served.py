@@ -44,7 +44,7 @@ class Served:
     members: set[int] = field(default_factory=lambda: {0})
     port: int = 0
     tls: ssl.SSLContext | None = None
-    patience: Patience = field(default_factory=Patience)
+    patience: Patience = field(default_factory=lambda: Patience(token=0.05))
     pieces: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
     """What `GET /stream` and `/ws` pass on."""
     orders: list[str] = field(default_factory=list)
@@ -73,6 +73,7 @@ def _routes(served: Served) -> APIRouter:
     async def whoami(caller: Asks) -> dict[str, str]:
         return {"owner": caller.owner_key}
 
+    @routes.post("/words")
     @routes.post("/echo")
     async def echo(request: Request, caller: Asks) -> int:
         return len(await request.body())
@@ -122,7 +123,7 @@ async def serving(folder: Path, settings: HttpSettings | None = None, **facts: o
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
         listener.setblocking(False)
         served.port = listener.getsockname()[1]
-        access = Access(app, who, is_for_everybody, {"/echo": 100_000})
+        access = Access(app, who, is_for_everybody, {"/echo": 100_000}, served.patience)
         server = HttpServer(access, served.settings.connections, served.patience)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(server.serve(listener, served.tls))

@@ -309,6 +309,17 @@ async def test_no_order_is_taken_once_its_token_is_revoked(box: Served) -> None:
     assert box.orders == ["light"]
 
 
+async def test_a_quiet_websocket_is_closed_once_its_token_is_revoked(box: Served) -> None:
+    bearer = {"Authorization": f"Bearer {box.tokens.create('phone', ADA)}"}
+    async with websockets.connect(f"ws://127.0.0.1:{box.port}/ws", additional_headers=bearer) as socket:
+        assert await socket.recv() == ADA
+        box.tokens.revoke("phone")
+        with pytest.raises(websockets.ConnectionClosed) as closed:
+            await socket.recv()
+        assert closed.value.rcvd is not None
+        assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "the token is good no longer")
+
+
 async def test_a_body_that_comes_on_after_its_token_was_revoked_is_refused(box: Served) -> None:
     bearer = {"Authorization": f"Bearer {box.tokens.create('phone', ADA)}", "Content-Type": "application/json"}
     is_revoked = False

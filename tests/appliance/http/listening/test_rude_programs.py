@@ -68,6 +68,19 @@ async def test_who_never_ends_a_head_or_a_body_is_cut_off(tmp_path: Path) -> Non
         assert await is_served(box)
 
 
+async def test_a_body_in_json_is_waited_for_less_long_than_one_of_sound(tmp_path: Path) -> None:
+    async with serving(tmp_path, patience=Patience(body=0.2)) as box:
+        slow, sound = [await coming(box) for _ in range(2)]
+        said = JSON + b"Content-Length: 10\r\n\r\n12345"
+        sound.writer.write(b"POST /echo HTTP/1.1\r\n" + said)
+        told = await slow.send(b"POST /words HTTP/1.1\r\n" + said)
+        assert told.startswith(b"HTTP/1.1 408")
+        assert b"the rest of the body did not come in time" in told
+        sound.writer.write(b"67890")
+        assert (await sound.reader.readuntil(b"10")).startswith(b"HTTP/1.1 200")
+        sound.writer.close()
+
+
 async def test_a_websocket_is_no_request_that_never_ends(tmp_path: Path) -> None:
     async with serving(tmp_path, patience=Patience(head=0.2, whole=0.2)) as box, talking(box) as talk:
         assert await talk.recv() == "household"

@@ -25,7 +25,10 @@ from memory.state.journal import WORDS, Stored
 from memory.state.tiers import TASK
 
 MOST_TEXT: Final = 64_000
-"""Characters of the replies of one run that are kept, and of any text of a fact; of a reply the end."""
+"""Characters of the replies of one run that are kept, the end of them, and of any other text of a fact."""
+
+MOST_REPLY: Final = 1_000_000
+"""Characters of a reply as it was written in the end: a model's answer has half as many at most."""
 
 MOST_CALLS: Final = 100
 """Calls of one run that are kept, the newest."""
@@ -211,7 +214,7 @@ class Steps(Struct):
             about: dict[str, Json] = {"event_id": step.event_id or None, "call_id": call_id}
             yield _fact(step, "sentence", {**about, "text": step.words})
             return
-        run, text = self._of_event(step), bounded(step.words, MOST_TEXT)
+        run, text = self._of_event(step), bounded(step.words, MOST_REPLY)
         if run is not None and call_id not in run.written:
             run.write(call_id, text)
         yield _fact(step, "reply_written", {"event_id": step.event_id, "call_id": call_id, "text": text})

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import asdict
 
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, TIMER, Event
+from agent.model.stream.relay import MOST_OF_AN_ANSWER
 from agent.record import COMMAND, entry_of, step
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.turns.stages import TURN_ENDED
@@ -141,6 +142,13 @@ def test_an_answer_in_writing_is_told_whole_whether_or_not_its_chunks_are_there(
         assert (whole.name, whole.run_id) == ("reply_written", "r1")
         assert whole.payload == {"event_id": "e1", "call_id": "c", "text": "It is noon."}
         assert cut.payload == {"event_id": "e1", "heard": "It is noon.", "unsaid": ""}
+
+
+def test_a_long_answer_is_told_whole_when_it_is_read_again() -> None:
+    answer = "A word or two. " * (MOST_OF_AN_ANSWER // 15)
+    assert len(answer) > MOST_TEXT
+    *_, written = facts(begun(), step(WRITTEN, SPOKEN, "", {"call_id": "c"}, answer))
+    assert written.payload["text"] == answer
 
 
 def test_what_is_kept_of_a_run_is_bounded() -> None:

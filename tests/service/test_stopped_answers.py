@@ -96,6 +96,24 @@ async def test_who_waits_behind_another_answer_is_told_so_and_ctrl_c_drops_the_q
     assert len(box.model.requests) == 1
 
 
+async def test_a_script_that_waits_behind_another_answer_is_told_so_beside_its_answer(
+    box: Living, tmp_path: Path
+) -> None:
+    async with asyncio.TaskGroup() as group:
+        runs = box.box.household.bus.observe("runs.new")
+        first = group.create_task(box.asked(LONG))
+        await begun(runs)
+        command = [*COMMAND, str(tmp_path / "nakari.toml"), "ask", "hello"]
+        pipe = asyncio.subprocess.PIPE
+        script = await asyncio.create_subprocess_exec(*command, env=environment(tmp_path), stdout=pipe, stderr=pipe)
+        assert script.stderr is not None
+        assert b"your question is in line: it is still answering something else" in await script.stderr.readline()
+        box.model.hold[0].set()
+        box.model.hold.clear()
+        assert await first == ANSWER
+        assert (await script.communicate())[0].decode().strip() == ANSWER
+
+
 async def test_nobody_stops_or_reads_what_another_asked(box: Living) -> None:
     visitor, _ = new_key()
     question = Question(LONG)

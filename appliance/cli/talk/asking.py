@@ -1,12 +1,11 @@
 """A question that the running service answers, printed as it comes; Ctrl-C stops it there."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from appliance.api.client import Question, answer_to, is_waiting
-from appliance.cli.terminal import FAINT, is_terminal, print_pieces, show
+from appliance.cli.terminal import FAINT, print_pieces, show
 from appliance.hints import typed_here
 
 if TYPE_CHECKING:
@@ -15,13 +14,13 @@ if TYPE_CHECKING:
 SILENCE_SECONDS: Final = 2.0
 """After which somebody who waits is told that something else is being answered."""
 
-BUSY: Final = "it is still answering something else"
+BUSY: Final = "your question is in line: it is still answering something else"
 
 
 async def print_answer(path: Path, question: Question, key: bytes = b"") -> "Outcome | None":
     """Print the answer of the service at `path` as it comes; return the outcome, None where it was completed.
 
-    On a terminal it says so where the question waits until something else is answered.
+    It says so where the question waits until something else is answered.
     """
     async with asyncio.TaskGroup() as group:
         telling = group.create_task(_tell_of_waiting(path, question.id, key), name="ask: whether it waits")
@@ -32,7 +31,6 @@ async def print_answer(path: Path, question: Question, key: bytes = b"") -> "Out
 
 
 async def _tell_of_waiting(path: Path, event_id: str, key: bytes) -> None:
-    if is_terminal(sys.stderr):
-        await asyncio.sleep(SILENCE_SECONDS)
-        if await is_waiting(path, event_id, key):
-            show(BUSY if key else typed_here(f"{BUSY}; `nakari stop` ends that"), FAINT, err=True)
+    await asyncio.sleep(SILENCE_SECONDS)
+    if await is_waiting(path, event_id, key):
+        show(BUSY if key else typed_here(f"{BUSY}; `nakari stop` ends that"), FAINT, err=True)

@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -97,13 +97,16 @@ def embeddings(config: Config) -> Line:
 def model(config: Config) -> Line:
     """Find out who would think, try what each needs that may be asked (its server, its key), and what failed last."""
     line = asyncio.run(_model(catalog_of(config), config.state_folder))
-    return judge_failures(line, told_by_service(config.sockets, "models").get("failed"))
+    return judge_failures(line, told_by_service(config.sockets, "models").get("failed"), config.zone)
 
 
-def judge_failures(line: Line, failed: Json) -> Line:
-    """Warn of the models whose last call came to nothing, as the running service tells, though their servers answer."""
+def judge_failures(line: Line, failed: Json, zone: tzinfo) -> Line:
+    """Warn of the models whose last call came to nothing, as the running service tells, though their servers answer.
+
+    `zone` is where the household lives.
+    """
     told = [
-        f"{alias} failed at {datetime.fromisoformat(str(each['at'])).astimezone():%Y-%m-%d %H:%M}: {each['reason']}"
+        f"{alias} failed at {datetime.fromisoformat(str(each['at'])).astimezone(zone):%Y-%m-%d %H:%M}: {each['reason']}"
         for alias, each in fields(failed).items()
         if isinstance(each, dict)
     ]

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from appliance.doctor import service as checks_service
 from appliance.doctor.examine import Line, Verdict, examine
 from appliance.model import check as checks_model
 from appliance.model.check import judge_failures, judge_models
+from memory.json_value import Json
 from tests.appliance.door_fakes import ScriptedHandler, serving
 from tests.memory.onnx_model import write_model
 
@@ -225,10 +227,12 @@ def test_a_server_with_many_models_is_told_briefly() -> None:
 
 def test_a_model_whose_last_call_came_to_nothing_is_no_sound_one_though_its_server_answers() -> None:
     line = Line("model", Verdict.OK, "m, its server answers")
-    assert judge_failures(line, None) == judge_failures(line, {}) == line
-    judged = judge_failures(line, {"m": {"at": "2026-11-21T12:00:00+00:00", "reason": "the answer of m was empty"}})
+    zone = ZoneInfo("Asia/Shanghai")
+    assert judge_failures(line, None, zone) == judge_failures(line, {}, zone) == line
+    failed: Json = {"m": {"at": "2026-11-21T20:00:00+00:00", "reason": "the answer of m was empty"}}
+    judged = judge_failures(line, failed, zone)
     assert judged.verdict is Verdict.WARNING
-    assert judged.what.startswith("m, its server answers; m failed at 2026-11-2")
+    assert judged.what.startswith("m, its server answers; m failed at 2026-11-22 04:00:")
     assert judged.what.endswith(": the answer of m was empty")
 
 

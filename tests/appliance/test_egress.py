@@ -25,7 +25,9 @@ from appliance.cli.look_after.status import in_words
 from appliance.config.agent.mcp import McpServer
 from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.agent.web import WeatherSettings, WebSettings
+from appliance.config.file import SECTIONS
 from appliance.config.load import Config, Secret, load
+from appliance.config.meaning import settings_of
 from appliance.config.network.machines import MachineSettings
 from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.options import RunOptions
@@ -384,6 +386,22 @@ def classes_below(package: str) -> Iterator[type]:
         for _, each in inspect.getmembers(module, inspect.isclass):
             if each.__module__ == found.name and not getattr(each, "_is_protocol", False):
                 yield each
+
+
+BY_ENGINES = {"sovits", "openai_speech", "wyoming_speech", "openai_recognizer", "wyoming_recognizer"}
+"""Sections of servers that are used where `[voice] engines` or `[ears] engines` names them, as the table says."""
+
+
+def test_the_table_has_every_section_in_which_an_address_is_named() -> None:
+    table = "".join(egress_table.table())
+    named = {
+        section
+        for section, kind in SECTIONS.items()
+        for name, _, _ in settings_of(kind)
+        if name in {"url", "uri", "listen"} or name.endswith("_url")
+    }
+    assert named > {"machines", "home", "memory"}
+    assert {section for section in named - BY_ENGINES if f"`[{section}" not in table} == set()
 
 
 def test_the_page_on_privacy_has_the_table_that_the_adapters_make() -> None:

@@ -17,6 +17,7 @@ from appliance.config.agent.home import HomeSettings
 from appliance.config.agent.mcp import McpServer
 from appliance.config.agent.web import WeatherSettings, WebSettings
 from appliance.config.load import Config, load
+from appliance.config.network.machines import MachineSettings
 from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.sections import EarsSettings, Engine, MemorySettings, VoiceSettings
 from appliance.config.sound.recognizers import OpenAiRecognizerSettings, WyomingRecognizerSettings
@@ -105,6 +106,11 @@ def rows() -> Iterator[tuple[str, list[Egress], str]]:
         "`[home] url` names a Home Assistant that is not on this machine",
         of(replace(quiet, home=home)),
         '`[home] url = ""` (the default)',
+    )
+    yield (
+        "`[machines] url` names a server between several machines that is not this one",
+        of(replace(quiet, machines=MachineSettings(url="tls://HOST"))),
+        '`[machines] url = ""` (the default)',
     )
     wyoming = WyomingSettings("0.0.0.0:10300", ("192.168.1.0/24",))
     yield (

@@ -46,6 +46,21 @@ _FOR_PROGRAMS: Final = {
 }
 """What a program passes on to a person where no words came."""
 
+_FOR_PROGRAMS_WHY: Final = {
+    "en": {
+        "waiting": "No model answers that at the moment: {why}. The question is kept, and answered when one does.",
+        "given_up": "That was given up: {why}.",
+    },
+    "zh": {
+        "waiting": "现在没有模型能回答：{why}。问题已经记下，能回答的时候再回答。",
+        "given_up": "这件事没能做成：{why}。",
+    },
+}
+"""The same where it is known why."""
+
+MOST_WHY: Final = 200
+"""Characters of a reason that a program passes on; it may be read aloud."""
+
 
 class Outcome(Struct, frozen=True):
     """The last thing that comes of a question, unless it was completed."""
@@ -86,9 +101,15 @@ def outcome_from(status: object, event_id: object, reason: object) -> Outcome | 
     return None
 
 
-def in_words(status: Status | Literal["late", "nothing"], question: str) -> str:
+def in_words(outcome: Outcome | Literal["late", "nothing"], question: str) -> str:
     """Return what a person is told by a program where no words came, in the language of the question: en or zh.
 
-    "late" is for what takes longer than the program waits, "nothing" for what ended without a word.
+    "late" is for what takes longer than the program waits, "nothing" for what ended without a word. Of a reason what is
+    wrong is told; how it is mended, `nakari doctor` tells whoever looks after the box.
     """
-    return _FOR_PROGRAMS["zh" if sentence_language(question, "en") == "zh" else "en"][status]
+    language = "zh" if sentence_language(question, "en") == "zh" else "en"
+    if not isinstance(outcome, Outcome):
+        return _FOR_PROGRAMS[language][outcome]
+    why = outcome.reason.partition(": ")[0].rstrip(".")[:MOST_WHY]
+    known = _FOR_PROGRAMS_WHY[language].get(outcome.status) if why else None
+    return known.format(why=why) if known else _FOR_PROGRAMS[language][outcome.status]

@@ -10,7 +10,7 @@ from msgspec import Struct
 from wyoming.handle import Handled, HandledChunk, HandledStart, HandledStop, NotHandled
 
 from agent.event import HOUSEHOLD, ROOM
-from appliance.api.outcome import Outcome, Status, in_words
+from appliance.api.outcome import Outcome, in_words
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.output.text import names_sources
@@ -37,7 +37,7 @@ _GOES_ON: Final = ("late", "suspended")
 """Endings without a word that are an answer all the same."""
 
 
-Ending: TypeAlias = Status | Literal["late", ""]
+Ending: TypeAlias = Outcome | Literal["late"] | None
 """How a question ended; "" is in its answer."""
 
 
@@ -67,12 +67,12 @@ class Conversation(Struct, frozen=True):
         Last of all comes an event that every program understands: the answer, or why there is none.
         """
         words = ""
-        outcome: Ending = ""
+        outcome: Ending = None
         try:
             async with asyncio.timeout(self.patience), aclosing(self._pieces(text, context)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Outcome):
-                        outcome = piece.status
+                        outcome = piece
                         break
                     await stream.write(*([] if words else [HandledStart()]), HandledChunk(piece))
                     words += piece
@@ -101,7 +101,8 @@ class Conversation(Struct, frozen=True):
                         yield words
 
     async def _end(self, words: str, outcome: Ending, text: str, stream: EventStream) -> None:
-        is_answered = bool(words) or outcome in _GOES_ON
+        status = outcome.status if isinstance(outcome, Outcome) else outcome
+        is_answered = bool(words) or status in _GOES_ON
         if not words or outcome == "late":
             told = in_words(outcome or "nothing", text)
             if words:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from appliance.api.outcome import Outcome, Status, in_words
+from appliance.api.outcome import Outcome, in_words
 from appliance.api.program_questions import Figures, Item
 from appliance.api.register import WENT_WRONG
 from appliance.errors import Problem, problem_of
@@ -199,7 +199,7 @@ class Answer(Response):
             item = await self._next(self._beat_seconds)
 
     async def _reading(self) -> None:
-        outcome: Status | Literal["late", ""] = ""
+        outcome: Outcome | Literal["late"] | None = None
         figures, has_words = Figures(), False
         try:
             async with asyncio.timeout(PATIENCE_SECONDS), aclosing(self._pieces) as pieces:
@@ -208,7 +208,7 @@ class Answer(Response):
                         has_words |= bool(item.strip())
                         await self._read.put(item)
                     elif isinstance(item, Outcome):
-                        outcome = item.status
+                        outcome = item
                     else:
                         figures = item
         except TimeoutError:

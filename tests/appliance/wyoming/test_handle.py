@@ -61,6 +61,21 @@ async def test_what_an_answer_rests_on_is_not_read_aloud() -> None:
 @pytest.mark.parametrize(
     ("status", "words", "said"),
     [
+        ("waiting", "why", "No model answers that at the moment: m rejects the API key. The question is kept, and"),
+        ("waiting", "为什么", "现在没有模型能回答：m rejects the API key。"),
+        ("given_up", "why", "That was given up: m rejects the API key."),
+    ],
+)
+async def test_an_end_without_words_tells_why_where_that_is_known(status: Any, words: str, said: str) -> None:
+    reason = "m rejects the API key: correct the key in the configuration"
+    async with Rig(household=ScriptedHousehold([Outcome(status, "e1", reason)])).open() as rig:
+        event = (await rig.asks(Transcript(words), until="not-handled"))[-1]
+        assert event.data["text"].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "said"),
+    [
         ("waiting", "why", ("not-handled", "No model can be reached at the moment.")),
         ("waiting", "为什么", ("not-handled", "现在连不上模型。")),
         ("given_up", "why", ("not-handled", "That was given up.")),

@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agent.bus import Bus
 from agent.event import HOUSEHOLD, Event
 from agent.record import step
 from agent.replies import SOURCES, Delivered, ForwardedReply, Reply, ReplySink, ReplyStream
 from audio.language import sentence_language
+from audio.tts.sentences import SentenceSplitter
 from memory.json_value import Json
 
 WRITTEN = "speech.written"
@@ -169,29 +170,55 @@ class ReplyRouter:
 
 
 class WrittenToo(ForwardedReply):
-    """A reply that is said in the room, which counts, and written to the client that asked for it to be spoken."""
+    """A reply that is said in the room, which counts, and written to the client that asked for it to be spoken.
+
+    Written are whole sentences, as they are said: of an answer that breaks off and is made anew the unfinished one
+    comes again, and would be read as often as it is tried.
+    """
 
     written: ReplyStream
+    _splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
+    _rest: str = ""
+    """What has no end yet."""
 
     async def feed(self, text: str) -> None:
         """Hand the text on to both."""
-        await self.written.feed(text)
+        self._rest += text
+        if whole := self._splitter.feed(text):
+            end = _behind(self._rest, "".join(whole))
+            ended, self._rest = self._rest[:end], self._rest[end:]
+            await self.written.feed(ended)
         await self.stream.feed(text)
 
     async def close(self) -> None:
         """End both."""
+        rest, self._rest = self._rest, ""
+        if rest:
+            await self.written.feed(rest)
         await self.written.close()
         await self.stream.close()
 
     async def cut(self) -> None:
         """Break both off."""
-        await self.written.cut()
+        self._rest = ""
+        if self.written.handed:
+            await self.written.cut()
         await self.stream.cut()
 
     @property
     def is_written(self) -> bool:
         """Never: it is heard."""
         return False
+
+
+def _behind(text: str, words: str) -> int:
+    """Return the index behind these words in a text that begins with them, but for white space."""
+    left = sum(not letter.isspace() for letter in words)
+    for index, letter in enumerate(text):
+        left -= not letter.isspace()
+        if left == 0:
+            return index + 1
+    return len(text)
 
 
 def is_text(event: Event) -> bool:

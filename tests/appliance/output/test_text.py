@@ -151,6 +151,24 @@ def test_a_reply_goes_back_to_where_its_event_came_from() -> None:
     assert len(text.replies) == len(written) + 1
 
 
+async def test_of_an_answer_that_is_said_too_no_unfinished_sentence_is_read() -> None:
+    voice, text = RecordingOutlet(), TextReplySink(Bus(Journal()))
+    asked_aloud = Event(type="x", source="cli", metadata={"speak": True})
+    router = ReplyRouter(voice=voice, text=text, remote=Elsewhere(EVENT, voice))
+    with text.listening(asked_aloud.id) as pieces:
+        for call_id in ("c1", "c2", "c3"):
+            broken = router.open(Reply(asked_aloud, call_id))
+            await broken.feed("Once there was a ki")
+            await broken.cut()
+        told = router.open(Reply(asked_aloud, "c4"))
+        for piece in ("Once there was a king.\n\n", "- He had **two** dau", "ghters.  The end"):
+            await told.feed(piece)
+        await told.close()
+        text.finish(asked_aloud.id)
+        read = "".join([piece async for piece in pieces])
+    assert read == "Once there was a king.\n\n- He had **two** daughters.  The end\n"
+
+
 @pytest.mark.shows("F12")
 def test_what_is_another_owner_s_is_never_said_aloud_in_the_household_s_room() -> None:
     theirs = [Event(type="x", owner_key="a" * 64, source=source) for source in ("mic", "timer", "self", "cli")]

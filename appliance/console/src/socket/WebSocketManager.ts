@@ -47,6 +47,8 @@ export class WebSocketManager {
   private catchingUp: number | undefined
   /** The event whose answer is to be cut short, until it has ended. */
   private toStop: string | null = null
+  /** Whether the person knows that a stop waits for the next connection. */
+  private isStopTold = false
   private probing: number | undefined
   private lastSeq = 0
 
@@ -114,11 +116,13 @@ export class WebSocketManager {
 
   /**
    * Cut the answer to an event short, as the word "stop" does: now, and again with the next connection if it still goes
-   * on then. False where there is no connection.
+   * on then. False where there is no connection, and nothing was told of that yet.
    */
   stop(eventId: string | null): boolean {
     this.toStop = eventId
-    return this.sendNow({ type: 'stop' })
+    const isTold = this.isStopTold
+    this.isStopTold = !this.sendNow({ type: 'stop' })
+    return isTold || !this.isStopTold
   }
 
   /** The microphone of this page begins; frames of int16 mono at 16 kHz follow. False where there is no connection. */
@@ -153,6 +157,7 @@ export class WebSocketManager {
 
   private opened(): void {
     this.rest = FIRST_REST
+    this.isStopTold = false
     this.listener.onConnection('open')
     this.sendWaiting()
   }

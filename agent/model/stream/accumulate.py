@@ -46,6 +46,9 @@ CUT: Final = "…"
 LOOK_EVERY: Final = 500
 """Characters after which it is looked whether the text repeats itself."""
 
+MOST_THOUGHT: Final = 500_000
+"""Characters of thinking, some 128,000 tokens: as much as any model is let think, and as an answer may have."""
+
 MOST_TOKENS = 2**53
 """No call costs so many; every reader of JSON can hold a smaller number."""
 
@@ -70,7 +73,10 @@ class Accumulator:
         self._reader = dialect.reader(tools) if dialect else None
         self._text = Growing()
         self._raw_text = Growing()
-        self._look_at = MOST_REPEATED
+        self._look_at: dict[str, int] = {}
+        """At how many characters the text (""), or a field of thinking, is looked at again for repetition."""
+        self._listed = 0
+        """Characters of thinking in pieces of a list."""
         self._calls: list[OpenCall] = []
         self._open: dict[int, OpenCall] = {}
         """The newest call under each index of the wire."""
@@ -112,14 +118,19 @@ class Accumulator:
         return self._reader is not None and self._reader.is_over
 
     def cut_if_endless(self) -> bool:
-        """Whether the text repeats itself without an end: then the answer is cut off here."""
-        if self._raw_text.length < self._look_at:
-            return False
-        self._look_at = self._raw_text.length + LOOK_EVERY
-        if is_endless(self._raw_text.text):
+        """Whether text or thinking repeats itself without an end, or thinking has none: the answer is cut off here."""
+        grown = {"": self._raw_text, **self._text_fields}
+        thought = self._listed + sum(text.length for text in self._text_fields.values())
+        if thought > MOST_THOUGHT or any(self._is_endless(name, text) for name, text in grown.items()):
             self.finish_reason = "length"
             return True
         return False
+
+    def _is_endless(self, name: str, text: Growing) -> bool:
+        if text.length < self._look_at.get(name, MOST_REPEATED):
+            return False
+        self._look_at[name] = text.length + LOOK_EVERY
+        return is_endless(text.text)
 
     @property
     def length(self) -> int:
@@ -206,6 +217,7 @@ class Accumulator:
         for key in _LIST_FIELDS:
             if isinstance(pieces := delta.get(key), list):
                 self._list_fields.setdefault(key, []).extend(pieces)
+                self._listed += sum(len(_string(piece.get(name))) for piece in objects(pieces) for name in _GROWING)
         own = delta.get("provider_specific_fields")
         if isinstance(own, dict) and isinstance(signatures := own.get("thought_signatures"), list):
             self._signatures.extend(signatures)

@@ -14,7 +14,9 @@ from agent.model.litellm import LiteLlmModel
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.ollama import OllamaModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
+from agent.model.stream.accumulate import MOST_THOUGHT
 from agent.model.stream.relay import MOST_OF_AN_ANSWER, Patience
+from agent.model.stream.repetition import MOST_REPEATED
 from tests.agent.openai_script import DONE, KEEP_ALIVE, Reset, Stall, call_piece, event
 from tests.agent.openai_server import (
     Gate,
@@ -386,6 +388,26 @@ async def test_what_goes_on_and_on_is_ended(connect_openai: Connect) -> None:
         failure = await failure_of(connect_openai(server.url, ONCE_BEGUN))
     assert isinstance(failure, StreamBroken)
     assert (failure.is_of_answer, "went on past 500000 characters" in str(failure)) == (True, True)
+
+
+A_THOUGHT = " ".join(str(number) for number in range(4_000))
+"""Some 19,000 characters in which nothing comes again."""
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [chunk({"reasoning_content": A_THOUGHT}) for _ in range(MOST_THOUGHT // len(A_THOUGHT) + 1)],
+        [chunk({"reasoning": "Wait, no. "}) for _ in range(MOST_REPEATED)],
+    ],
+    ids=["without end", "over and over"],
+)
+async def test_thinking_that_goes_on_and_on_is_ended_and_told(connect_openai: Connect, pieces: list[bytes]) -> None:
+    async with OpenAiServer() as server:
+        server.enqueue(stream(*pieces, Stall()))
+        answer = await ask(connect_openai(server.url, ONCE_BEGUN))
+    assert (answer.message.content, answer.finish_reason) == ("", "length")
+    assert len(str(answer.message.extra)) < MOST_THOUGHT + 2 * len(A_THOUGHT)
 
 
 async def test_an_answer_whose_server_says_only_that_it_is_done_is_whole() -> None:

@@ -33,7 +33,7 @@ class Speaking(Struct, frozen=True):
     clock: Callable[[], float]
 
 
-class RemoteDelivery(WrittenToo):
+class RemoteDelivery(WrittenToo, kw_only=True):
     """A reply that is said at a remote place, and written. Where nobody is there any more, what was written counts."""
 
     gone: asyncio.Event
@@ -127,7 +127,7 @@ class RemoteMouth(PlaceMouth):
 
     def open(self, reply: Reply) -> ReplyStream:
         """Return a delivery that speaks the reply there and has it written."""
-        return RemoteDelivery(self._spoken(reply), self._shared.text.open(reply), self._outbox.gone)
+        return RemoteDelivery(self._spoken(reply), self._shared.text.open(reply), gone=self._outbox.gone)
 
 
 class Lent:

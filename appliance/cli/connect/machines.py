@@ -72,6 +72,8 @@ def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, 
         )
     else:
         values = _given(config, line, creds, user)
+        if config.machines.url != line.rstrip("/"):  # else the name that is there may be its own
+            _require_own_name(config, line.rstrip("/"), authority)
     _write(file, [*values, *([("ca", str(authority))] if ca else [])])
     role = dict(values).get("role", config.machines.role)
     click.echo(f"joined; the login is in {folder}, the rest in {file}")
@@ -159,7 +161,7 @@ def remove_machine(invocation: Invocation, name: str, reload: str) -> Exit:
     if len(left) == len(known):
         names = ", ".join(user.name for user in known) or "none"
         raise Problem(f"there is no machine {name}; there are {names}", Exit.NO_INPUT)
-    if any(user.role != "ears" for user in known if user not in left) and _leads(config, name):
+    if any(user.role != "ears" for user in known if user not in left) and _state_of(config, name) == "leads":
         what = f"{name} leads the household: have another machine lead it first, by `nakari handover`"
         raise Problem(f"{what}, or stop nakari there", Exit.USAGE)
     users.write(left)
@@ -250,8 +252,8 @@ def _list(invocation: Invocation, as_json: bool) -> Exit:
     return Exit.OK
 
 
-def _leads(config: "Config", name: str) -> bool:
-    """Whether a machine tells that it leads; False too where nobody can be listened to."""
+def _state_of(config: "Config", name: str) -> str:
+    """Return what a machine tells of itself, such as "leads"; "" of none, and where nobody can be listened to."""
     import asyncio
 
     from appliance.machines.roll import roll_of
@@ -260,8 +262,8 @@ def _leads(config: "Config", name: str) -> bool:
     try:
         rows = cast("list[dict[str, Json]]", asyncio.run(roll_of(config))["machines"])
     except EngineFailure:
-        return False
-    return any(str(row["machine"]).lower() == name.lower() and row["state"] == "leads" for row in rows)
+        return ""
+    return next((str(row["state"]) for row in rows if str(row["machine"]).lower() == name.lower()), "")
 
 
 def _with_url(config: "Config") -> None:
@@ -326,6 +328,21 @@ def _given(config: "Config", url: str, creds: Path | None, user: str) -> list[tu
             raise click.UsageError(f"standard input has no password of {user}")
         keep_only(config.state_folder, PASSWORD, json.dumps({"user": user, "password": password}))
     return [("url", url.rstrip("/"))]
+
+
+def _require_own_name(config: "Config", url: str, authority: Path | None) -> None:
+    """Raise `Problem`, and keep no login, where another machine of the household tells that it has this one's name."""
+    from msgspec.structs import replace
+
+    from appliance.errors import Problem
+    from appliance.machines.joining.login import forget
+
+    name, ca = own_name(config), str(authority) if authority else ""
+    joined = replace(config, machines=replace(config.machines, url=url, ca=ca))
+    if _state_of(joined, name) not in ("", "away"):
+        forget(config.state_folder)
+        what = f"there is a machine {name} already, and two of one name cannot be told apart"
+        raise Problem(f"{what}; `nakari config set machines.name NAME` gives this one another, then join", Exit.USAGE)
 
 
 def _write(file: Path, values: Sequence[tuple[str, str]]) -> None:

@@ -9,8 +9,9 @@ import json
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -71,28 +72,42 @@ async def invite(
 
     `url` is the server as this machine reaches it. `show` is called with the line once it can be used.
 
-    However it ends, the invitation is over. Raises `Problem` where the name is taken, or nobody came in time.
+    However it ends, the invitation is over; others that are open beside it hold. Raises `Problem` where the name is
+    taken, or nobody came in time.
     """
-    known = [user for user in users.read() if not user.until]
-    if any(user.name.lower() == invitation.name.lower() for user in known):
-        raise Problem(
-            f"there is a machine {invitation.name} already; choose another name, or take that one out with "
-            f"`nakari machines remove {invitation.name}`",
-            Exit.USAGE,
-        )
+    _require_free(invitation.name, _standing(users))
     guest = User(invitation.name, invitation.role, public_of(invitation.seed), time.time() + invitation.seconds)
-    joined: list[User] = []
     try:
-        await asyncio.to_thread(users.admit, [*known, guest])
+        await asyncio.to_thread(users.admit, [*_standing(users), guest])
+        await _read_by_server(invitation, url, users, login)
 
         def let_in(user: User) -> None:
-            users.admit([*known, guest, user])
-            joined.append(user)
+            users.admit([*_standing(users), user])
 
-        await _read_by_server(invitation, url, users, login)
         return await _answer_once(invitation, await _connected(url, login), lambda: show(str(invitation)), let_in)
     finally:
-        users.write([*known, *joined])
+        users.write([user for user in _standing(users) if user.key != guest.key])
+
+
+def _standing(users: UsersFile) -> list[User]:
+    """Return the machines, and the invitations that are open; one whose command was killed is over with its time."""
+    now = time.time()
+    return [user for user in users.read() if not user.until or user.until > now]
+
+
+def _require_free(name: str, known: Sequence[User]) -> None:
+    """Raise `Problem` where a machine has this name, or is invited under it: nobody could tell the two apart."""
+    for user in known:
+        if user.name.lower() == name.lower():
+            if user.until:
+                until = datetime.fromtimestamp(user.until).astimezone()
+                what = f"{name} is invited already, until {until:%H:%M}; end that invitation with Ctrl-C"
+                raise Problem(f"{what}, or choose another name", Exit.USAGE)
+            raise Problem(
+                f"there is a machine {name} already; choose another name, or take that one out with "
+                f"`nakari machines remove {name}`",
+                Exit.USAGE,
+            )
 
 
 async def _read_by_server(invitation: Invitation, url: str, users: UsersFile, login: Login) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import stat
 import subprocess
 from collections.abc import AsyncIterator
@@ -155,6 +156,50 @@ async def test_a_machine_that_was_taken_out_is_refused(server: Server, tmp_path:
     assert (code, "kitchen is taken out" in said) == (0, True)
     with pytest.raises(nats.errors.Error):
         await (await connected(ears, server)).flush(1)
+
+
+async def test_a_name_is_invited_once_at_a_time_and_others_beside_it(server: Server, tmp_path: Path) -> None:
+    mind, bath = Machine(tmp_path / "mind", server, name="mind"), Machine(tmp_path / "bath", server)
+    waiting, _ = await mind.invite("kitchen")
+    code, _, said = await mind.run("machines", "invite", "Kitchen", "--reload", reload_command(server.folder))
+    assert (code, "Kitchen is invited already, until " in said, said.count("\n")) == (2, True, 1), said
+    process, line = await mind.invite("bath")
+    assert (await bath.run("join", line, "--ca", str(server.folder / "server.pem")))[0] == 0
+    assert await process.wait() == 0
+    names = [user.name for user in UsersFile(server.folder / "home.users", "home").read()]
+    assert sorted(names) == ["bath", "kitchen", "mind"], "the invitation that is open holds"
+    waiting.send_signal(signal.SIGINT)
+    await waiting.wait()
+    names = [user.name for user in UsersFile(server.folder / "home.users", "home").read()]
+    assert sorted(names) == ["bath", "mind"], "and who has joined meanwhile stays"
+
+
+async def test_a_machine_that_is_given_a_login_takes_no_name_that_is_there(server: Server, tmp_path: Path) -> None:
+    mind, other = await joined(server, tmp_path)
+    twin, kept = Machine(tmp_path / "twin", server), (other.state / "machine.nk")
+    with twin.file.open("a") as file:
+        file.write('[machines]\nname = "Kitchen"\n')
+    living, over = mind.engine(), asyncio.Event()
+
+    async def live() -> None:
+        while not over.is_set():
+            await living.topics.publish(PRESENCE, pack(Presence("kitchen", "ears")))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), 0.2)
+
+    given = ("join", server.url, "--creds", str(kept), "--ca", str(server.folder / "server.pem"))
+    try:
+        await living.open()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(live())
+            code, _, said = await twin.run(*given)
+            over.set()
+    finally:
+        await living.close()
+    assert (code, "there is a machine Kitchen already" in said, said.count("\n")) == (2, True, 1), said
+    assert not (twin.state / "machine.nk").exists()
+    assert server.url not in twin.file.read_text()
+    assert (await twin.run(*given))[0] == 0, "a machine that is away has no claim"
 
 
 async def test_neither_this_machine_nor_the_one_that_leads_is_taken_out(server: Server, tmp_path: Path) -> None:

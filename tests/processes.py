@@ -1,6 +1,7 @@
 """Child processes of tests: a real interpreter that prints lines, and is killed."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -39,10 +40,13 @@ class Child:
 
 
 @asynccontextmanager
-async def child(module: str, *arguments: str) -> AsyncIterator[Child]:
-    """Run `python -m module arguments`; it is killed at the end if it still runs."""
+async def child(module: str, *arguments: str, **environment: str) -> AsyncIterator[Child]:
+    """Run `python -m module arguments`, with these variables too; it is killed at the end if it still runs."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", module, *arguments, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-m", module, *arguments),
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=asyncio.subprocess.PIPE,
     )
     running = Child(process)
     try:

@@ -2,9 +2,7 @@
 
 import asyncio
 import ipaddress
-import os
 import ssl
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -17,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from tests.processes import ROOT
+from tests.processes import child
 
 CLIENTS = ["thin", "litellm", "anthropic", "embedder", "speech", "hearing", "mcp", "home", "calendar", "pages"]
 
@@ -62,15 +60,12 @@ async def listening(tls: ssl.SSLContext, asked: set[str]) -> AsyncIterator[str]:
 
 
 async def told_by_clients(url: str, names: Sequence[str], **environment: str) -> dict[str, str]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.memory.trusting_program", url, *names,
-        cwd=ROOT, env={**os.environ, **environment}, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    out, _ = await process.communicate()
-    return dict(line.split("\t", 1) for line in out.decode().splitlines() if "\t" in line)
+    async with child("tests.memory.trusting_program", url, *names, **environment) as program:
+        lines = await program.lines()
+    return dict(line.split("\t", 1) for line in lines if "\t" in line)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(180)
 async def test_every_client_trusts_the_authority_that_the_machine_trusts(tmp_path: Path) -> None:
     asked: set[str] = set()
     async with listening(authority(tmp_path), asked) as url:
@@ -79,7 +74,7 @@ async def test_every_client_trusts_the_authority_that_the_machine_trusts(tmp_pat
     assert asked == {*CLIENTS}, told
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(180)
 async def test_a_certificate_of_an_unknown_authority_is_told_with_the_fix(tmp_path: Path) -> None:
     asked: set[str] = set()
     async with listening(authority(tmp_path), asked) as url:

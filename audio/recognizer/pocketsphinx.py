@@ -132,6 +132,9 @@ MOST_SECONDS: Final = 4.0
 GRAMMAR_WEIGHT: Final = 1.0
 """Exponent of the grammar's own probabilities: at upstream's 6.5 a longer list of commands would lower every score."""
 
+MOST_HMMS: Final = 3000
+"""That the language model follows in a frame: it gets as many words wrong as with upstream's 30,000, a third faster."""
+
 FRAMES_A_SECOND: Final = 100
 
 SCORE_NATS: Final = 1024 * math.log(1.0001)
@@ -235,7 +238,7 @@ class PocketsphinxRecognizer:
                 self.commands = {}
             else:
                 commands.add_jsgf_string("commands", jsgf(self.commands))
-            speech = Decoder(**shared, fwdflat=False)
+            speech = Decoder(**shared, fwdflat=False, maxhmmpf=MOST_HMMS)
             speech.add_allphone_file("phones", get_model_path("en-us/en-us-phone.lm.bin"))
             speech.add_lm_file("words", get_model_path("en-us/en-us.lm.bin"))
         except (RuntimeError, ValueError) as error:

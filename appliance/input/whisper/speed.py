@@ -16,10 +16,12 @@ from appliance.input.whisper.recognizers import choose_whisper
 from appliance.input.whisper.settings import WhisperSettings
 from appliance.logs.configure import configure
 from audio.errors import AudioError
+from audio.interfaces import Recognizer
 from audio.recognizer.models.speed import sample_utterance
+from audio.speech import Utterance
 
-COMFORT: Final = 0.5
-"""Of real time, of the processor on each thread; what needs less is not tried again."""
+KEEPS_UP: Final = 1.0
+"""Of real time, of the processor on each thread; what needs no more is well, however a next try would turn out."""
 
 USUAL_THREADS: Final = 4
 """Which CTranslate2 takes where it is told none, or all cores where they are fewer."""
@@ -46,19 +48,22 @@ class RecognizerSpeed(Struct, frozen=True):
 
 def measure(settings: WhisperSettings) -> RecognizerSpeed:
     """Time the recognizer that would listen. Blocking, seconds."""
-    utterance = sample_utterance()
     try:
         recognizer = choose_whisper(settings).recognizer
         recognizer.warm()
-        until, fastest, least = time.perf_counter() + PATIENCE, float("inf"), float("inf")
-        enough = COMFORT * utterance.seconds * threads_of(settings)
-        while least > enough and time.perf_counter() < until:
-            began, busy = time.perf_counter(), time.process_time()
-            recognizer.transcribe(utterance)
-            fastest, least = min(fastest, time.perf_counter() - began), min(least, time.process_time() - busy)
+        return timed(recognizer, sample_utterance(), threads_of(settings))
     except AudioError as error:
         return RecognizerSpeed(missing=str(error))
-    return RecognizerSpeed("", recognizer.name, fastest, least, threads_of(settings), utterance.seconds)
+
+
+def timed(recognizer: Recognizer, utterance: Utterance, threads: int) -> RecognizerSpeed:
+    """Time a recognizer that is warm: once where it keeps up with speech, else again for `PATIENCE`."""
+    until, fastest, least = time.perf_counter() + PATIENCE, float("inf"), float("inf")
+    while least > KEEPS_UP * utterance.seconds * threads and time.perf_counter() < until:
+        began, busy = time.perf_counter(), time.process_time()
+        recognizer.transcribe(utterance)
+        fastest, least = min(fastest, time.perf_counter() - began), min(least, time.process_time() - busy)
+    return RecognizerSpeed("", recognizer.name, fastest, least, threads, utterance.seconds)
 
 
 def threads_of(settings: WhisperSettings) -> int:

@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 import structlog
 from hypothesis import settings
+from xdist.remote import Producer  # type: ignore[import-untyped]  # it tells no types
 
 from tests.budget import processor_time
 from tests.figures import FIGURES
 from tests.guard import refuse_the_network
 from tests.marks import REAL, is_never_fast, mark
 from tests.needs import hidden_in_ci, reason_to_skip
-from tests.workers import Worker, alone_at_the_server, compiled_once, hand_in, share, take_in, write_seconds
+from tests.workers import Together, Worker, alone_at_the_server, compiled_once, hand_in, share, take_in, write_seconds
 
 for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
     os.environ.pop(name, None)
@@ -121,6 +122,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Hand in what a worker measured."""
     hand_in(session.config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Together | None:
+    """Keep together what shares what is dear, where files are to stay whole."""
+    return Together(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(optionalhook=True)

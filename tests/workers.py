@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 import pytest
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  # it tells no types
 
 from tests.figures import FIGURES
 from tests.needs import named_server
@@ -22,6 +23,10 @@ SLOW_SECONDS: Final = 2.0
 """Files that take less are not worth a line there."""
 
 
+STORES: Final = "tests.memory.graph_fixtures"
+"""The module of the stores that are started once for all files that name it, by each process that has one of these."""
+
+
 class Worker(Protocol):
     """A process that ran a part of the suite, as pytest-xdist tells of it."""
 
@@ -32,6 +37,19 @@ def share(items: list[pytest.Item]) -> None:
     """Start the longest files first, so that the processes end together; `--dist loadfile` keeps files whole."""
     seconds = known_seconds()
     items.sort(key=lambda test: (-seconds.get(name_of(test.path), 0.0), str(test.path)))
+
+
+class Together(LoadFileScheduling):  # type: ignore[misc]  # of no type that is told
+    """Files stay whole, and those that share the stores go to one process: each would start a Neo4j of its own."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return STORES if _shares_stores(self.config.rootpath / file) else file
+
+
+@cache
+def _shares_stores(file: Path) -> bool:
+    return file.is_file() and STORES in file.read_text(encoding="utf-8")
 
 
 @contextmanager

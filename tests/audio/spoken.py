@@ -29,6 +29,10 @@ class Clip(Struct, frozen=True):
     words: str
     samples: Samples
 
+    @property
+    def seconds(self) -> float:
+        return len(self.samples) / SAMPLE_RATE
+
 
 def silence(seconds: float) -> Samples:
     return np.zeros(round(seconds * SAMPLE_RATE), np.int16)

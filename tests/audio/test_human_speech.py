@@ -62,6 +62,10 @@ COMMANDS = {
 """A household's commands, of which no clip is one."""
 
 
+LONG = 5.0
+"""Seconds of a clip, from which on the language model takes as long for it as for all of the short ones."""
+
+
 @pytest.fixture(scope="module")
 def free() -> PocketsphinxRecognizer:
     recognizer = PocketsphinxRecognizer(COMMANDS)
@@ -70,9 +74,10 @@ def free() -> PocketsphinxRecognizer:
 
 
 @pytest.fixture(scope="module")
-def heard(free: PocketsphinxRecognizer) -> dict[str, Transcript]:
-    """What was heard in each of Debian's clips, by its name."""
-    return {clip.name: free.transcribe(utterance(clip.samples)) for clip in all_debian_clips()}
+def heard(free: PocketsphinxRecognizer, every_step: bool) -> dict[str, Transcript]:
+    """What was heard in Debian's clips, by their names; of those read aloud only short ones without `--every-step`."""
+    clips = all_debian_clips() if every_step else [each for each in all_debian_clips() if each.seconds < LONG]
+    return {clip.name: free.transcribe(utterance(clip.samples)) for clip in clips}
 
 
 def all_debian_clips() -> list[Clip]:
@@ -82,17 +87,20 @@ def all_debian_clips() -> list[Clip]:
 
 
 def rate_of(clips: list[Clip], heard: dict[str, Transcript]) -> WordErrorRate:
+    """Return how well those of the clips were understood that were heard."""
     rate = WordErrorRate()
     for clip in clips:
-        rate.add(clip.words, heard[clip.name].text)
+        if clip.name in heard:
+            rate.add(clip.words, heard[clip.name].text)
     return rate
 
 
 @pytest.mark.shows("V30")
 def test_free_speech_by_the_language_model(heard: dict[str, Transcript]) -> None:
     read, short = rate_of(debian_clips("librivox"), heard), rate_of([*debian_clips("cards"), go_forward()], heard)
-    figure("pocketsphinx, language model, 5 clips read aloud", str(read))
+    figure(f"pocketsphinx, language model, {len(heard) - 6} clips read aloud", str(read))
     figure("pocketsphinx, language model, 6 short clips", str(short))
+    assert read.words > 15
     assert read.rate < 0.4
     assert short.rate < 0.15
 
@@ -111,9 +119,9 @@ def test_commands_by_their_grammar() -> None:
 
 @pytest.mark.shows("V30", "V11")
 def test_no_human_clip_is_made_into_a_command(heard: dict[str, Transcript]) -> None:
-    assert len(heard) == 11
+    assert len(heard) >= 8
     believed = [each.text for each in heard.values() if each.confidence == "normal"]
-    figure("pocketsphinx, 11 clips made into household commands", str(len(believed)))
+    figure(f"pocketsphinx, {len(heard)} clips made into household commands", str(len(believed)))
     assert believed == []
 
 

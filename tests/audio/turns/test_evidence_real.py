@@ -98,13 +98,15 @@ def passed(recognizer: Recognizer, utterance: Utterance) -> tuple[str, str]:
 @pytest.mark.shows("V11", "V12")
 @pytest.mark.parametrize("name", ["pocketsphinx", "whisper"])
 def test_no_invented_transcript_passes(
-    name: str, mistaken: list[tuple[str, Utterance]], request: pytest.FixtureRequest
+    name: str, mistaken: list[tuple[str, Utterance]], request: pytest.FixtureRequest, every_step: bool
 ) -> None:
-    found = [(what, *passed(request.getfixturevalue(name), utterance)) for what, utterance in mistaken]
+    """pocketsphinx takes as long as the sound lasts, and hears a half of it; all with `--every-step`."""
+    put = mistaken if every_step or name == "whisper" else mistaken[::2]
+    found = [(what, *passed(request.getfixturevalue(name), utterance)) for what, utterance in put]
     invented = [each for each in found if each[1]]
     got_through = [each for each in invented if not each[2]]
     figure(
-        f"evidence gate, {name}, seven minutes that no human spoke in",
+        f"evidence gate, {name}, in minutes that no human spoke in",
         f"{len(found)} utterances, {len(invented)} with invented words, {len(got_through)} got through",
     )
     assert len(invented) >= {"pocketsphinx": 3, "whisper": 5}[name], "nothing was put to the test"

@@ -5,6 +5,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from appliance.config.load import Config, load
+from tests.audio.spoken import HOUSEHOLD_WHISPER
 
 
 class KeptBox(Struct, frozen=True):
@@ -27,7 +28,8 @@ class KeptBox(Struct, frozen=True):
         self.folder.mkdir(parents=True, exist_ok=True)
         self.file.write_text(
             f'[state]\nfolder = "{self.state}"\n[door]\nsocket = "{self.folder / "door.sock"}"\n'
-            f'[model]\nprovider = "offline"\n[memory]\nembeddings = "off"\n{self.memory}\n'
+            f'[ears]\nmodel = "{HOUSEHOLD_WHISPER}"\n[model]\nprovider = "offline"\n'
+            f'[memory]\nembeddings = "off"\n{self.memory}\n'
         )
         return load(self.file, {"HOME": str(self.folder)})
 

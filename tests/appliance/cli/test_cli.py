@@ -15,6 +15,7 @@ from appliance.config.sections import Settings
 from appliance.exits import INTERRUPTED, NOBODY_READS, Exit
 from appliance.version import commit, version
 from tests.appliance.command import environment, nakari
+from tests.audio.spoken import HOUSEHOLD_WHISPER
 
 COMMANDS = (
     *("run", "demo", "hear", "say", "ask", "chat", "mute", "unmute", "stop", "forget", "calibrate", "heard", "devices"),
@@ -248,7 +249,8 @@ def test_a_full_disk_behind_stdout_is_said(tmp_path: Path) -> None:
 
 
 def test_the_doctor_speaks_json_too(tmp_path: Path) -> None:
-    done = nakari(tmp_path, "doctor", "--json")
+    (tmp_path / "nakari.toml").write_text(f"[ears]\nmodel = '{HOUSEHOLD_WHISPER}'\n")  # is timed, and soon
+    done = nakari(tmp_path, "--config", "nakari.toml", "doctor", "--json")
     assert done.returncode in (Exit.OK, Exit.FAULT)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert {line["state"] for line in lines} <= {"ok", "warning", "fault"}

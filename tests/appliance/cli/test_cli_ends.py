@@ -22,6 +22,7 @@ from appliance.exits import INTERRUPTED, NOBODY_READS, Exit
 from memory.state.database import StateInUse
 from tests.appliance.command import environment, started, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving
+from tests.audio.spoken import HOUSEHOLD_WHISPER
 
 OFFLINE = """
 [state]
@@ -210,6 +211,7 @@ async def test_status_shows_what_the_service_tells(tmp_path: Path) -> None:
 
 
 async def test_the_doctor_finds_the_service(tmp_path: Path) -> None:
+    (tmp_path / "nakari.toml").write_text(f"[ears]\nmodel = '{HOUSEHOLD_WHISPER}'\n")  # is timed, and soon
     async with serving(state_folder(tmp_path) / "nakari.sock", ScriptedHandler()):
-        _, shown, _ = await told(await started(tmp_path, "doctor"))
+        _, shown, _ = await told(await started(tmp_path, "--config", "nakari.toml", "doctor"))
     assert "ok      service    running, answers at " in shown

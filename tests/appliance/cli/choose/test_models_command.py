@@ -218,13 +218,6 @@ def test_auto_pulls_the_usual_model_measures_and_remembers(tmp_path: Path, hub: 
     assert hub.asked == []
 
 
-def test_auto_fetches_nothing_where_a_model_is_here(tmp_path: Path, hub: Hub) -> None:
-    shutil.copytree(HOUSEHOLD_WHISPER, models(tmp_path) / "own")
-    done = pull(tmp_path, hub, "auto")
-    assert done.stdout.splitlines()[-1].startswith("chosen: own, ")
-    assert hub.asked == []
-
-
 def test_auto_is_for_the_state_folder(tmp_path: Path, hub: Hub) -> None:
     done = pull(tmp_path, hub, "auto", "--folder", "elsewhere")
     assert done.returncode == Exit.USAGE
@@ -232,7 +225,9 @@ def test_auto_is_for_the_state_folder(tmp_path: Path, hub: Hub) -> None:
     assert hub.asked == []
 
 
-def test_the_list_measures_when_asked_and_says_when_it_was_not(tmp_path: Path) -> None:
+def test_the_list_measures_when_asked_says_when_it_was_not_and_auto_fetches_nothing_then(
+    tmp_path: Path, hub: Hub
+) -> None:
     for name in ("own", "tiny"):
         shutil.copytree(HOUSEHOLD_WHISPER, models(tmp_path) / name)
     before = rows(tmp_path)
@@ -250,6 +245,9 @@ def test_the_list_measures_when_asked_and_says_when_it_was_not(tmp_path: Path) -
     assert sum("listens" in facts for facts in after.values()) == 1
     assert "s for a second of speech" in after["own"]
     assert after[""] == ""
+    (listens,) = (name for name, facts in after.items() if "listens" in facts)
+    assert pull(tmp_path, hub, "auto").stdout.splitlines()[-1].startswith(f"chosen: {listens}, ")
+    assert hub.asked == []
 
 
 def test_measuring_nothing_is_one_sentence(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from agent.intents.dialog_state import Action, DialogState
 from agent.intents.follow_up.in_full import in_full, sum_on
 from agent.intents.follow_up.meaning import asked_back, follow_up, said_yes_to
 from agent.intents.follow_up.of_house import said_in_full
+from agent.intents.follow_up.of_one_breath import of_one_day
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
 from agent.intents.judging.exceptions import all_but
 from agent.intents.judging.guessing import guessed
@@ -122,7 +123,7 @@ def _answer(state: DialogState, intent: Intent, understand: Understand, rest: st
         intent = UNKNOWN
     if unread := not_read(state, intent):
         return _say(state, unread, "not done")
-    outcome = _outcome(state, intent, understand)
+    outcome = _outcome(state, of_one_day(state, intent, understand), understand)
     if isinstance(outcome, str):
         left = f" {phrase('rest_unclear', state.language, rest=rest)}" if rest else ""
         return _say(state, outcome + left, intent.name)

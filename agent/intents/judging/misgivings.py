@@ -108,18 +108,16 @@ def is_talk(state: DialogState, intent: Intent) -> bool:
 
 def not_read(state: DialogState, intent: Intent) -> str:
     """Return what is said where something in the words was not read, by which they mean something else; else ""."""
+    words, language = mended(state.words, state.language), state.language
+    if are_too_many(words):
+        return phrase("too_many", language)
     if intent.name not in _CHANGING or intent.text("but"):
         return ""
-    words, language = mended(state.words, state.language), state.language
     if _is_conditional(words, intent, language) or (intent.name == "list_add" and _TIMES_OVER.search(words)):
         return phrase("not_done", language)
     is_left_out = _EXCEPTION[language].search(words) is not None and not _has_exception(intent, language)
-    is_unread = (
-        is_left_out
-        or are_too_many(words)
-        or (intent.name in {*TIMED, "ask_when"} and _has_left_over(words, intent, language))
-    )
-    return phrase("not_done", language) if is_unread else ""
+    is_unread = intent.name in {*TIMED, "ask_when"} and _has_left_over(words, intent, language)
+    return phrase("not_done", language) if is_left_out or is_unread else ""
 
 
 def has_condition(words: str, language: Language) -> bool:

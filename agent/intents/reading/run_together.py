@@ -13,6 +13,9 @@ from memory.chinese import simplified
 MOST: Final = 4
 """Wishes in one sentence."""
 
+MOST_RINGING: Final = 8
+"""Alarms or timers in one sentence: each takes one of the ten calls of an event."""
+
 LONGEST: Final[Mapping[Language, int]] = {"en": 200, "zh": 80}
 """Characters of a sentence that is looked through: each part is understood by itself, and that takes time."""
 
@@ -35,15 +38,26 @@ _ORDERED: Final = (
     r"(?:(?:please|can you|could you|so|and|ok|okay|right),? )*"
     r"(?:set|put|give|make|do|start|have|i need|i want)(?: me| up| on)*"
 )
-_ALARMS: Final = re.compile(
-    rf"(?:{_ORDERED}(?: an?| some| two| three| four| my)? (?P<kind>alarms?)(?: on)? (?:for|at)|"
-    rf"(?P<order>(?:wake|remind|call|get) me(?: up)?(?: tomorrow)?) at) (?P<first>{_CLOCK})"
-    rf"(?P<others>(?>(?:{_BETWEEN}){_ONE_MORE}?{_CLOCK})++)(?P<day>{_DAY}?)(?P<what>(?: to [^,]+)?)(?: please)?[.!]?",
-    re.IGNORECASE,
-)
+_MANY: Final = r"(?: an?| some| my| two| three| four| five| six| seven| eight| [2-8])"
+
+
+def _alarms_at(clock: str, between: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return a pattern for alarms at several of these times, and one for the next of them."""
+    whole = (
+        rf"(?:{_ORDERED}{_MANY}? (?P<kind>alarms?)(?: on)?[,:]? (?:for|at)|"
+        rf"(?P<order>(?:wake|remind|call|get) me(?: up)?(?: tomorrow)?) at) (?P<first>{clock})"
+        rf"(?P<others>(?>(?:{between}){_ONE_MORE}?{clock})++)(?P<day>{_DAY}?)(?P<what>(?: to [^,]+)?)(?: please)?[.!]?"
+    )
+    following = rf"(?P<pause>{between})(?P<more>{_ONE_MORE}?)(?P<when>{clock})"
+    return re.compile(whole, re.IGNORECASE), re.compile(following, re.IGNORECASE)
+
+
+_ALARMS: Final = _alarms_at(_CLOCK, _BETWEEN)
 """Alarms at several hours: set an alarm for six and one for seven and one for eight tomorrow."""
 
-_NEXT: Final = re.compile(rf"(?P<pause>{_BETWEEN})(?P<more>{_ONE_MORE}?)(?P<when>{_CLOCK})", re.IGNORECASE)
+_OF_MINUTES: Final = _alarms_at(rf"(?:{_CLOCK}(?=,| and |$)|{_HOUR} (?:oh )?{NUMBER}(?=,| and |$))", ",? and |, ")
+"""The same to the minute, each behind a comma: six, six ten, six twenty and six fifty."""
+
 _SINGLE: Final = re.compile(rf"(?:{'|'.join(_HOURS[:9])}|[1-9]){_HALF_DAY}?", re.IGNORECASE)
 """An hour that is no number of minutes behind another one: six seven, which nobody says for 6:07."""
 
@@ -57,6 +71,13 @@ _TIMERS: Final = re.compile(
     re.IGNORECASE,
 )
 """Timers of several lengths: set a five minute timer, a ten minute timer and a fifteen minute timer."""
+
+_COUNTS: Final = re.compile(
+    rf"{_ORDERED}{_MANY}? timers? (?:for|of) (?P<counts>{NUMBER}(?:(?:{_BETWEEN}){NUMBER}){{2,}})"
+    r"[ -](?P<unit>minute|hour|second)s(?: please)?[.!]?",
+    re.IGNORECASE,
+)
+"""The same with one unit for all: set timers for five, ten and fifteen minutes."""
 
 _DAY_ZH: Final = (
     "(?:大?[今明后]天|[今明](?=[早晚])|(?:[这本下]个?)?(?:周|星期|礼拜)[一二三四五六日天]|"
@@ -105,12 +126,13 @@ _OF_DAY_ZH: Final = re.compile(f"(?P<day>{_DAY_ZH})(?={_PART_ZH}|{_CLOCK_ZH})")
 """The day of an order, which is that of the next one too where no pause parts them: 明天七点叫我晚上十点提醒我吃药."""
 
 _SET_ZH: Final = "(?:设置|设定|设|定|开|订|来|上|要|创建|新建)"
+_MANY_ZH: Final = "[一两二三四五六七八2-8]"
 _ALARM_ZH: Final = "(?:的?(?:闹钟|闹铃))"
 _JOIN_ZH: Final = "(?:[，,、和跟]|还有|以及|再)?"
 _ALARMS_ZH: Final = re.compile(
-    rf"(?:请|帮我|给我|麻烦你?|再)*(?P<set>{_SET_ZH}?)(?P<count>(?:[一两二三四2-4]?个)?)(?:闹钟[，,：:]?)?(?P<whens>{_nameless(_WHEN_ZH)}{_ALARM_ZH}?"
+    rf"(?:请|帮我|给我|麻烦你?|再)*(?P<set>{_SET_ZH}?)(?P<count>(?:{_MANY_ZH}?个)?)(?:闹钟[，,：:]?)?(?P<whens>{_nameless(_WHEN_ZH)}{_ALARM_ZH}?"
     rf"(?:{_JOIN_ZH}{_SET_ZH}?(?:一?个)?{_nameless(_WHEN_ZH)}{_ALARM_ZH}?)+)"
-    rf"(?P<each>的?(?:都|各|分别|一共|共)?{_SET_ZH}?(?:[一两二三四2-4]?个)?){_ALARM_ZH}?吧?[。！]?"
+    rf"(?P<each>的?(?:都|各|分别|一共|共)?{_SET_ZH}?(?:{_MANY_ZH}?个)?){_ALARM_ZH}?吧?[。！]?"
 )
 """Alarms at several hours: 定一个六点的闹钟和一个七点的闹钟; 明天早上六点七点各一个闹钟."""
 
@@ -142,7 +164,8 @@ def are_too_many(words: str) -> bool:
     whole = parted(words)
     return (
         whole != words
-        and len(re.findall("(?:set an?|wake me|remind me|call me|get me) |提醒我|叫我|喊我|闹钟|定", whole)) > MOST
+        and len(re.findall("(?:set an?|wake me|remind me|call me|get me) |提醒我|叫我|喊我|闹钟|定", whole))
+        > MOST_RINGING
     )
 
 
@@ -162,10 +185,11 @@ def parted(words: str) -> str:
 
 
 def _alarms(words: str) -> str:
-    found = _ALARMS.fullmatch(words)
-    if found is None:
+    whole, following = _ALARMS if _ALARMS[0].fullmatch(words) else _OF_MINUTES
+    found = whole.fullmatch(words)
+    if found is None or (whole is _OF_MINUTES[0] and "," not in words):
         return ""
-    others = list(_NEXT.finditer(found["others"]))
+    others = list(following.finditer(found["others"]))
     is_several = (found["kind"] or "").lower() == "alarms" or (found["order"] and len(others) > 1)
     if found["what"] and len(others) == 1:
         return ""
@@ -198,6 +222,9 @@ def _hour(when: str) -> int:
 
 
 def _timers(words: str) -> str:
+    if of_unit := _COUNTS.fullmatch(words):
+        counts = re.findall(NUMBER, of_unit["counts"], re.IGNORECASE)
+        return " and ".join(f"set a {each} {of_unit['unit']} timer" for each in counts)
     found = _TIMERS.fullmatch(words)
     items = list(_ITEM.finditer(found["items"])) if found else []
     if found is None or len(items) < 2 or "".join(each.group() for each in items) != found["items"]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agent.intents.intent import Language, language_of
-from agent.intents.language.lengths import NUMBER
+from agent.intents.language.lengths import NUMBER, NUMBER_ZH, UNIT, UNIT_ZH
 from agent.intents.language.wording import beginning
 
 _ALONE: Final[Mapping[Language, Mapping[str, str]]] = {
@@ -54,6 +54,33 @@ _LENGTHS: Final = (
 )
 """Two timers in one: set a ten-minute and a twenty-minute timer."""
 
+_THING: Final = r"to (?:(?!,| and to ).)+?"
+_EACH_AT: Final = rf"{_THING} at {_CLOCK}"
+_THINGS: Final = re.compile(
+    rf"(?P<opening>.*\bremind me) (?P<each>{_EACH_AT}(?:(?:,? and|,) {_EACH_AT})+)[.]?", re.IGNORECASE
+)
+"""Several things, each before its hour: remind me to take my pills at three, to drink at four and to walk at five."""
+
+_AFTERS: Final = re.compile(
+    rf"(?P<opening>.*\b(?:remind|tell|wake|call) me(?: .+?)?) in (?P<first>{NUMBER})(?P<unit>(?: {UNIT})?)"
+    rf"(?P<others>(?:(?:,? and(?: again)?|,|,? then)(?: in)? {NUMBER}(?: {UNIT})?)+)"
+    "(?P<what>(?: (?:to|about|that) .+)?)[.]?",
+    re.IGNORECASE,
+)
+"""The same after several lengths: remind me in five and in ten minutes to turn the steak."""
+
+_AFTER: Final = re.compile(
+    rf"(?P<again> in)? (?P<number>{NUMBER})(?P<unit>(?: {UNIT})?)(?=$|,| and| then)", re.IGNORECASE
+)
+
+_LENGTH_ZH: Final = rf"(?:{NUMBER_ZH}{UNIT_ZH}|半个?(?:小时|钟头)|[一三]刻钟)"
+_AFTERS_ZH: Final = re.compile(
+    rf"(?:请|帮我|麻烦你?)*(?P<whens>{_LENGTH_ZH}(?:[以之]?后)?"
+    rf"(?:(?:[，,、和跟]|还有|以及)+{_LENGTH_ZH}(?:[以之]?后)?)*(?<=后))"
+    "(?:再|各|都|分别)*(?P<what>(?:叫|喊|提醒|通知)我.*)"
+)
+"""The same in Chinese: 五分钟后和十分钟后各提醒我一次."""
+
 _LENGTH_LAST_ZH: Final = re.compile(
     r"^([^，]{1,8}?)((?:[一二两三四五六七八九十\d]+个?(?:分钟|小时|钟头|秒)|半个?(?:小时|钟头)))$"
 )
@@ -68,13 +95,60 @@ def each_alone(words: str) -> str:
     In English the first alone, on which the others go on: set two timers, ten minutes for pasta and twelve for rice.
     """
     language = language_of(words)
-    if two := next((found for each in _TWO_TIMES if (found := re.fullmatch(each, words))), None):
-        day2 = (two["date2"] or two["date"]) + (two["part2"] or two["part"])
-        return f"{two['date']}{two['part']}{two['one']}{two['what']}，{day2}{two['two']}{two['what']}"
-    if twice := re.fullmatch(_TWICE, words, re.IGNORECASE):
-        return ", ".join(f"{twice['opening']} at {twice[time]} {twice['what']}".strip() for time in ("one", "two"))
-    if lengths := re.fullmatch(_LENGTHS, words, re.IGNORECASE):
-        return f"set a {lengths['one']} timer and set a {lengths['two']} timer"
+    of_language = (_two_times_zh, _afters_zh) if language == "zh" else (_twice, _lengths, _afters, _things)
+    return next(filter(None, (read(words) for read in of_language)), "") or _all_at_once(words, language) or words
+
+
+def _two_times_zh(words: str) -> str:
+    two = next((found for each in _TWO_TIMES if (found := re.fullmatch(each, words))), None)
+    if two is None:
+        return ""
+    day2 = (two["date2"] or two["date"]) + (two["part2"] or two["part"])
+    return f"{two['date']}{two['part']}{two['one']}{two['what']}，{day2}{two['two']}{two['what']}"
+
+
+def _twice(words: str) -> str:
+    found = re.fullmatch(_TWICE, words, re.IGNORECASE)
+    times = (found["one"], found["two"]) if found else ()
+    return ", ".join(f"{found['opening']} at {each} {found['what']}".strip() for each in times) if found else ""
+
+
+def _lengths(words: str) -> str:
+    found = re.fullmatch(_LENGTHS, words, re.IGNORECASE)
+    return f"set a {found['one']} timer and set a {found['two']} timer" if found else ""
+
+
+def _things(words: str) -> str:
+    found = _THINGS.fullmatch(words)
+    each = re.findall(_EACH_AT, found["each"], re.IGNORECASE) if found else []
+    return f"{found['opening']} {' and '.join(each)}" if found else ""
+
+
+def _afters(words: str) -> str:
+    """Return a wish after each of several lengths; "" where it is one, in hours and minutes."""
+    found = _AFTERS.fullmatch(words)
+    others = list(_AFTER.finditer(found["others"])) if found else []
+    if found is None or not others[-1]["unit"].strip():
+        return ""
+    unit = others[-1]["unit"]
+    first = found["unit"] or unit
+    if not all(each["again"] or first.rstrip("s") == unit.rstrip("s") for each in others):
+        return ""
+    lengths = [f"{found['first']}{first}", *(f"{each['number']}{each['unit'] or unit}" for each in others)]
+    return " and ".join(f"{found['opening']} in {each}{found['what']}" for each in lengths)
+
+
+def _afters_zh(words: str) -> str:
+    found = _AFTERS_ZH.fullmatch(words)
+    lengths = list(re.finditer(rf"({_LENGTH_ZH})([以之]?后)?", found["whens"])) if found else []
+    if found is None or len(lengths) < 2:
+        return ""
+    units = {each[1].replace("钟", "")[-1] for each in lengths}
+    return "，".join(f"{each[1]}后{found['what']}" for each in lengths) if lengths[0][2] or len(units) == 1 else ""
+
+
+def _all_at_once(words: str, language: Language) -> str:
+    """Return each of the timers or alarms that are asked for in one: two timers, ten minutes and twelve."""
     for name, alone in _ALONE[language].items():
         if opened := beginning(name, language).match(words):
             first, *others = re.split(_NEXT[language], words[opened.end() :])
@@ -82,4 +156,4 @@ def each_alone(words: str) -> str:
                 return "，".join(alone.format(_LENGTH_LAST_ZH.sub(r"\2的\1", each)) for each in (first, *others))
             unit = _UNIT.search(" ".join(others)) if name == "several_timers" and not _UNIT.search(first) else None
             return " and ".join((alone.format(f"{first} {unit.group()}" if unit else first), *others))
-    return words
+    return ""

@@ -12,7 +12,7 @@ from agent.intents.follow_up.meaning import follow_up
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import anywhere, beginning, ending, mended, without, without_fillers
-from agent.intents.reading.run_together import LONGEST, MOST, are_too_many, parted
+from agent.intents.reading.run_together import LONGEST, MOST, MOST_RINGING, are_too_many, parted
 from agent.intents.reading.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
@@ -88,7 +88,8 @@ def wishes(state: DialogState, understand: Understand, said: str = "") -> list[s
     is_of_all = anywhere(state.language, "of_all").search(words)  # the average of 3, 5 and 10
     if len(words) > LONGEST[state.language] or state.is_doubtful or is_of_all or are_too_many(words):
         return [state.words]
-    return _parted(state, each_alone(parted(words)), understand) or [state.words]
+    alike = each_alone(parted(words))
+    return _parted(state, alike, understand, MOST if alike == words else MOST_RINGING) or [state.words]
 
 
 class Clause(Struct, frozen=True):
@@ -148,7 +149,7 @@ def _is_of_day(intent: Intent) -> bool:
     return intent.name == "ask_when" and (names_day(intent) or bool(intent.text("period")))
 
 
-def _parted(state: DialogState, words: str, understand: Understand, most: int = MOST) -> list[str]:
+def _parted(state: DialogState, words: str, understand: Understand, most: int) -> list[str]:
     joints = sorted(anywhere(state.language, "joint").finditer(words), key=lambda each: not each.group())[:MOST_JOINTS]
     whole = _meant(state, words, understand) if joints else UNKNOWN
     for joint in joints:

@@ -241,6 +241,10 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "rest_unclear": ("I did not understand the rest: {rest}.", "另外这句我没听懂：{rest}。"),
     "nothing_about": ("Nothing that was said here has that in it: {fact}.", "这里说过的话里没有这个：{fact}。"),
+    "too_many": (
+        "That is more than I set at one word: eight at most. I have set none of them.",
+        "一次最多设八个，所以一个也没有设。",
+    ),
     "not_done": (
         "I did not understand that well enough, so I did nothing. Please say it in other words.",
         "这句我没听明白，所以什么也没做。请换个说法。",

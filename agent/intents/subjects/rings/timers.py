@@ -273,12 +273,12 @@ def _may_be_moved(timer: Timer, intent: Intent) -> bool:
 
 
 def same_half(slots: dict[str, Slot], due: datetime) -> dict[str, Slot]:
-    """Return an hour of the clock as that of the day which is the nearer to when it was to ring."""
+    """Return an hour of the clock as that of the day which is the nearer to when it was to ring; the later of two."""
     hour = int(slots.get("hour", 0))
     if "period" in slots or not 0 < hour <= 12:
         return slots
     halves = [hour % 12 + 12] if hour < NIGHT_ENDS and due.hour >= DAY_BEGINS else [hour % 12, hour % 12 + 12]
-    nearest = min(halves, key=lambda each: abs(each - due.hour - due.minute / 60))
+    nearest = min(reversed(halves), key=lambda each: abs(each - due.hour - due.minute / 60))
     return {**slots, "exact_hour": nearest} if nearest else slots
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from agent.intents.intent import TIMED
 from agent.intents.language.wording import mended
-from agent.intents.reading.run_together import MOST, are_too_many, holds_another, parted
+from agent.intents.reading.run_together import MOST_RINGING, are_too_many, holds_another, parted
 from agent.intents.reading.understanding import load_understanding
+from agent.intents.saying.phrases import phrase
 from tests.agent.offline_talk import Talk, a_timer, at
 
 UNDERSTAND = load_understanding()
@@ -37,6 +38,11 @@ async def _set(talk: Talk, words: str, count: int) -> list[tuple[str, str]]:
         ("设六点和七点两个闹钟", "18:00 19:00"),
         ("帮我定今晚六点七点八点的闹钟", "18:00 19:00 20:00"),
         ("今天晚上六点半七点各一个闹钟", "18:30 19:00"),
+        ("set alarms for six, seven, eight, nine and ten tonight", "18:00 19:00 20:00 21:00 22:00"),
+        ("set an alarm for six, six ten, six twenty and six fifty", "18:00 18:10 18:20 18:50"),
+        ("set five alarms, at six, seven, half past seven, eight and nine tonight", "18:00 19:00 19:30 20:00 21:00"),
+        ("定五点六点七点八点九点的闹钟", "17:00 18:00 19:00 20:00 21:00"),
+        ("晚上六点、七点、八点、九点、十点各叫我一次", "18:00 19:00 20:00 21:00 22:00"),
     ],
 )
 async def test_alarms_at_several_hours_are_all_set(talk: Talk, words: str, hours: str) -> None:
@@ -69,6 +75,16 @@ async def test_one_is_woken_and_reminded_at_several_hours(talk: Talk, words: str
         ("set a five minute, ten minute and fifteen minute timer", ["300", "600", "900"]),
         ("set a one hour and a thirty minute timer", ["3600", "1800"]),
         ("set a timer for five minutes and a timer for ten minutes", ["300", "600"]),
+        ("set timers for one two three four five and six minutes", ["60", "120", "180", "240", "300", "360"]),
+        ("remind me in five and in ten minutes", ["300", "600"]),
+        ("remind me in five minutes and again in ten minutes", ["300", "600"]),
+        ("remind me in five, ten and fifteen minutes to check the oven", ["300", "600", "900"]),
+        ("remind me to turn the steak in five and ten minutes", ["300", "600"]),
+        ("remind me in one hour and in thirty minutes", ["3600", "1800"]),
+        ("五分钟后和十分钟后各提醒我一次", ["300", "600"]),
+        ("五分钟和十分钟后提醒我翻面", ["300", "600"]),
+        ("五分钟后、十分钟后、十五分钟后各提醒我一次", ["300", "600", "900"]),
+        ("十分钟后提醒我一次，二十分钟后再提醒一次", ["600", "1200"]),
     ],
 )
 async def test_timers_of_several_lengths_are_all_set(talk: Talk, words: str, calls: list[str]) -> None:
@@ -134,16 +150,38 @@ def test_what_is_one_stays_one(words: str) -> None:
     assert intent.name not in TIMED or not holds_another(intent.text("label"))
 
 
-@pytest.mark.parametrize("words", ["set alarms for five six seven eight and nine", "定五点六点七点八点九点的闹钟"])
+@pytest.mark.parametrize(
+    ("words", "set_"),
+    [
+        ("remind me in one hour and thirty minutes", ("5400", "1 hour 30 minutes")),
+        ("一小时三十分钟后提醒我", ("5400", "1小时30分钟")),
+        ("十分钟后提醒我一次", ("600", "10分钟")),
+        ("晚上七点提醒我一下", ("2026-11-21T19:00", "")),
+    ],
+)
+async def test_one_is_set_once_and_how_often_is_no_name(talk: Talk, words: str, set_: tuple[str, str]) -> None:
+    assert await _set(talk, words, 1) == [set_]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "set alarms for one two three four five six seven eight and nine",
+        "set alarms for six, seven, eight, nine, ten, eleven, one, two and three",
+        "set timers for one, two, three, four, five, six, seven, eight and nine minutes",
+        "定一点两点三点四点五点六点七点八点九点的闹钟",
+    ],
+)
 async def test_of_more_than_are_set_at_one_word_none_is(talk: Talk, words: str) -> None:
     assert are_too_many(words)
     talk.hear(words, at=at(8))
-    await talk.says()
+    assert await talk.says() in {phrase("too_many", "en"), phrase("too_many", "zh")}
 
 
 def test_as_many_as_are_set_at_one_word_are_not_too_many() -> None:
-    assert parted("set alarms for five six seven and eight").count("set an alarm") == MOST
-    assert not are_too_many("set alarms for five six seven and eight")
+    words = "set alarms for one two three four five six seven and eight"
+    assert parted(words).count("set an alarm") == MOST_RINGING
+    assert not are_too_many(words)
 
 
 @pytest.mark.parametrize(

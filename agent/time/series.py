@@ -19,6 +19,9 @@ SERIES: Final = "series"
 MOST_COUNTED: Final = 10_000
 """Occurrences missed that are counted; more are told as so many."""
 
+_LEFT_OUT: Final = "left_out"
+"""Key of a series: its days (ISO, in its zone) on which it does not come."""
+
 SHORTEST_SECONDS: Final = 10
 """Between two occurrences; what comes more often than a ring is heard is a mistake."""
 
@@ -128,7 +131,7 @@ def successor(event: Event, now: datetime, after: datetime | None = None) -> Eve
     if not isinstance(series, dict) or event.not_before is None:
         return None
     try:
-        due = first(*_rule(series, event.not_before), max(now, event.not_before, after or now))
+        due = next(_coming(series, event.not_before, max(now, event.not_before, after or now)), None)
         number = int(str(series["number"])) + 1
     except (ValueError, KeyError, OverflowError) as error:
         log.warning("series_ended", event_id=event.id, reason=f"{type(error).__name__}: {error}")
@@ -145,7 +148,7 @@ def recounted(event: Event, now: datetime) -> Event:
     if not isinstance(series, dict) or event.not_before is None:
         return event
     try:
-        due = first(*_rule(series, event.not_before), now)
+        due = next(_coming(series, event.not_before, now), None)
     except (ValueError, KeyError, OverflowError):  # the series ends when this one comes, and is told of then
         return event
     return event if due is None or due >= event.not_before else replace(event, not_before=due)
@@ -169,6 +172,29 @@ def without_today(event: Event, now: datetime) -> Event | None:
     return successor(event, now, after=end) if event.not_before <= end else None
 
 
+def without_day(event: Event, day: date, now: datetime, id: str) -> Event | None:
+    """Return what comes in place of an event whose series leaves out one day, None when nothing does.
+
+    That is the next after the day where the event itself comes on it; else the same event, with an id of its own, whose
+    series goes on without that day. Raises LookupError where the series does not come on the day.
+    """
+    series = event.metadata.get(SERIES)
+    if not isinstance(series, dict) or event.not_before is None:
+        raise LookupError("it does not repeat")
+    zone = ZoneInfo(str(series["zone"]))
+    begins = datetime.combine(day, time(), zone).astimezone(UTC) - timedelta(microseconds=1)
+    ends = end_of_day(datetime.combine(day, time(12), zone), zone)
+    if begins < event.not_before <= ends:
+        return successor(event, now, after=ends)
+    then = None if event.not_before > ends else next(_coming(series, event.not_before, begins), None)
+    if then is None or then > ends:
+        raise LookupError("it does not come then")
+    today = now.astimezone(zone).date().isoformat()
+    days = sorted({each for each in _days_left_out(series) if each >= today} | {day.isoformat()})
+    metadata = {**event.metadata, SERIES: {**series, _LEFT_OUT: [*days]}}
+    return replace(event, id=id, metadata=metadata)
+
+
 def end_of_day(now: datetime, zone: tzinfo) -> datetime:
     """Return the last moment (UTC, to the microsecond) of the day it is there."""
     tomorrow = now.astimezone(zone).date() + timedelta(days=1)
@@ -181,7 +207,7 @@ def missed(event: Event, now: datetime) -> int:
     if not isinstance(series, dict) or event.not_before is None:
         return 0
     count = 0
-    for due in occurrences(*_rule(series, event.not_before), event.not_before):
+    for due in _coming(series, event.not_before, event.not_before):
         if due > now or count >= MOST_COUNTED:
             break
         count += 1
@@ -191,6 +217,19 @@ def missed(event: Event, now: datetime) -> int:
 def is_elapsed(rule: str) -> bool:
     """Whether a rule counts hours, minutes or seconds, and names no time of day or day."""
     return _ELAPSED.fullmatch(rule.strip()) is not None
+
+
+def _coming(series: dict[str, Json], due: datetime, after: datetime) -> Iterator[datetime]:
+    """Yield the moments of a series that are later than `after`, without those of the days that are left out."""
+    zone, left_out = ZoneInfo(str(series["zone"])), _days_left_out(series)
+    for moment in occurrences(*_rule(series, due), after):
+        if moment.astimezone(zone).date().isoformat() not in left_out:
+            yield moment
+
+
+def _days_left_out(series: dict[str, Json]) -> set[str]:
+    days = series.get(_LEFT_OUT)
+    return {str(each) for each in days} if isinstance(days, list) else set()
 
 
 def _rule(series: dict[str, Json], due: datetime) -> tuple[str, datetime, ZoneInfo]:

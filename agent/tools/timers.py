@@ -1,12 +1,11 @@
 """Timers, alarms and what comes again as tools: durable events that come at their time, also after an outage."""
 
 from collections.abc import Callable, Sequence
-from datetime import MAXYEAR, UTC, datetime, time, timedelta
+from datetime import MAXYEAR, UTC, date, datetime, time, timedelta
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
-from msgspec.structs import replace
 from pydantic import Field
 
 from agent.context.block import format_time
@@ -16,7 +15,7 @@ from agent.mailbox import EventBox
 from agent.mailbox.economy import UNASKED
 from agent.time.clock_steps import COUNTS
 from agent.time.quiet import QuietHours
-from agent.time.series import SERIES, BadRule, described, end_of_day, first, is_recurring, successor
+from agent.time.series import SERIES, BadRule, described, first, is_recurring, without_day
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
@@ -133,46 +132,40 @@ class Timers(Struct, frozen=True):
             bool, Field(description="Of what repeats, leave out only what is left of today; it goes on tomorrow.")
         ] = False,
         tomorrow: Annotated[bool, Field(description="The same for tomorrow.")] = False,
+        day: Annotated[str, Field(description="The same for another day, 2026-11-27.")] = "",
     ) -> Json:
-        """Cancel a timer or an alarm before it rings; one that repeats for good, or for today or tomorrow."""
+        """Cancel a timer or an alarm before it rings; one that repeats for good, or for one day."""
         timers = await self.mailbox.waiting(TIMER, event.owner_key)
         timer = chosen(timers, which)
         if timer is None:
             labels = ", ".join(label_of(other) or "(no label)" for other in timers)
             raise ToolFailed(f"there is no timer {which!r}; set are: {labels}" if timers else "no timer is set")
-        if (today or tomorrow) and is_recurring(timer):
-            return await (
-                self._skip_tomorrow(timer) if tomorrow else self._skip(timer, end_of_day(self.now(), self.zone))
-            )
+        if (today or tomorrow or day) and is_recurring(timer):
+            return await self._leave_out(timer, self._day(day, ahead=int(tomorrow)))
         if not await self.mailbox.withdraw(timer.id, "cancelled by a tool"):
             raise ToolFailed("it rings already")
         return {"cancelled": self._shown(timer), "still_set": len(timers) - 1}
 
-    async def _skip(self, timer: Event, end: datetime, kept: Event | None = None) -> Json:
-        """File what comes after `end`, and what is `kept` before, and then withdraw: a crash between loses nothing."""
-        if timer.not_before is not None and timer.not_before > end:
-            raise ToolFailed(f"it does not come then; the next time is {self._local(timer.not_before)}")
-        again = successor(timer, self.now(), after=end)
-        for event in filter(None, (again, kept)):
-            await self.mailbox.enqueue(event)
+    def _day(self, told: str, ahead: int) -> date:
+        """Return the day that is told, or so many days from today where none is."""
+        try:
+            today = self.now().astimezone(self.zone).date()
+            return date.fromisoformat(told) if told else today + timedelta(days=ahead)
+        except ValueError:
+            raise ToolFailed(f"{told!r} is no day; write it as 2026-11-27") from None
+
+    async def _leave_out(self, timer: Event, day: date) -> Json:
+        """File what comes in place of a timer that leaves out a day, and then withdraw it: a crash loses nothing."""
+        try:
+            coming = without_day(timer, day, self.now(), new_id())
+        except LookupError as error:
+            due = timer.not_before
+            raise ToolFailed(f"{error}; the next time is {self._local(due) if due else 'not known'}") from error
+        if coming is not None:
+            await self.mailbox.enqueue(coming)
         if not await self.mailbox.withdraw(timer.id, "left out for a day"):
             raise ToolFailed("it rings already")
-        coming = kept or again
         return {"left_out": self._shown(timer), "next": self._shown(coming) if coming else "none"}
-
-    async def _skip_tomorrow(self, timer: Event) -> Json:
-        """Leave out what comes tomorrow; what comes once more today is kept, as an alarm of its own."""
-        today = end_of_day(self.now(), self.zone)
-        tomorrow = end_of_day(today + timedelta(seconds=1), self.zone)
-        if timer.not_before is None or timer.not_before > today:
-            return await self._skip(timer, tomorrow)
-        following = successor(timer, self.now())
-        if following is None or following.not_before is None or following.not_before > tomorrow:
-            raise ToolFailed("it does not come tomorrow")
-        if following.not_before <= today:
-            raise ToolFailed("it comes more than once today; say it again when it is tomorrow's turn")
-        metadata = {name: value for name, value in timer.metadata.items() if name != SERIES}
-        return await self._skip(timer, tomorrow, replace(timer, id=new_id(), metadata=metadata))
 
     async def _set(self, event: Event, wish: "_Wish") -> Json:
         due, series_id = self._kept_quiet(event, wish.due), new_id()

@@ -24,8 +24,7 @@ _FRAMES: Final[dict[Language, tuple[str, ...]]] = {
 }
 """Whole sentences of which the name of one may be a part."""
 
-_WEEKDAY: Final = frozenset({"weekday"})
-_DAYS: Final = _WEEKDAY | {"on_day"}
+_DAYS: Final = frozenset({"weekday", "on_day"})
 """Slots of the day by which several were named."""
 
 _NOBODY: Final = "none"
@@ -67,8 +66,8 @@ def of_several(state: DialogState, before: Turn, understand: Understand) -> Iter
 
 def _as_wanted(intent: Intent) -> dict[str, Slot]:
     """Return the slots of what was wanted without the day that named several, which is still that of a skip."""
-    is_cancelled = intent.name == "timer_cancel"
-    return {name: value for name, value in intent.slots.items() if name not in (_WEEKDAY if is_cancelled else _DAYS)}
+    is_left_out = intent.name == "timer_cancel"
+    return {name: value for name, value in intent.slots.items() if is_left_out or name not in _DAYS}
 
 
 def _is_so_many(words: str, count: int) -> bool:

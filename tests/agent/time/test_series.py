@@ -244,11 +244,47 @@ async def test_not_tomorrow_keeps_what_comes_today(rig: Rig) -> None:
 
 
 @pytest.mark.shows("V23")
+async def test_not_tomorrow_keeps_all_that_comes_today(rig: Rig) -> None:
+    await call(rig, "set_timer", seconds=6 * 3600, repeat=True)
+    await call(rig, "cancel_timer", tomorrow=True)
+    counts = []
+    for _ in range(7):
+        rig.clock.advance(6 * 3600)
+        counts.append(len(await fires(rig)))
+    assert counts == [1, 1, 0, 0, 0, 0, 1]
+
+
+@pytest.mark.shows("V23")
+async def test_a_day_further_away_is_left_out_and_those_before_it_come(rig: Rig) -> None:
+    await call(rig, "set_alarm", at="2026-11-22T07:30", repeat="FREQ=DAILY")
+    await call(rig, "cancel_timer", day="2026-11-24")
+    await call(rig, "cancel_timer", day="2026-11-26")
+    days = []
+    for _ in range(7):
+        rig.clock.advance(86_400)
+        days.append(len(await fires(rig)))
+    assert days == [1, 1, 0, 1, 0, 1, 1]
+
+
+async def test_what_comes_on_the_day_itself_is_the_next_after_it(rig: Rig) -> None:
+    await call(rig, "set_alarm", at="2026-11-22T07:30", repeat="FREQ=DAILY")
+    await call(rig, "cancel_timer", day="2026-11-23")
+    told = await call(rig, "cancel_timer", day="2026-11-22")
+    assert told["next"]["due"] == "2026-11-24 07:30:00 CET"  # type: ignore[index, call-overload]
+
+
+async def test_what_is_no_day_is_told(rig: Rig) -> None:
+    await call(rig, "set_alarm", at="07:30", repeat="FREQ=DAILY")
+    tools = {tool.name: tool for tool in timer_tools(rig.mailbox, rig.clock, "Europe/Berlin")}
+    told = await run_tool(tools["cancel_timer"], '{"day": "Friday"}', Call("c1", ASKED))
+    assert told == "error: 'Friday' is no day; write it as 2026-11-27"
+
+
+@pytest.mark.shows("V23")
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        ("set_timer", {"seconds": 3600, "repeat": True}, "more than once today"),
-        ("set_alarm", {"at": "11:30", "repeat": "FREQ=WEEKLY;BYDAY=SA"}, "does not come tomorrow"),
+        ("set_alarm", {"at": "11:30", "repeat": "FREQ=WEEKLY;BYDAY=SA"}, "does not come then"),
         ("set_alarm", {"at": "11:30", "repeat": "FREQ=WEEKLY;BYDAY=MO"}, "does not come then"),
     ],
 )

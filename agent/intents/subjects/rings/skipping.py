@@ -1,14 +1,16 @@
 """What is left out for one day: don't wake me tomorrow; what comes again is skipped, and rings on the days after."""
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent, Language
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import clock
-from agent.intents.subjects.days import BYDAY
+from agent.intents.saying.spoken import date as date_told
+from agent.intents.subjects.days import days_ahead
 from agent.intents.subjects.rings import timers
 from agent.intents.subjects.rings.all_at_once import MOST_CANCELLED, kind_of
 from agent.intents.subjects.rings.timers import timers_in
@@ -21,12 +23,18 @@ from agent.intents.subjects.rings.which_timer import (
     of_one_day,
     on_that_day,
 )
+from agent.time.series import BadRule, first
+from memory.json_value import Json
 
-_WEEKLY: Final = "FREQ=WEEKLY;BYDAY="
+_NEAR: Final = {ahead: f"on_day_{ahead}" for ahead in range(3)}
+"""Days that have a name, by how far ahead they are."""
 
 
 def skip(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Leave out the alarms of a day (slot on_day: 0 is today) that wake; what reminds of something rings on."""
+    """Leave out the alarms of a day that wake; what reminds of something rings on.
+
+    The day is in the slots of one, or in on_day: 0 is today.
+    """
     listed, now = state.result("list_timers"), state.now
     if now is None:
         return phrase("no_clock", state.language)
@@ -34,35 +42,66 @@ def skip(state: DialogState, intent: Intent) -> list[Action] | str:
         return [state.action("list_timers")]
     if listed.has_failed:
         return phrase("failed", state.language, reason=listed.reason)
-    day = now.date() + timedelta(days=intent.number("on_day"))
-    return _left_out(state, [each for each in timers_in(listed) if _wakes(each) and _comes_on(each, day)], intent)
+    there = [each for each in timers_in(listed) if _wakes(each)]
+    days = _days(intent, now.date())
+    if not days:
+        return phrase("no_such_day", state.language)
+    day = next((day for day in days if any(_comes_on(each, day) for each in there)), days[0])
+    return _left_out(state, [each for each in there if _comes_on(each, day)], day)
 
 
 def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Cancel the timer that is meant; of what comes again, where a day names it, only that of the day."""
-    listed = state.result("list_timers")
-    if "on_day" not in intent.slots or listed is None or listed.has_failed or listed.is_uncertain:
+    """Cancel the timer that is meant; of what comes again on several days, where one names it, only that of the day."""
+    listed, now = state.result("list_timers"), state.now
+    if now is None or listed is None or listed.has_failed or listed.is_uncertain or not _names_day(intent):
         return timers.cancel(state, intent)
     there = timers_in(listed)
     chosen = [meant(state, there, intent)] if "id" in intent.slots else on_that_day(state, there, intent)
+    day = _days(intent, now.date())[0]
+    if not chosen:
+        coming = [each for each in there if "repeats" in each and _comes_on(each, day)]
+        waking = [each for each in coming if _wakes(each)]
+        chosen = waking if len(waking) == 1 else coming
+        if len(chosen) > 1:
+            return phrase("timer_several", state.language, told=timers.all_of_them(state))
     only = chosen[0] if len(chosen) == 1 else None
-    return _left_out(state, [only], intent) if only and "repeats" in only else timers.cancel(state, intent)
+    is_left_out = only and "repeats" in only and ("on_day" in intent.slots or not _is_of_one_weekday(only))
+    return _left_out(state, [only], day) if only and is_left_out else timers.cancel(state, intent)
 
 
-def _left_out(state: DialogState, wanted: Sequence[Timer], intent: Intent) -> list[Action] | str:
+def _names_day(intent: Intent) -> bool:
+    return "on_day" in intent.slots or "weekday" in intent.slots
+
+
+def _days(intent: Intent, today: date) -> list[date]:
+    """Return the days that may be meant, the nearest first."""
+    ahead = [intent.number("on_day")] if "on_day" in intent.slots else days_ahead(intent, today)
+    return [today + timedelta(days=each) for each in ahead]
+
+
+def _left_out(state: DialogState, wanted: Sequence[Timer], day: date) -> list[Action] | str:
     """Leave out these, and say what came of it."""
-    language, day = state.language, phrase(f"on_day_{intent.number('on_day')}", state.language)
+    language = state.language
     results = state.results("cancel_timer")
+    ahead = (day - state.now.date()).days if state.now else 0
+    named = _NEAR.get(ahead, "on_day")
+    told = date_told(datetime.combine(day, time()), language)
     if not wanted:
-        return phrase("alarm_none_on", language, day=day)
+        return phrase("alarm_none_on", language, day=phrase(named, language) if ahead in _NEAR else told)
     if not results:
         return [
-            state.action("cancel_timer", which=each["id"], **of_one_day(each, intent))
+            state.action("cancel_timer", which=each["id"], **_only_on(each, day, ahead))
             for each in wanted[:MOST_CANCELLED]
         ]
     if refused := next((each for each in results if each.has_failed or each.is_uncertain), None):
         return phrase("perhaps_done" if refused.is_uncertain else "failed", language, reason=refused.reason)
-    return _told(list(zip(wanted, results, strict=False)), day, language)
+    return _told(list(zip(wanted, results, strict=False)), phrase(named, language, date=told), language)
+
+
+def _only_on(timer: Timer, day: date, ahead: int) -> dict[str, Json]:
+    """Return what a call that cancels says of the one day that is meant of what comes again."""
+    near = of_one_day(timer, Intent("timer_cancel", {"on_day": ahead}))
+    return near if near or "repeats" not in timer else {"day": day.isoformat()}
 
 
 def _told(done: Sequence[tuple[Timer, ToolResult]], day: str, language: Language) -> str:
@@ -88,8 +127,15 @@ def _wakes(timer: Timer) -> bool:
 def _comes_on(timer: Timer, day: date) -> bool:
     """Say whether it rings on a day: it is due then, or comes again then after an earlier day."""
     due, rule = due_of(timer), str(timer.get("repeats", ""))
-    if due is None or due.date() >= day:
+    if due is None or due.date() >= day or not rule:
         return due is not None and due.date() == day
-    return rule == "FREQ=DAILY" or (
-        rule.startswith(_WEEKLY) and BYDAY[day.weekday()] in rule[len(_WEEKLY) :].split(",")
-    )
+    with suppress(BadRule):
+        then = first(rule, due, UTC, datetime.combine(day, time(), UTC) - timedelta(microseconds=1))
+        return then is not None and then.date() == day
+    return False
+
+
+def _is_of_one_weekday(timer: Timer) -> bool:
+    """Say whether it comes once a week, so that the day of the week names all of it."""
+    rule = str(timer.get("repeats", ""))
+    return rule.startswith("FREQ=WEEKLY") and "," not in rule

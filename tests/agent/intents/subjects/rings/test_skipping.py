@@ -110,3 +110,78 @@ async def test_all_of_a_day_are_cancelled_but_what_comes_again_goes_on(talk: Tal
 )
 def test_other_words_leave_nothing_out(words: str) -> None:
     assert load_understanding()(words).name != "alarm_skip"
+
+
+WEEKDAYS = a_timer("", "1 day", "2026-11-23 07:00:00 CET", "w") | {
+    "kind": "alarm",
+    "repeats": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+}
+
+
+@pytest.mark.shows("V30", "V23")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("no alarm on Friday this week", "day 2026-11-27"),
+        ("don't wake me on Friday", "day 2026-11-27"),
+        ("skip Wednesday's alarm", "day 2026-11-25"),
+        ("cancel Wednesday's alarm", "day 2026-11-25"),
+        ("cancel Monday's alarm", "day 2026-11-23"),
+        ("skip the alarm on the 25th", "day 2026-11-25"),
+        ("I'm off on Friday, so no alarm", "day 2026-11-27"),
+        ("turn the alarm off on Thursday", "day 2026-11-26"),
+        ("这周五不用叫我", "day 2026-11-27"),
+        ("周五的闹钟跳过一次", "day 2026-11-27"),
+        ("周五我休息，不用叫我", "day 2026-11-27"),
+        ("下周一放假，闹钟不要响", "day 2026-11-23"),
+        ("取消周三的闹钟", "day 2026-11-25"),
+    ],
+)
+async def test_a_day_further_away_is_left_out(talk: Talk, words: str, told: str) -> None:
+    talk.hear(words)
+    await talk.calls([WEEKDAYS, PILLS])
+    name, _, day = told.partition(" ")
+    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "w", name: day})]
+    assert "after that it rings as before" in (said := await talk.says()) or "之后照常" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("turn the alarm off for tomorrow only", "just for tomorrow no alarm", "turn off the alarm for tomorrow"),
+        *("就明天别响", "明天我休息，不用叫我"),
+    ],
+)
+async def test_tomorrow_alone_is_left_out(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    await talk.calls([DAILY, MONDAYS])
+    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "d", "tomorrow": True})]
+
+
+@pytest.mark.parametrize("words", ["skip tomorrow's reminder", "跳过明天的提醒", "明天的提醒跳过一次"])
+async def test_a_reminder_is_left_out_too(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    await talk.calls([PILLS])
+    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "p", "tomorrow": True})]
+
+
+async def test_the_day_of_what_comes_once_a_week_names_all_of_it(talk: Talk) -> None:
+    talk.hear("cancel Monday's alarm")
+    await talk.calls([MONDAYS])
+    assert await talk.calls({"cancelled": MONDAYS}) == [("cancel_timer", {"which": "m"})]
+
+
+@pytest.mark.parametrize("words", ["no alarm on Sunday", "cancel Sunday's alarm"])
+async def test_a_day_without_an_alarm_is_told(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    await talk.calls([WEEKDAYS])
+    assert await talk.says() in {"No alarm is set for tomorrow.", "I find no such timer."}
+
+
+async def test_which_of_several_is_left_out_on_its_day_alone(talk: Talk) -> None:
+    talk.hear("cancel Monday's alarm")
+    await talk.calls([MONDAYS, WEEKDAYS])
+    assert (await talk.says()).startswith("There are several.")
+    talk.hear("the one at seven")
+    await talk.calls([MONDAYS, WEEKDAYS])
+    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "w", "day": "2026-11-23"})]

@@ -11,7 +11,7 @@ from dateutil.rrule import rrule, rrulestr
 from msgspec.structs import replace
 
 from agent.event import Event
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 SERIES: Final = "series"
 """Key of an event's metadata: its rule, zone and beginning, the series' id, and which occurrence of it this is."""
@@ -131,7 +131,7 @@ def successor(event: Event, now: datetime, after: datetime | None = None) -> Eve
     if not isinstance(series, dict) or event.not_before is None:
         return None
     try:
-        due = next(_coming(series, event.not_before, max(now, event.not_before, after or now)), None)
+        due = next(_coming(event, event.not_before, max(now, event.not_before, after or now)), None)
         number = int(str(series["number"])) + 1
     except (ValueError, KeyError, OverflowError) as error:
         log.warning("series_ended", event_id=event.id, reason=f"{type(error).__name__}: {error}")
@@ -148,7 +148,7 @@ def recounted(event: Event, now: datetime) -> Event:
     if not isinstance(series, dict) or event.not_before is None:
         return event
     try:
-        due = next(_coming(series, event.not_before, now), None)
+        due = next(_coming(event, event.not_before, now), None)
     except (ValueError, KeyError, OverflowError):  # the series ends when this one comes, and is told of then
         return event
     return event if due is None or due >= event.not_before else replace(event, not_before=due)
@@ -186,11 +186,11 @@ def without_day(event: Event, day: date, now: datetime, id: str) -> Event | None
     ends = end_of_day(datetime.combine(day, time(12), zone), zone)
     if begins < event.not_before <= ends:
         return successor(event, now, after=ends)
-    then = None if event.not_before > ends else next(_coming(series, event.not_before, begins), None)
+    then = None if event.not_before > ends else next(_coming(event, event.not_before, begins), None)
     if then is None or then > ends:
         raise LookupError("it does not come then")
     today = now.astimezone(zone).date().isoformat()
-    days = sorted({each for each in _days_left_out(series) if each >= today} | {day.isoformat()})
+    days = sorted({each for each in map(str, days_left_out(event)) if each >= today} | {day.isoformat()})
     metadata = {**event.metadata, SERIES: {**series, _LEFT_OUT: [*days]}}
     return replace(event, id=id, metadata=metadata)
 
@@ -207,7 +207,7 @@ def missed(event: Event, now: datetime) -> int:
     if not isinstance(series, dict) or event.not_before is None:
         return 0
     count = 0
-    for due in _coming(series, event.not_before, event.not_before):
+    for due in _coming(event, event.not_before, event.not_before):
         if due > now or count >= MOST_COUNTED:
             break
         count += 1
@@ -219,17 +219,20 @@ def is_elapsed(rule: str) -> bool:
     return _ELAPSED.fullmatch(rule.strip()) is not None
 
 
-def _coming(series: dict[str, Json], due: datetime, after: datetime) -> Iterator[datetime]:
-    """Yield the moments of a series that are later than `after`, without those of the days that are left out."""
-    zone, left_out = ZoneInfo(str(series["zone"])), _days_left_out(series)
+def _coming(event: Event, due: datetime, after: datetime) -> Iterator[datetime]:
+    """Yield the moments of an event's series that are later than `after`, without those of the days left out."""
+    series = fields(event.metadata.get(SERIES))
+    zone, left_out = ZoneInfo(str(series["zone"])), days_left_out(event)
     for moment in occurrences(*_rule(series, due), after):
         if moment.astimezone(zone).date().isoformat() not in left_out:
             yield moment
 
 
-def _days_left_out(series: dict[str, Json]) -> set[str]:
-    days = series.get(_LEFT_OUT)
-    return {str(each) for each in days} if isinstance(days, list) else set()
+def days_left_out(event: Event) -> list[Json]:
+    """Return the days (ISO) on which the series of an event does not come, in order; [] when it is alone."""
+    series = event.metadata.get(SERIES)
+    days = series.get(_LEFT_OUT) if isinstance(series, dict) else None
+    return days if isinstance(days, list) else []
 
 
 def _rule(series: dict[str, Json], due: datetime) -> tuple[str, datetime, ZoneInfo]:

@@ -15,7 +15,7 @@ from agent.mailbox import EventBox
 from agent.mailbox.economy import UNASKED
 from agent.time.clock_steps import COUNTS
 from agent.time.quiet import QuietHours
-from agent.time.series import SERIES, BadRule, described, first, is_recurring, without_day
+from agent.time.series import SERIES, BadRule, days_left_out, described, first, is_recurring, without_day
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
@@ -216,7 +216,8 @@ class Timers(Struct, frozen=True):
         shown["kind"] = counts if timer.content.startswith("Timer") else "alarm"
         series = timer.metadata.get(SERIES)
         repeats: dict[str, Json] = {"repeats": series["rule"]} if isinstance(series, dict) else {}
-        return shown | {"left": duration(left)} | repeats
+        days: dict[str, Json] = {"left_out": left_out} if (left_out := days_left_out(timer)) else {}
+        return shown | {"left": duration(left)} | repeats | days
 
     def _local(self, at: datetime) -> str:
         return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M:%S %Z}"

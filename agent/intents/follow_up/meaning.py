@@ -92,7 +92,7 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
     is_of_lists = bool(spoken_of(before.replies, language))
     if any(_is_of_timers(turn, state) for turn in state.last_said(1 if is_of_lists else 2)):
         yield from of_timers(words, intent, before, understand)
-    elif is_of_lists:
+    elif is_of_lists and not (intent.name == "outside" and beginning("of_box", language).match(words)):
         yield from of_lists(words, before, intent, understand)
     else:
         if intent.name in {"unknown", "voice_correct"} and (fact := put_right(state.words, before, language)):

@@ -48,8 +48,8 @@ _ASKED: Final = frozenset({"agenda", "agenda_next", "weather", "tasks", "volume_
 _ALIKE: Final = _TOLD | _ASKED
 """What is told once where it is asked in two ways."""
 
-_GONE_ON: Final = TIMED | {"list_start"}
-"""What the next wish may lean on: and another for ten; canopy, eighty chairs, malt."""
+_GONE_ON: Final = TIMED | {"list_start", "timer_cancel"}
+"""What the next wish may lean on: and another for ten; canopy, eighty chairs, malt; cancel it and set one for six."""
 
 _SUM: Final = "sum"
 _WISHES: Final = {_SUM} | TIMED | _TOLD | _DONE | _LISTED | _ASKED
@@ -69,10 +69,13 @@ _BEFORE: Final = frozenset({"remember", "forget_other", "outside", "never_mind"}
 _SOUGHT: Final = frozenset({"recall", "unknown"})
 """What a question is that nobody knows yet whether it can be answered."""
 
+_NOT_OURS: Final = frozenset({"unknown", "outside"})
+"""What an order is taken for that the house may know; it is told where nobody does, and ends no wish before it."""
+
 _FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest"})
 """Slots of free text."""
 
-_TOOLS: Final[Mapping[str, str]] = {"timer_start": "set_timer", "alarm": "set_alarm"}
+_TOOLS: Final[Mapping[str, str]] = {"timer_start": "set_timer", "alarm": "set_alarm", "timer_cancel": "cancel_timer"}
 """What will have been called for a wish when the next one is looked at."""
 
 
@@ -202,6 +205,8 @@ def _may_follow(first: Intent, second: Intent, words: str) -> bool:
     """Say whether the second of two is a wish of its own after the first; two questions, where one may be known."""
     if first.name in _BEFORE:
         return second.name in _WISHES and not beginning("that", language_of(words)).match(words)
+    if second.name in _NOT_OURS and beginning("of_box", language_of(words)).match(words):
+        return first.name not in _SOUGHT
     is_known = first.name not in _SOUGHT or "recall" in {first.name, second.name}
     return second.name in _WISHES or (second.name in _SOUGHT and is_known and _asks(words))
 

@@ -38,8 +38,8 @@ def cancel_all(state: DialogState, intent: Intent) -> list[Action] | str:
     listed = state.result("list_timers")
     if listed is None or listed.is_uncertain:
         return [state.action("list_timers")]
-    there, kinds = timers_in(listed), _kinds_in(intent.text("of") or state.words)
-    wanted = _of_kinds(_named(state, there, intent), kinds)
+    there, kinds = timers_in(listed), kinds_in(intent.text("of") or state.words)
+    wanted = of_kinds(_named(state, there, intent), kinds)
     spared = _spared(state, wanted, intent.text("but"))
     wanted = _so_many(wanted, intent)
     if spared is None or not wanted:
@@ -57,10 +57,10 @@ def cancel_all(state: DialogState, intent: Intent) -> list[Action] | str:
     return phrase("rings_go_on", state.language, told=told) if goes_on else told
 
 
-def _of_kinds(timers: Sequence[Timer], kinds: set[str]) -> list[Timer]:
+def of_kinds(timers: Sequence[Timer], kinds: set[str]) -> list[Timer]:
     """Return those of these kinds, all for none; what counts down to remind is a timer where there is no other."""
-    of_kinds = [each for each in timers if not kinds or kind_of(each) in {*kinds, ""}]
-    return of_kinds or ([each for each in timers if each.get("kind") == "reminder"] if "timer" in kinds else [])
+    found = [each for each in timers if not kinds or kind_of(each) in {*kinds, ""}]
+    return found or ([each for each in timers if each.get("kind") == "reminder"] if "timer" in kinds else [])
 
 
 def _named(state: DialogState, timers: Sequence[Timer], intent: Intent) -> list[Timer]:
@@ -94,13 +94,14 @@ def _told(gone: Sequence[Timer], left: int, language: Language) -> str:
 
 def _spared(state: DialogState, timers: Sequence[Timer], but: str) -> list[Timer] | None:
     """Return what is to stay, by its kind or its names; None where something of it is not there."""
-    if kinds := _kinds_in(but):
+    if kinds := kinds_in(but):
         return [each for each in timers if kind_of(each) in kinds] or None
     found = [meant(state, timers, Intent("timer_cancel", {"label": name})) for name in things(but)]
     return [each for each in found if each is not None] if all(found) else None
 
 
-def _kinds_in(words: str) -> set[str]:
+def kinds_in(words: str) -> set[str]:
+    """Return the kinds of what rings that words name."""
     return {kind for kind, named in _NAMED.items() if named.search(words)}
 
 

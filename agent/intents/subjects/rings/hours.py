@@ -24,6 +24,9 @@ _NAMED: Final = {
 }
 """Hours of what people name a part of the day by."""
 
+_HOW_OFTEN: Final = frozenset({"一次", "一下", "一声", "一遍"})
+"""What stands where a label would, and says only that it rings: 八点提醒我一次."""
+
 _BEFORE_BED: Final = re.compile(r"\bbefore bed\b|睡前|睡觉前", re.IGNORECASE)
 
 _ALARM: Final = re.compile(r"\balarm\b|闹钟", re.IGNORECASE)
@@ -87,6 +90,8 @@ def _is_past_today(intent: Intent, words: str, now: datetime) -> bool:
 
 def without_part(label: str, *, anywhere: bool = False) -> str:
     """Return a label without the part of the day that begins it, or stands anywhere in it: bring up the chairs."""
+    if label in _HOW_OFTEN:
+        return ""
     for named in _NAMED:
         pattern = rf"\s*(?:{named})(?:\s+to)?\s*" if anywhere else rf"^(?:{named})(?:\s+to)?\s*"
         if re.search(pattern, label):

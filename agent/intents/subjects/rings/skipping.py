@@ -12,7 +12,7 @@ from agent.intents.saying.spoken import clock
 from agent.intents.saying.spoken import date as date_told
 from agent.intents.subjects.days import days_ahead
 from agent.intents.subjects.rings import timers
-from agent.intents.subjects.rings.all_at_once import MOST_CANCELLED, kind_of
+from agent.intents.subjects.rings.all_at_once import MOST_CANCELLED, kind_of, kinds_in
 from agent.intents.subjects.rings.timers import timers_in
 from agent.intents.subjects.rings.which_timer import (
     NAMELESS,
@@ -25,6 +25,10 @@ from agent.intents.subjects.rings.which_timer import (
 )
 from agent.time.series import BadRule, first
 from memory.json_value import Json
+from memory.json_value import listed as list_of
+
+_SAID_BESIDE: Final = frozenset({"guessed"})
+"""Slots that tell nothing of which timer is meant."""
 
 _NEAR: Final = {ahead: f"on_day_{ahead}" for ahead in range(3)}
 """Days that have a name, by how far ahead they are."""
@@ -53,6 +57,9 @@ def skip(state: DialogState, intent: Intent) -> list[Action] | str:
 def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     """Cancel the timer that is meant; of what comes again on several days, where one names it, only that of the day."""
     listed, now = state.result("list_timers"), state.now
+    is_named = bool(intent.slots.keys() - _SAID_BESIDE)
+    if not is_named and kinds_in(state.words) == {"timer"} and state.has("list_timers"):
+        return _counting(state, intent)
     if now is None or listed is None or listed.has_failed or listed.is_uncertain or not _names_day(intent):
         return timers.cancel(state, intent)
     there = timers_in(listed)
@@ -67,6 +74,22 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     only = chosen[0] if len(chosen) == 1 else None
     is_left_out = only and "repeats" in only and ("on_day" in intent.slots or not _is_of_one_weekday(only))
     return _left_out(state, [only], day) if only and is_left_out else timers.cancel(state, intent)
+
+
+def _counting(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Cancel a timer that was not named, of those that count down: an alarm is none; where no other is set it is told.
+
+    The list is looked at first, which the tool alone would take the next of, whatever that is.
+    """
+    listed = state.result("list_timers")
+    if listed is None:
+        return [state.action("list_timers")]
+    there = [] if listed.has_failed or listed.is_uncertain else timers_in(listed)
+    counting = [each for each in there if each.get("kind") != "alarm"]
+    if there and not counting:
+        return f"{phrase('timer_not_that', state.language)} {timers.all_of_them(state)}"
+    timer = meant(state, counting, intent)
+    return timers.cancel(state, intent if timer is None else Intent(intent.name, {"id": str(timer["id"])}))
 
 
 def _names_day(intent: Intent) -> bool:
@@ -129,6 +152,8 @@ def _comes_on(timer: Timer, day: date) -> bool:
     due, rule = due_of(timer), str(timer.get("repeats", ""))
     if due is None or due.date() >= day or not rule:
         return due is not None and due.date() == day
+    if day.isoformat() in list_of(timer.get("left_out")):
+        return False
     with suppress(BadRule):
         then = first(rule, due, UTC, datetime.combine(day, time(), UTC) - timedelta(microseconds=1))
         return then is not None and then.date() == day

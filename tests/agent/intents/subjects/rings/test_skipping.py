@@ -185,3 +185,9 @@ async def test_which_of_several_is_left_out_on_its_day_alone(talk: Talk) -> None
     talk.hear("the one at seven")
     await talk.calls([MONDAYS, WEEKDAYS])
     assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "w", "day": "2026-11-23"})]
+
+
+async def test_a_day_that_is_left_out_already_has_no_alarm(talk: Talk) -> None:
+    talk.hear("明天别叫我了")
+    await talk.calls([TODAY_TOO | {"left_out": ["2026-11-22"]}])
+    assert await talk.says() == "明天没有闹钟。"

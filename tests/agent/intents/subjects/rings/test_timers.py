@@ -286,7 +286,7 @@ async def test_what_repeats_is_set_by_its_rule(talk: Talk, words: str, call: dic
     ("words", "which", "result", "said"),
     [
         (
-            "Cancel the timer.",
+            "Cancel the alarm.",
             "",
             {"cancelled": a_timer("", "3 minutes"), "still_set": 0},
             "All right, it is cancelled.",
@@ -303,10 +303,10 @@ async def test_what_repeats_is_set_by_its_rule(talk: Talk, words: str, call: dic
             {"cancelled": a_timer("5 minutes", "3 minutes"), "still_set": 0},
             "All right, I cancelled your five-minute timer.",
         ),
-        ("取消计时器", "", {"cancelled": a_timer("", "3 minutes"), "still_set": 0}, "好的，已经取消了。"),
-        ("Cancel the timer.", "", "error: no timer is set", "No timer is set."),
+        ("取消闹钟", "", {"cancelled": a_timer("", "3 minutes"), "still_set": 0}, "好的，已经取消了。"),
+        ("Cancel the alarm.", "", "error: no timer is set", "No timer is set."),
         ("取消闹钟", "", "error: no timer is set", "现在没有计时器。"),
-        ("Cancel the timer.", "", "not what it used to be", "All right, it is cancelled."),
+        ("Cancel the alarm.", "", "not what it used to be", "All right, it is cancelled."),
     ],
 )
 async def test_a_timer_is_cancelled_by_its_name_or_length_or_as_the_next(
@@ -315,6 +315,26 @@ async def test_a_timer_is_cancelled_by_its_name_or_length_or_as_the_next(
     talk.hear(words)
     assert await talk.calls(result) == [("cancel_timer", {"which": which})]
     assert await talk.says() == said
+
+
+MORNING_ALARM = a_timer("", "20 hours", "2026-11-22 07:00:00 CET", "t7") | {"kind": "alarm"}
+FIVE = a_timer("5 minutes", "3 minutes", id="t5") | {"kind": "timer"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [("Cancel the timer.", "I find no such timer."), ("取消计时器", "我没有找到")]
+)
+async def test_an_alarm_is_no_timer_that_counts_down(talk: Talk, words: str, said: str) -> None:
+    talk.hear(words)
+    assert await talk.calls([MORNING_ALARM]) == [("list_timers", {})]
+    assert (await talk.says()).startswith(said)
+
+
+@pytest.mark.parametrize("words", ["Cancel the timer.", "取消计时器"])
+async def test_the_timer_is_the_one_that_counts_down(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert await talk.calls([MORNING_ALARM, FIVE]) == [("list_timers", {})]
+    assert await talk.calls({"cancelled": FIVE, "still_set": 1}) == [("cancel_timer", {"which": "t5"})]
 
 
 async def test_a_timer_of_another_name_is_looked_for_in_the_list(talk: Talk) -> None:
@@ -494,7 +514,9 @@ async def test_an_error_of_a_tool_is_told(talk: Talk, words: str, tool: str) -> 
 
 
 @pytest.mark.shows("A24")
-@pytest.mark.parametrize("words", ["Set a timer for five minutes.", "Set an alarm for noon.", "Cancel the timer."])
+@pytest.mark.parametrize(
+    "words", ["Set a timer for five minutes.", "Set an alarm for noon.", "Cancel the pasta timer."]
+)
 @pytest.mark.parametrize(
     ("listed", "told"),
     [

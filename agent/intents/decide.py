@@ -118,9 +118,9 @@ def _answer(state: DialogState, intent: Intent, understand: Understand, rest: st
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
         intent = Intent("recall", {"agenda": 1})  # somebody may have told it, or it may ring
     if intent.name == weather.INTENT and not state.has(weather.TOOL):
-        intent = Intent("outside")
+        intent = Intent("outside", {"weather": 1})  # the house may know it
     if intent.name in voices.INTENTS and not voices.may_act(state, intent):
-        intent = UNKNOWN
+        state, intent = voices.as_told(state, intent)
     if unread := not_read(state, intent):
         return _say(state, unread, "not done")
     outcome = _outcome(state, of_one_day(state, intent, understand), understand)

@@ -157,6 +157,15 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "{day}: {sky}, {lowest} to {highest}; the chance of rain or snow is {chance}.",
         "{day}：{sky}，{lowest}到{highest}，下雨或下雪的可能是{chance}。",
     ),
+    "weather_far": (
+        "I know the weather of the coming {count} days alone, today among them.",
+        "我只知道从今天起{count}天的天气。",
+    ),
+    "weather_not_here": (
+        "I do not know the weather: no forecast is connected here.",
+        "我不知道天气：这里没有连接天气预报。",
+    ),
+    "weekday": ("on {day}", "{day}"),
     "weather_none": ("Nobody told me the weather of that day.", "没有查到那天的天气。"),
     "on_day_0": ("today", "今天"),
     "on_day_1": ("tomorrow", "明天"),
@@ -215,6 +224,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "我的日志里有这句话，但是没能记下来留到以后：{reason}。",
     ),
     # By this sentence it is found again, so a journal of years holds to it.
+    "name_kept": ("All right. Your name is {called}.", "好的，我叫你{called}。"),
     "put_right": ("I have put it right: {fact}.", "我改过来了：{fact}。"),
     "recalled": ("You told me: {fact}.", "你告诉过我：{fact}。"),
     "recalled_yes": ("Yes: you told me that {fact}.", "是的，你告诉过我：{fact}。"),

@@ -208,6 +208,11 @@ def date(at: datetime, language: Language) -> str:
     return f"{_WEEKDAYS[at.weekday()]}, the {ordinal(at.day)} of {_MONTHS[at.month - 1]} {at.year}"
 
 
+def weekday(at: datetime, language: Language) -> str:
+    """Return the name of a moment's day of the week: `Friday`, `星期五`."""
+    return f"星期{_WEEKDAYS_ZH[at.weekday()]}" if language == "zh" else _WEEKDAYS[at.weekday()]
+
+
 def ordinal(number: int) -> str:
     """Return a number as the place in an order: `1st`, `22nd`, `13th`."""
     ending = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -13,6 +13,7 @@ from agent.intents.language.wording import anywhere, beginning, is_story, withou
 from agent.intents.saying.phrases import gaps, phrase
 from agent.intents.saying.spoken import to_second_person
 from agent.intents.subjects.facts import ENOUGH, Fact
+from agent.intents.subjects.voices import MY_NAME
 from memory.chinese import simplified
 from memory.json_value import Json, fields, listed
 
@@ -139,6 +140,8 @@ def remember(state: DialogState, intent: Intent) -> list[Action] | str:
         return [state.action("create_event", type=SELF_CREATED, content=task)]
     if noted is not None and noted.has_failed:
         return phrase("remembered_here", state.language, reason=noted.reason)
+    if called := intent.text("name"):
+        return phrase("name_kept", state.language, called=called)
     name = "put_right" if intent.name == "put_right" else "remembered"
     return phrase(name, state.language, fact=to_second_person(fact, state.language))
 
@@ -328,7 +331,9 @@ def _fact(entry: Json, nearness: int, question: Question, understand: Understand
     words, when = simplified(str(entry.get("words", ""))).strip(), str(entry.get("at", ""))
     language = language_of(words)
     if entry.get("speaker") == "you":
-        fact = to_second_person(gaps("put_right", words, language).get("fact", "").rstrip(".。"), language)
+        name = gaps("name_kept", words, language).get("called", "")
+        righted = gaps("put_right", words, language).get("fact", "").rstrip(".。")
+        fact = f"{MY_NAME[language]}{name}" if name else to_second_person(righted, language)
         return Fact(fact, was_to_be_kept=True, when=when, nearness=nearness) if fact else None
     told = beginning("opening", language).sub("", beginning("correcting", language).sub("", words, count=1), count=1)
     said = Fact((told or words).rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)

@@ -35,7 +35,7 @@ def told(state: DialogState, _: Intent) -> str:
 
 def outside(state: DialogState, intent: Intent) -> str:
     """Say that there is nothing here for it; of a house where something went wrong, that."""
-    return home_trouble(state) or phrase("outside", state.language)
+    return home_trouble(state) or phrase("weather_not_here" if "weather" in intent.slots else "outside", state.language)
 
 
 def abilities_and_need(state: DialogState) -> str:

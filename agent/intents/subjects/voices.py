@@ -1,15 +1,20 @@
 """Who speaks, without a model: a name that somebody gives, whose voice it is, and whose words they were."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from agent.event import UNKNOWN
 from agent.intents.dialog_state import Action, DialogState
-from agent.intents.intent import Intent
+from agent.intents.intent import UNKNOWN as UNKNOWN_INTENT
+from agent.intents.intent import Intent, Language
 from agent.intents.saying.phrases import phrase
 
 TOOL: Final = "voice"
 INTENTS: Final = frozenset({"voice_learn", "voice_who", "voice_correct", "voice_forget"})
+
+MY_NAME: Final[Mapping[Language, str]] = {"en": "my name is ", "zh": "我叫"}
+_ASKED: Final[Mapping[Language, str]] = {"en": "what is my name", "zh": "我叫什么名字"}
 
 _SURNAMES: Final = (
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔"
@@ -44,6 +49,17 @@ def names_somebody(intent: Intent) -> bool:
 def may_act(state: DialogState, intent: Intent) -> bool:
     """Whether something is known of voices here; what was typed has none to be learnt."""
     return state.has(TOOL) and (intent.name != "voice_learn" or bool(state.turn.block.evidence))
+
+
+def as_told(state: DialogState, intent: Intent) -> tuple[DialogState, Intent]:
+    """Return what a name is where no voice can be known by it: kept as it was told, and asked of what was told."""
+    language = state.language
+    if intent.name == "voice_learn" and intent.number("told"):
+        name = intent.text("person")
+        return state, Intent("remember", {"fact": f"{MY_NAME[language]}{name}", "name": name})
+    if intent.name == "voice_who" and re.search(r"who i am|who am i|我是谁", state.words, re.IGNORECASE):
+        return state.in_words(_ASKED[language]), Intent("recall")
+    return state, UNKNOWN_INTENT
 
 
 def learn(state: DialogState, intent: Intent) -> list[Action] | str:

@@ -1,12 +1,14 @@
 """The weather, without a model: of a day, as the tool tells it."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.saying.phrases import phrase
+from agent.intents.saying.spoken import weekday
+from agent.intents.subjects.days import days_ahead, names_day
 from memory.json_value import Json, fields, objects
 
 INTENT: Final = "weather"
@@ -45,22 +47,53 @@ SKIES: Final = {
 """In Chinese what the tool calls them in English."""
 
 
+FURTHEST: Final = 7
+"""Days of which the tool tells, today among them."""
+
+_LAST_OF_WEEK: Final = 6
+"""Sunday, from Monday on."""
+
+_NAMED: Final = 3
+"""Days from today on that have a name of their own."""
+
+
 def told(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Say how the weather is on a day; of today also how it is now."""
-    days, language = intent.number("day"), state.language
+    """Say how the weather is on a day, at the weekend or in the coming days; of today also how it is now.
+
+    Slots: those of a day, weekend, week.
+    """
+    language = state.language
     if state.now is None:
         return phrase("no_clock", language)
+    wanted = _days(intent, state.now.date())
+    if not wanted:
+        return phrase("weather_far", language, count=FURTHEST)
     result = state.result(TOOL)
     if result is None:
-        return [state.action(TOOL, days=days + 1)]
+        return [state.action(TOOL, days=wanted[-1] + 1)]
     if result.has_failed:
         return phrase("failed", language, reason=result.reason)
     answer = fields(result.value)
-    wanted = f"{state.now + timedelta(days=days):%Y-%m-%d}"
-    of_days = [day for day in objects(answer.get("days")) if day.get("date") == wanted]
-    said = [] if days else [_said(state, "weather_now", fields(answer.get("now")))]
-    said += [_said(state, "weather_day", day, phrase(f"on_day_{days}", language)) for day in of_days]
+    said = [_said(state, "weather_now", fields(answer.get("now")))] if wanted == [0] else []
+    for ahead in wanted:
+        then = state.now + timedelta(days=ahead)
+        name = f"on_day_{ahead}" if ahead < _NAMED else "weekday"
+        day = phrase(name, language, day=weekday(then, language))
+        found = [each for each in objects(answer.get("days")) if each.get("date") == f"{then:%Y-%m-%d}"]
+        said += [_said(state, "weather_day", each, day) for each in found]
     return ("" if language == "zh" else " ").join(said) or phrase("weather_none", language)
+
+
+def _days(intent: Intent, today: date) -> list[int]:
+    """Return how far ahead the days are that are asked for, as far as the tool tells of them."""
+    if intent.number("weekend"):
+        left = _LAST_OF_WEEK - today.weekday()
+        ahead = [each for each in (left - 1, left) if each >= 0]
+    elif intent.number("week"):
+        ahead = [*range(FURTHEST)]
+    else:
+        ahead = days_ahead(intent, today)[:1] if names_day(intent) else [0]
+    return [each for each in ahead if 0 <= each < FURTHEST]
 
 
 def _said(state: DialogState, name: str, values: Mapping[str, Json], day: str = "") -> str:

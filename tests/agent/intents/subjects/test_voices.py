@@ -1,11 +1,13 @@
 """Who speaks, without a model: names that are given, and those that are none."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from agent.intents.reading.understanding import load_understanding
 from memory.json_value import Json
+from tests.agent.intents.household import a_home
 from tests.agent.offline_talk import OFFLINE, Talk, without
 
 UNDERSTAND = load_understanding()
@@ -26,6 +28,10 @@ def talk() -> Talk:
         ("I'm Anna Maria", {"do": "learn", "name": "Anna Maria"}),
         ("我是安娜", {"do": "learn", "name": "安娜"}),
         ("我叫小明。", {"do": "learn", "name": "小明"}),
+        ("Call me Bob.", {"do": "learn", "name": "Bob"}),
+        ("please call me Mary Ann from now on", {"do": "learn", "name": "Mary Ann"}),
+        ("叫我小王", {"do": "learn", "name": "小王"}),
+        ("以后就叫我王师傅吧。", {"do": "learn", "name": "王师傅"}),
         ("Who am I?", {"do": "who"}),
         ("Who is speaking?", {"do": "who"}),
         ("我是谁？", {"do": "who"}),
@@ -54,6 +60,16 @@ async def test_a_sentence_about_a_voice_is_a_call(talk: Talk, words: str, call: 
         "我是昨天来的",
         "这是什么",
         "Who are you?",
+        "call me a taxi",
+        "call me at seven",
+        "call me tomorrow",
+        "call me in ten minutes",
+        "call me when it's ready",
+        "叫我起床",
+        "叫我妈来",
+        "以后都叫我起床",
+        "明天叫我",
+        "叫我一声",
     ],
 )
 def test_what_is_no_name_is_no_order(words: str) -> None:
@@ -84,7 +100,37 @@ async def test_a_name_that_is_typed_is_kept_as_what_was_told_for_there_is_no_voi
 
 
 @pytest.mark.parametrize("words", ["My name is Anna.", "Who am I?"])
-async def test_where_nobody_listens_for_voices_it_asks_for_a_model(words: str) -> None:
+async def test_where_nobody_listens_for_voices_none_is_asked_for(words: str) -> None:
     talk = Talk(OFFLINE)
     talk.hear(words)
     assert "voice" not in {name for name, _ in await talk.answer()}
+
+
+@pytest.mark.shows("V30")
+@pytest.mark.parametrize(
+    ("told", "kept", "asked", "answer"),
+    [
+        ("call me bob", "All right. Your name is bob.", "what's my name", "You told me: your name is bob."),
+        ("You can call me Annie", "All right. Your name is Annie.", "who am I", "You told me: your name is Annie."),
+        ("My name is Anna.", "All right. Your name is Anna.", "what is my name", "You told me: your name is Anna."),
+        ("叫我小王", "好的，我叫你小王。", "我叫什么名字", "你告诉过我：你叫小王。"),
+        ("你可以叫我老张", "好的，我叫你老张。", "我是谁", "你告诉过我：你叫老张。"),
+    ],
+)
+async def test_a_name_is_kept_where_no_voice_can_be_known(
+    tmp_path: Path, told: str, kept: str, asked: str, answer: str
+) -> None:
+    async with a_home(tmp_path) as home:
+        assert await home.hear(told) == kept
+        assert await home.hear(asked) == answer
+
+
+async def test_the_name_told_last_is_the_one(tmp_path: Path) -> None:
+    async with a_home(tmp_path) as home:
+        await home.hear("my name is Anna")
+        await home.hear("call me Annie")
+        assert await home.hear("what's my name") == "You told me: your name is Annie."
+
+
+def test_the_name_of_the_box_is_no_timer() -> None:
+    assert UNDERSTAND("你叫什么").name == "who_are_you"

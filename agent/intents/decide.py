@@ -20,7 +20,7 @@ from agent.intents.reading import ringing
 from agent.intents.reading.wishes import begun, clause_of, one_by_one, wishes
 from agent.intents.saying.phrases import phrase
 from agent.intents.skills import NO_SKILL, SKILLS, Skill
-from agent.intents.subjects import agenda, chance, recall, unknown, voices, weather
+from agent.intents.subjects import agenda, chance, recall, told_day, unknown, voices, weather
 from agent.intents.subjects.home import HOME_SAY, WORDS, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.lists import LOOKED_BACK, replies_in, spoken_of
 from agent.intents.subjects.rings import pausing, timers
@@ -172,6 +172,8 @@ def _confirmed(state: DialogState) -> str:
 
 def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:
     """Answer from what was told, or from what will ring; words that no command fits may be a question for it too."""
+    if intent.number("until"):
+        return told_day.days_until(state, intent, understand)
     told: list[Action] | str = ""
     if intent.name == "recall" or recall.may_be_known(state):
         told = recall.recall(state, understand)

@@ -120,6 +120,7 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "what_can_you_do": Skill(talk.abilities),
     "privacy": Skill(talk.saying("privacy")),
     "outside": Skill(unknown.outside),
+    "distress": Skill(talk.saying("distress")),
     "hello": Skill(talk.saying("hello")),
     "how_are_you": Skill(talk.saying("how_are_you")),
     "good_night": Skill(talk.saying("good_night")),

@@ -76,6 +76,13 @@ _OF: Final = re.compile(r"\bof [\d.,]+", re.IGNORECASE)
 """A share alone, and what the one before it was of."""
 
 
+def date_in(text: str, language: Language) -> str:
+    """Return the first date in a text as it stands there, "" where it has none."""
+    if language == "en":
+        return found.group() if (found := _DATE_EN.search(text)) else ""
+    return f"{told[1]}号" if (told := _DATE.search(text)) else ""
+
+
 def in_full(state: DialogState, understand: Understand) -> DialogState:
     """Return the state with the words as they would be alone: 护照呢 after 户口本在哪儿 asks where the passport is."""
     said = state.last_said(_LOOKED_BACK)

@@ -20,10 +20,11 @@ _ELSE: Final[Mapping[Language, str]] = {
     "en": (
         r"^(?:please |can you |could you |just |and |now )*(?:play|sing|read|call|phone|text|message|email|send|show|"
         r"find|search|google|translate|spell|explain|describe|book|cook|clean|wash|feed|walk|drive|eat|drink|talk|listen|"
-        r"watch|look|charge|print|scan|record|film|draw|tell me a|let's|take(?! (?:.* )?(?:off|from|out of|away)\b))\b"
+        r"watch|look|count (?:up )?to|charge|print|scan|record|film|draw|tell me a|let's|"
+        r"take(?! (?:.* )?(?:off|from|out of|away)\b))\b"
     ),
     "zh": "^(?:请|帮我|给我|把|你|去|再|先|那)*"
-    "(?:播|唱|打电话|打个电话|发[个条短微邮]|翻译|洗|扫|拖|擦|喂|遛|拍|录|充电|打印|搜)",
+    "(?:播|唱|打电话|打个电话|发[个条短微邮]|翻译|洗|扫|拖|擦|喂|遛|拍|录|充电|打印|搜|数到|数数|会数)",
 }
 """What begins a sentence that wants something which no guess does."""
 

@@ -177,6 +177,10 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "volume_up": ("A little louder now.", "声音调大了一点。"),
     "volume_down": ("A little quieter now.", "声音调小了一点。"),
     "no_volume": ("I cannot change the volume yet.", "我现在还不能调节音量。"),
+    "distress": (
+        "I cannot call anybody. Call out as loud as you can, or ring the emergency number if a phone is within reach.",
+        "我打不了电话。请大声呼救，够得着电话就打急救电话。",
+    ),
     "outside": (
         "I cannot do that: there is nothing here for it without a model, and none can be reached.",
         "这个我做不到：没有模型，这里没有能做这件事的东西，模型现在又连不上。",

@@ -44,6 +44,10 @@ _ORDERS: Final = (
     (r"^(?:subtract|take) (.+) from (.+)$", r"\2 minus \1"),
     (r"^(.+?),? (?:split|shared|divided) (\w+) ways$", r"\1 divided by \2"),
     (r"^(.+?),? (?:split|shared|divided) (?:between|among) (?:the )?(\w+)(?: of us| people)?$", r"\1 divided by \2"),
+    (
+        r"^(?:split|share) (.+) (?:by|between|among|into) (?:the )?(\w+)(?: of us| people| ways| parts)?$",
+        r"\1 divided by \2",
+    ),
     (r"^(.+?) is (?:what|how (?:much|many)) in (.+)$", r"\1 in \2"),
 )
 """Sums said as orders, and how a sum says them."""
@@ -52,9 +56,10 @@ _FEET: Final = re.compile(r"\b(\d+) (?:foot|feet) (\d+(?:\.\d+)?)(?: inch(?:es)?
 
 _SPOKEN_SHORT: Final = (
     (re.compile(r"\b(\d{1,3}) (\d\d)(?= divided by)"), r"\1.\2"),
+    (re.compile(r"\b(\d) (met(?:re|er)s?) (\d\d)\b"), r"\1.\3 \2"),
     (re.compile(r"\b([1-9]) ([1-9]\d)(?= (?:fahrenheit|celsius|grams?|calories|miles|millilit(?:er|re)s)\b)"), r"\1\2"),
 )
-"""Prices and numbers said without what they count: eighty four sixty split two ways; three fifty Fahrenheit."""
+"""Prices and numbers said without what they count: eighty four sixty split two ways; one metre eighty."""
 
 _PRICED: Final = re.compile(r"\b(?:pounds?|quid|euros?|dollars?|bucks|each|apiece|come to|cost)\b|\d\.\d\d\b")
 """What shows that so many things are at so much, and not so many people at seven."""

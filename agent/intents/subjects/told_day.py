@@ -1,0 +1,28 @@
+"""How far away a day is whose date somebody told: how many days until my birthday."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from agent.intents.dialog_state import Action, DialogState
+from agent.intents.follow_up.in_full import date_in
+from agent.intents.intent import Intent, Language, Understand
+from agent.intents.saying.phrases import phrase
+from agent.intents.subjects import almanac, recall
+
+_WHEN: Final[Mapping[Language, str]] = {"en": "when is {}", "zh": "{}是哪天"}
+_UNTIL: Final[Mapping[Language, str]] = {"en": "how many days until {}", "zh": "离{}还有多少天"}
+
+
+def days_until(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:
+    """Tell how many days there are until what the topic names, by the date that was told of it; the journal is asked.
+
+    What was told without a date is quoted.
+    """
+    language = state.language
+    told = recall.recall(state.in_words(_WHEN[language].format(intent.text("topic"))), understand)
+    if isinstance(told, list):
+        return told
+    meant = understand(_UNTIL[language].format(date_in(told, language)))
+    if meant.name == "days_until":
+        return almanac.days_until(state, meant)
+    return told or phrase("not_found", language)

@@ -5,6 +5,7 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import Language, Understand
+from agent.intents.language.dates import DATE_EN, DATE_ZH, DATED
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.wording import anywhere, beginning, ending, is_story, without_fillers
 from agent.intents.saying.phrases import gaps
@@ -37,14 +38,8 @@ _ASKED_OF_ANOTHER: Final[dict[str, str]] = {
 }
 """How that is asked in English which was asked of another day or place, by its intent."""
 
-_DATE: Final = re.compile(r"(?:\d{4}年)?([\d一二三四五六七八九十]{1,3}月[\d一二三四五六七八九十]{1,3})[日号]?")
-
-_MONTHS: Final = "(?:jan|febr|march|april|may|june|july|august|sept|octo|novem|decem)[a-z]*"
-_NUMBERED: Final = r"(?:\d{1,2}(?:st|nd|rd|th)?|(?:twenty|thirty)[ -][a-z]+|[a-z]+)"
-_DATED: Final = rf"(?:the {_NUMBERED} of {_MONTHS}|{_MONTHS} (?:the )?{_NUMBERED})"
-_DATE_EN: Final = re.compile(rf"\b{_DATED}\b", re.IGNORECASE)
 _DAY: Final = re.compile(
-    rf"\b(?:on )?(?:{_DATED}|(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:the day after )?tomorrow)\b",
+    rf"\b(?:on )?(?:{DATED}|(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:the day after )?tomorrow)\b",
     re.IGNORECASE,
 )
 """A day in what was told, which "that day" means then."""
@@ -74,13 +69,6 @@ _ANOTHER_NUMBER: Final[dict[Language, re.Pattern[str]]] = {
 
 _OF: Final = re.compile(r"\bof [\d.,]+", re.IGNORECASE)
 """A share alone, and what the one before it was of."""
-
-
-def date_in(text: str, language: Language) -> str:
-    """Return the first date in a text as it stands there, "" where it has none."""
-    if language == "en":
-        return found.group() if (found := _DATE_EN.search(text)) else ""
-    return f"{told[1]}号" if (told := _DATE.search(text)) else ""
 
 
 def in_full(state: DialogState, understand: Understand) -> DialogState:
@@ -141,9 +129,9 @@ def _of_that_day(words: str, before: Turn, language: Language) -> str:
     if that_day is None:
         return ""
     if language == "en":
-        told = _DATE_EN.search(" ".join(before.replies)) or _DAY.search(before.words)
+        told = DATE_EN.search(" ".join(before.replies)) or _DAY.search(before.words)
         return f"{words[: that_day.start()]}{told.group()}{words[that_day.end() :]}" if told else ""
-    told = _DATE.search("".join(before.replies)) or _DATE.search(before.words)
+    told = DATE_ZH.search("".join(before.replies)) or DATE_ZH.search(before.words)
     return f"{words[: that_day.start()]}{told[1]}号{words[that_day.end() :]}" if told else ""
 
 
@@ -151,10 +139,10 @@ def _counted_to(words: str, before: Turn, language: Language) -> str:
     """Return a question after how far away it is with the day that was told before: how many weeks away is that."""
     told = (*reversed(before.replies), before.words)
     if language == "zh":
-        day = next((found for each in told if (found := _DATE.search(each))), None)
+        day = next((found for each in told if (found := DATE_ZH.search(each))), None)
         asked = anywhere(language, "until_it").fullmatch(without_fillers(words, language))
         return f"离{day[1]}号还有{asked['unit'] or asked['unit2']}" if asked and day else ""
-    day = next((found for each in told if (found := _DATE_EN.search(each) or _DAY.search(each))), None)
+    day = next((found for each in told if (found := DATE_EN.search(each) or _DAY.search(each))), None)
     if day is None:
         return ""
     plain, named = without_fillers(words, language), re.sub("^on ", "", day.group(), flags=re.IGNORECASE)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState
-from agent.intents.follow_up.in_full import date_in
 from agent.intents.intent import Intent, Language, Understand
+from agent.intents.language.dates import date_in
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects import almanac, recall
 

@@ -16,6 +16,10 @@ from agent.intents.subjects.lists import things
         ("牛奶鸡蛋和奶酪", ["牛奶", "鸡蛋", "奶酪"]),
         ("两斤猪肉一把葱还有姜", ["两斤猪肉", "一把葱", "姜"]),
         ("瓜子花生糖果", ["瓜子", "花生", "糖果"]),
+        ("quinoa tahini and sriracha", ["quinoa", "tahini", "sriracha"]),
+        ("kale figs and feta", ["kale", "figs", "feta"]),
+        ("藜麦芝麻酱", ["藜麦", "芝麻酱"]),
+        ("木耳花椒和生抽", ["木耳", "花椒", "生抽"]),
     ],
 )
 def test_things_side_by_side_are_several(said: str, found: list[str]) -> None:
@@ -27,6 +31,7 @@ def test_things_side_by_side_are_several(said: str, found: list[str]) -> None:
     [
         *("milk chocolate", "bread flour", "peanut butter", "ice cream", "olive oil", "rice vinegar", "butter beans"),
         *("washing up liquid", "green tea", "garlic bread", "dog food", "egg noodles", "fish sauce", "tomato ketchup"),
+        *("quinoa crackers", "kale chips", "feta cheese", "beetroot juice", "sriracha mayo", "chorizo pasta"),
         *("牛奶巧克力", "鸡蛋面", "花生油", "番茄酱", "苹果汁", "猪肉饺子"),
     ],
 )

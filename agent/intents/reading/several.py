@@ -56,6 +56,11 @@ _LENGTHS: Final = (
 
 _THING: Final = r"to (?:(?!,| and to ).)+?"
 _EACH_AT: Final = rf"{_THING} at {_CLOCK}"
+_DONE_AT: Final = re.compile(
+    rf"(?<= at )({_CLOCK}(?:,? and|,)) (?=(?:turn|switch|lock|unlock|open|close|start|stop)\b[^,]+ at {_CLOCK})",
+    re.IGNORECASE,
+)
+"""Before what is to be done then, and is no order to the house now: call mum at six and turn off the oven at seven."""
 _THINGS: Final = re.compile(
     rf"(?P<opening>.*\bremind me) (?P<each>{_EACH_AT}(?:(?:,? and|,) {_EACH_AT})+)[.]?", re.IGNORECASE
 )
@@ -119,8 +124,11 @@ def _lengths(words: str) -> str:
 
 
 def _things(words: str) -> str:
-    found = _THINGS.fullmatch(words)
+    done = _DONE_AT.sub(r"\1 to ", words)
+    found = _THINGS.fullmatch(done)
     each = re.findall(_EACH_AT, found["each"], re.IGNORECASE) if found else []
+    if found and done != words:  # else the second is an order of its own
+        each = [re.sub(rf"^(to .+) (at {_CLOCK})$", r"\2 \1", one, flags=re.IGNORECASE) for one in each]
     return f"{found['opening']} {' and '.join(each)}" if found else ""
 
 

@@ -124,6 +124,10 @@ def test_wishes_are_found(words: str) -> None:
             "set a timer for five minutes for eggs | and eight minutes for toast | and an hour for the roast",
         ),
         ("set timers for five and ten minutes", "set a timer for five minutes | and ten minutes"),
+        (
+            "remind me to call mum at six and turn off the oven at seven",
+            "remind me at six to call mum | and at seven to turn off the oven",
+        ),
         ("set two alarms, one for six and one for seven", "set an alarm for six | and one for seven"),
         ("设两个计时器，一个十分钟煮面，一个十二分钟煮酱", "设一个十分钟煮面的计时器 | 设一个十二分钟煮酱的计时器"),
         (

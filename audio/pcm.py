@@ -1,7 +1,8 @@
 """PCM: the one sample format (mono int16; 16 kHz in chunks of 512 samples on input) and conversions."""
 
+import struct
 from math import log10
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -29,6 +30,9 @@ CHUNK_SECONDS = CHUNK_SAMPLES / SAMPLE_RATE
 AT_REST_CHUNKS = 12
 """Chunks handed over together while nothing goes on: a wake-up costs more than what is done for a chunk. An onset is
 seen 0.35 s later at most, which is before the shortest speech can have its first pause; nothing is played then."""
+
+UNKNOWN_BYTES: Final = 0xFFFF_FFFF
+"""What a WAV says of its length while it is being made; programs read to its end then."""
 
 QUIETEST_DBFS = -120.0
 """Level given to digital silence, dB relative to full scale."""
@@ -72,3 +76,11 @@ def rms_dbfs(samples: Samples) -> float:
     """Return `power_of` in dB relative to full scale; `QUIETEST_DBFS` for digital silence and for no samples."""
     power = power_of(samples) if len(samples) else 0.0
     return max(QUIETEST_DBFS, 10.0 * log10(power)) if power > 0 else QUIETEST_DBFS
+
+
+def wav_header(sample_rate: int, channels: int = 1, samples: int | None = None) -> bytes:
+    """Return the header of a 16-bit WAV of so many samples of each channel; None: it goes on until it ends."""
+    data = UNKNOWN_BYTES if samples is None else samples * channels * 2
+    kind = struct.pack("<IHHIIHH", 16, 1, channels, sample_rate, sample_rate * channels * 2, channels * 2, 16)
+    riff = struct.pack("<I", min(data + 36, UNKNOWN_BYTES))
+    return b"RIFF" + riff + b"WAVEfmt " + kind + b"data" + struct.pack("<I", data)

@@ -1,7 +1,6 @@
 """An utterance as a file: what was understood, and the answer as text, or as sound."""
 
 import json
-import struct
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Annotated, Final, Literal, TypeAlias
@@ -19,14 +18,12 @@ from appliance.http.caller import Asks
 from appliance.remote.decoding import decoded
 from appliance.remote.outbox import Heard, SoundBegins, SoundEnds, Trouble
 from appliance.remote.visit import Answered, Visits
+from audio.pcm import wav_header
 from audio.resampler import StreamResampler
 from memory.json_value import Json
 
 Form: TypeAlias = Literal["text", "wav", "pcm"]
 """Lines of JSON; one WAV of unknown length; the same samples bare."""
-
-UNKNOWN_SIZE: Final = 0xFFFF_FFFF
-"""What a WAV says of its length while it is being made; programs read to its end then."""
 
 LONGEST_HEADER: Final = 1000
 """Characters of the words in a header."""
@@ -122,13 +119,6 @@ def _sound(
 
     kind = "audio/wav" if form == "wav" else f"audio/pcm;rate={begins.sample_rate};channels=1"
     return StreamingResponse(pieces(), media_type=kind, headers=headers)
-
-
-def wav_header(sample_rate: int) -> bytes:
-    """Return the header of a mono 16-bit WAV that goes on until it ends."""
-    format_chunk = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, sample_rate, sample_rate * 2, 2, 16)
-    riff = struct.pack("<4sI4s", b"RIFF", UNKNOWN_SIZE, b"WAVE")
-    return riff + format_chunk + struct.pack("<4sI", b"data", UNKNOWN_SIZE)
 
 
 async def _lines(before: list[Answered], answers: AsyncGenerator[Answered]) -> AsyncIterator[bytes]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused
-from appliance.satellites.interfaces import Features, PlayedFormat, TimerEvent, VoiceEvent
+from appliance.satellites.interfaces import Features, PlayedFormat, VoiceEvent
 from appliance.satellites.session import About, Incoming
 from appliance.satellites.sightings import mac_of, printable
 
@@ -196,7 +196,6 @@ class EspHomeSession:
             announce=has(Flag.ANNOUNCE),
             timers=has(Flag.TIMERS),
             start_conversation=has(Flag.START_CONVERSATION),
-            two_channels=has(Flag.MULTI_CHANNEL_AUDIO),
             has_player=self._player is not None,
             has_mute=self._mute is not None,
             formats=formats,
@@ -295,17 +294,6 @@ class EspHomeSession:
         from aioesphomeapi import VoiceAssistantEventType
 
         self._do(self._client.send_voice_assistant_event, VoiceAssistantEventType(event), dict(data))
-
-    def tell_timer(
-        self, event: TimerEvent, timer_id: str, name: str, total_seconds: int, seconds_left: int, *, is_active: bool
-    ) -> None:
-        """Tell of a timer."""
-        from aioesphomeapi import VoiceAssistantTimerEventType
-
-        kind = VoiceAssistantTimerEventType(event)
-        self._do(
-            self._client.send_voice_assistant_timer_event, kind, timer_id, name, total_seconds, seconds_left, is_active
-        )
 
     async def announce(self, url: str, text: str, *, start_conversation: bool, patience_seconds: float) -> None:
         """Let it play; return when playback ended. Raises SatelliteGone."""

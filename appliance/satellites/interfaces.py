@@ -30,25 +30,11 @@ class VoiceEvent(IntEnum):
     """With "text"."""
     TTS_END = 8
     """With "url", which a device with a media player gets."""
-    WAKE_WORD_START = 9
-    WAKE_WORD_END = 10
-    STT_VAD_START = 11
     STT_VAD_END = 12
     """Closes its microphone: there is no other end of a turn."""
     TTS_STREAM_START = 98
     """Before `Device.send_audio`, for a device without a media player."""
     TTS_STREAM_END = 99
-    INTENT_PROGRESS = 100
-    """With "tts_start_streaming" = "1", it may get the url of RUN_START already."""
-
-
-class TimerEvent(IntEnum):
-    """What a device is told of a timer, which it shows and rings by itself. Numbers of VoiceAssistantTimerEvent."""
-
-    STARTED = 0
-    UPDATED = 1
-    CANCELLED = 2
-    FINISHED = 3
 
 
 class PlayedFormat(Struct, frozen=True):
@@ -78,10 +64,9 @@ class Features(Struct, frozen=True):
     announce: bool = False
     """Gets and plays a url (`Device.announce`)."""
     timers: bool = False
+    """Can show timers; nakari rings by itself."""
     start_conversation: bool = False
     """Opens its microphone after an announcement."""
-    two_channels: bool = False
-    """Sends the sound of its loudspeaker beside that of the microphone; only the microphone's is handed on."""
     has_player: bool = False
     """A media player: gets the url of a reply, can be stopped, has a volume."""
     has_mute: bool = False
@@ -168,11 +153,6 @@ class Device(Protocol):
 
     def tell(self, event: VoiceEvent, data: Mapping[str, str] | None = None) -> None:
         """Tell a step of its run."""
-
-    def tell_timer(
-        self, event: TimerEvent, timer_id: str, name: str, total_seconds: int, seconds_left: int, *, is_active: bool
-    ) -> None:
-        """Tell of a timer of this room; nothing where it has no `Features.timers`."""
 
     async def announce(
         self, url: str, text: str, *, start_conversation: bool = False, patience_seconds: float = 120.0

@@ -9,12 +9,11 @@ import structlog
 from msgspec.structs import replace
 
 from appliance.satellites.errors import SatelliteFailure, SatelliteGone, SatelliteRefused
-from appliance.satellites.interfaces import DeviceObserver, Features, TimerEvent, VoiceEvent
+from appliance.satellites.interfaces import DeviceObserver, Features, VoiceEvent
 from appliance.satellites.paired import Paired, host_and_port
 from appliance.satellites.session import About, Dial, Session
 from appliance.satellites.sightings import MOST_ADDRESSES, Sighting
 from audio.backoff import Backoff
-from audio.egress import SendsTo
 from audio.loops import until_set
 from memory.json_value import Json
 
@@ -53,15 +52,18 @@ class Link:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin away; `changed` keeps what is new of it, its name and where it is."""
-        self._paired = paired
+        self.paired = paired
+        """As it is kept."""
         self._dial = dial
         self._changed = changed
         self._clock = clock
         self._rests = Backoff(FIRST_REST, LONGEST_REST, steady=STEADY_SECONDS, jitter=0.2, clock=clock)
         self._observers: list[DeviceObserver] = []
         self._session: Session | None = None
-        self._is_there = False
-        self._features = Features()
+        self.is_there = False
+        """Whether it is connected and gives its voice to this box."""
+        self.features = Features()
+        """As it said last."""
         self._about = About(paired.id, paired.name)
         self._failure: SatelliteFailure | None = SatelliteGone(f"{paired.name} was not reached yet")
         """Why it is away; None while it is there."""
@@ -78,49 +80,29 @@ class Link:
         """Why it was away, as far as that was told since it was there."""
 
     @property
-    def paired(self) -> Paired:
-        """As it is kept."""
-        return self._paired
-
-    @property
     def id(self) -> str:
         """Its MAC address."""
-        return self._paired.id
+        return self.paired.id
 
     @property
     def name(self) -> str:
         """Its name on the network."""
-        return self._paired.name
+        return self.paired.name
 
     @property
     def room(self) -> str:
         """The room where it stands."""
-        return self._paired.place
-
-    @property
-    def is_there(self) -> bool:
-        """Whether it is connected and gives its voice to this box."""
-        return self._is_there
-
-    @property
-    def features(self) -> Features:
-        """As it said last."""
-        return self._features
+        return self.paired.place
 
     @property
     def address(self) -> str:
         """Of the device on the connection."""
-        return self._paired.address if self._session is not None else ""
+        return self.paired.address if self._session is not None else ""
 
     @property
     def local_address(self) -> str:
         """This machine as the device reaches it."""
         return self._session.local_address if self._session is not None else ""
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """Replies and announcements, to the device."""
-        return self._paired.sends_to
 
     def observe(self, observer: DeviceObserver) -> None:
         """Tell also this one."""
@@ -132,14 +114,14 @@ class Link:
             "room": self.room,
             "name": self.name,
             "id": self.id,
-            "address": host_and_port(self._paired.address, self._paired.port),
-            "is_encrypted": bool(self._paired.key),
-            "state": "connected" if self._is_there else "away",
+            "address": host_and_port(self.paired.address, self.paired.port),
+            "is_encrypted": bool(self.paired.key),
+            "state": "connected" if self.is_there else "away",
             "seconds": round(self._clock() - self._since),
         }
-        if self._is_there:
+        if self.is_there:
             about = self._about
-            return told | {"firmware": about.firmware, "model": about.model, "wakes_on": [*self._features.wake_words]}
+            return told | {"firmware": about.firmware, "model": about.model, "wakes_on": [*self.features.wake_words]}
         return told | {"reason": str(self._failure)}
 
     def check(self) -> None:
@@ -147,19 +129,16 @@ class Link:
         if self._failure is not None:
             raise self._failure
 
-    def part(self) -> None:
-        """Be away from now on, for it was forgotten."""
-        self._leave()
-
-    def _leave(self) -> None:
-        self._is_there, was_there = False, self._is_there
+    def leave(self) -> None:
+        """Be away from now on: the connection is over, or it was forgotten."""
+        self.is_there, was_there = False, self.is_there
         if was_there:
             self._failure, self._since = SatelliteGone(f"{self.name} hung up, or went silent"), self._clock()
             self._tell_there()
 
     def seen(self, sighting: Sighting) -> None:
         """Take an announcement of anybody; one that may be of this device ends a rest."""
-        is_named = sighting.name.lower() == self._paired.name.lower()
+        is_named = sighting.name.lower() == self.paired.name.lower()
         if sighting.mac == self.id or (is_named and not sighting.mac):
             self._sighting = sighting
             self._announced.set()
@@ -182,7 +161,7 @@ class Link:
         failures: list[SatelliteFailure] = []
         for address, port in self._places():
             try:
-                session = await self._dial(address, port, self._paired.key, self.id)
+                session = await self._dial(address, port, self.paired.key, self.id)
             except SatelliteFailure as error:
                 failures.append(error)
             else:
@@ -191,7 +170,7 @@ class Link:
 
     def _places(self) -> list[tuple[str, int]]:
         """Return where it may be: where it was, then where it is announced."""
-        places = [(self._paired.address, self._paired.port)]
+        places = [(self.paired.address, self.paired.port)]
         if self._sighting is not None:
             places += [(address, self._sighting.port) for address in self._sighting.addresses]
         return list(dict.fromkeys(places))[: MOST_ADDRESSES + 1]
@@ -209,21 +188,21 @@ class Link:
             if self._clock() - began >= STEADY_SECONDS:
                 self._told.clear()
             self._session = None
-            self._leave()
+            self.leave()
             await session.close()
         return SatelliteGone(f"{self.name} hung up, or went silent")
 
     async def _note(self, about: About, address: str, port: int) -> None:
         """Keep what is new of it, now that it has proved who it is."""
         self._about = about
-        found = replace(self._paired, name=about.name or self.name, address=address, port=port)
-        if found != self._paired:
+        found = replace(self.paired, name=about.name or self.name, address=address, port=port)
+        if found != self.paired:
             log.info("satellite_changed", satellite=self.id, name=found.name, address=address)
-            self._paired = found
+            self.paired = found
             await self._changed(found)
 
     def _be_there(self, features: Features) -> None:
-        self._features, self._is_there = features, True
+        self.features, self.is_there = features, True
         self._failure, self._since = None, self._clock()
         self.settled.set()
         self._awaited, self._reopens_until = 0, 0.0
@@ -243,22 +222,15 @@ class Link:
 
     def _tell_there(self) -> None:
         for observer in self._observers:
-            observer.there(self._is_there)
+            observer.there(self.is_there)
 
     def tell(self, event: VoiceEvent, data: Mapping[str, str] | None = None) -> None:
         """Tell a step of its run."""
         if event is VoiceEvent.INTENT_END:
             goes_on = (data or {}).get("continue_conversation") == "1"
             self._reopens_until = float("inf") if goes_on else 0.0
-        if self._session is not None and self._is_there:
+        if self._session is not None and self.is_there:
             self._session.tell(event, data or {})
-
-    def tell_timer(
-        self, event: TimerEvent, timer_id: str, name: str, total_seconds: int, seconds_left: int, *, is_active: bool
-    ) -> None:
-        """Tell of a timer of this room."""
-        if self._session is not None and self._is_there and self._features.timers:
-            self._session.tell_timer(event, timer_id, name, total_seconds, seconds_left, is_active=is_active)
 
     async def announce(
         self, url: str, text: str, *, start_conversation: bool = False, patience_seconds: float = 120.0
@@ -266,9 +238,9 @@ class Link:
         """Let it play a url and return when playback ended. Raises SatelliteGone."""
         async with self._announcing:
             session = self._session
-            if session is None or not self._is_there:
+            if session is None or not self.is_there:
                 raise SatelliteGone(f"{self.name} is not there: {self._failure}")
-            if not self._features.announce:
+            if not self.features.announce:
                 raise SatelliteGone(f"{self.name} plays no announcements")
             self._awaited += 1
             self._reopens_until = float("inf") if start_conversation else 0.0
@@ -276,27 +248,27 @@ class Link:
 
     def stop_media(self) -> None:
         """Silence its media player."""
-        if self._session is not None and self._is_there:
+        if self._session is not None and self.is_there:
             self._session.stop_media()
 
     def send_audio(self, pcm: bytes) -> None:
         """Send raw sound."""
-        if self._session is not None and self._is_there:
+        if self._session is not None and self.is_there:
             self._session.send_audio(pcm)
 
     def set_volume(self, level: float) -> None:
         """Set its loudspeaker's, in [0, 1]."""
-        if self._session is not None and self._is_there:
+        if self._session is not None and self.is_there:
             self._session.set_volume(min(1.0, max(0.0, level)))
 
     def set_muted(self, is_muted: bool) -> None:
         """Mute its microphone, or open it."""
-        if self._session is not None and self._is_there:
+        if self._session is not None and self.is_there:
             self._session.set_muted(is_muted)
 
     def wake(self, phrase: str) -> bool:
         """Return whether anybody takes the sound that follows."""
-        if not self._is_there:
+        if not self.is_there:
             return False
         follows_reply = not phrase and self._clock() < self._reopens_until
         self._reopens_until = 0.0

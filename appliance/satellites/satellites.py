@@ -258,7 +258,7 @@ class Satellites:
 
     def _drop(self, link: Link) -> None:
         del self._links[link.id], self._trials[link.id]
-        link.part()
+        link.leave()
         for observer in self._observers:
             observer.left(link)
 

@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from appliance.satellites.interfaces import Features, TimerEvent, VoiceEvent
+from appliance.satellites.interfaces import Features, VoiceEvent
 
 
 class About(Struct, frozen=True):
@@ -33,32 +33,28 @@ class Incoming(Protocol):
 
     def stopped(self, aborted: bool) -> None:
         """Take the end of the sound."""
+        return
 
     def announcement_finished(self) -> None:
         """Take the end of a playback."""
+        return
 
     def muted(self, is_muted: bool) -> None:
         """Take the state of its microphone's switch."""
+        return
 
     def volume(self, level: float) -> None:
         """Take its loudspeaker's, in [0, 1]."""
+        return
 
 
-class _Nobody:
+class _Nobody(Incoming):
     """Takes nothing, as long as a device is only looked at."""
 
     def wake(self, phrase: str) -> bool:
         return False
 
     def audio(self, pcm: bytes) -> None: ...
-
-    def stopped(self, aborted: bool) -> None: ...
-
-    def announcement_finished(self) -> None: ...
-
-    def muted(self, is_muted: bool) -> None: ...
-
-    def volume(self, level: float) -> None: ...
 
 
 NOBODY: Final[Incoming] = _Nobody()
@@ -89,11 +85,6 @@ class Session(Protocol):
 
     def tell(self, event: VoiceEvent, data: Mapping[str, str]) -> None:
         """Tell a step of its run."""
-
-    def tell_timer(
-        self, event: TimerEvent, timer_id: str, name: str, total_seconds: int, seconds_left: int, *, is_active: bool
-    ) -> None:
-        """Tell of a timer."""
 
     async def announce(self, url: str, text: str, *, start_conversation: bool, patience_seconds: float) -> None:
         """Let it play; return when playback ended. Raises SatelliteGone."""

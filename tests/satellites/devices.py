@@ -14,7 +14,7 @@ import httpx
 import numpy as np
 
 from appliance.satellites.errors import SatelliteGone
-from appliance.satellites.interfaces import DeviceObserver, DevicesObserver, Features, TimerEvent, VoiceEvent
+from appliance.satellites.interfaces import DeviceObserver, DevicesObserver, Features, VoiceEvent
 from audio.loops import Loop
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.resampler import StreamResampler
@@ -122,11 +122,6 @@ class RoomDevice:
                 self._goes_on = (data or {}).get("continue_conversation") == "1"
             case VoiceEvent.TTS_END if (data or {}).get("url"):
                 self._urls.put_nowait(((data or {})["url"], None))
-
-    def tell_timer(
-        self, event: TimerEvent, timer_id: str, name: str, total_seconds: int, seconds_left: int, *, is_active: bool
-    ) -> None:
-        pass
 
     async def announce(
         self, url: str, text: str, *, start_conversation: bool = False, patience_seconds: float = 120.0

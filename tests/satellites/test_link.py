@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused
 from appliance.satellites.esphome import EspHome
-from appliance.satellites.interfaces import PlayedFormat, TimerEvent, VoiceEvent
+from appliance.satellites.interfaces import PlayedFormat, VoiceEvent
 from appliance.satellites.link import Link
 from appliance.satellites.paired import Paired
 from appliance.satellites.session import NOBODY, Dial
@@ -73,8 +73,6 @@ async def test_wakes_sound_and_steps_pass(is_encrypted: bool) -> None:
             await notes.until(("volume", 0.25))
             link.set_muted(True)
             await notes.until(("muted", True))
-            link.tell_timer(TimerEvent.STARTED, "t1", "tea", 180, 180, is_active=True)
-            assert (await device.told(pb.VoiceAssistantTimerEventResponse)).name == "tea"
         await notes.until(("there", False))
     assert notes.told[:4] == [("there", True), ("volume", 0.5), ("muted", False), ("wake", "okay nabu", False)]
 

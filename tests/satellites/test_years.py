@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from appliance.satellites.errors import SatelliteFailure, SatelliteGone, SatelliteRefused
-from appliance.satellites.interfaces import Features, TimerEvent, VoiceEvent
+from appliance.satellites.interfaces import Features, VoiceEvent
 from appliance.satellites.link import LONGEST_REST, Link
 from appliance.satellites.paired import Paired
 from appliance.satellites.session import About, Incoming
@@ -87,10 +87,6 @@ class Connection:
         self._network.open.remove(self)
 
     def tell(self, event: VoiceEvent, data: Mapping[str, str]) -> None: ...
-
-    def tell_timer(
-        self, event: TimerEvent, timer_id: str, name: str, total_seconds: int, seconds_left: int, *, is_active: bool
-    ) -> None: ...
 
     async def announce(self, url: str, text: str, *, start_conversation: bool, patience_seconds: float) -> None: ...
 

@@ -10,7 +10,7 @@ import av
 import numpy as np
 
 from appliance.satellites.interfaces import PlayedFormat
-from audio.pcm import Samples
+from audio.pcm import Samples, wav_header
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio
 
@@ -191,7 +191,7 @@ class Encoder:
     def __init__(self, kind: PlayedFormat, samples: int | None = None) -> None:
         """Expect so many samples, None where nobody knows."""
         self._channels = kind.channels
-        self._head = wav_head(kind, samples) if kind.format == "wav" else b""
+        self._head = wav_header(kind.sample_rate, kind.channels, samples) if kind.format == "wav" else b""
         self._file = _Stream()
         self._container: OutputContainer | None = None
         if kind.format in CODECS:
@@ -247,14 +247,3 @@ class _Stream:
         data = bytes(self._data)
         self._data.clear()
         return data
-
-
-def wav_head(kind: PlayedFormat, samples: int | None = None) -> bytes:
-    """Return the header of 16-bit PCM of so many samples; None claims the longest there is."""
-    longest = 0xFFFFFFFF
-    length = longest if samples is None else samples * kind.channels * 2
-    rate, channels = kind.sample_rate, kind.channels
-    numbers = [(16, 4), (1, 2), (channels, 2), (rate, 4), (rate * channels * 2, 4), (channels * 2, 2), (16, 2)]
-    middle = b"".join(number.to_bytes(size, "little") for number, size in numbers)
-    riff = min(length + 36, longest)
-    return b"RIFF" + riff.to_bytes(4, "little") + b"WAVEfmt " + middle + b"data" + length.to_bytes(4, "little")

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -11,6 +11,7 @@ from appliance.remote.mouth import FollowedDelivery, PlaceMouth, Speaking
 from appliance.satellites.errors import SatelliteGone
 from appliance.satellites.interfaces import Device, VoiceEvent
 from appliance.satellites.talk.body import RAW, Body, wanted
+from appliance.satellites.talk.runs import Runs, is_question
 from appliance.satellites.talk.serving import ReplyServer
 from audio.errors import DeviceUnavailable
 from audio.loops import Loop, until_set
@@ -47,29 +48,6 @@ RAW_CHUNK: Final = 1024
 RAW_PACE: Final = 0.9
 """Of real time, at which they are sent."""
 
-_QUESTION_MARKS: Final = ("?", "？")
-
-
-def is_question(words: str) -> bool:
-    """Whether words want an answer."""
-    return words.rstrip().endswith(_QUESTION_MARKS)
-
-
-class Stage(Protocol):
-    """What a device is in the middle of (`appliance.satellites.talk.station.Station`)."""
-
-    async def may_sound(self) -> None:
-        """Wait while somebody is being heard there."""
-
-    def sounds(self, url: str, words: str) -> bool:
-        """Have the open run play a url; False where none takes one: it is announced."""
-
-    def answered(self, event_id: str, words: str) -> None:
-        """Take that a reply to an event is whole."""
-
-    def stopped_there(self) -> None:
-        """Take that somebody stopped there what was announced."""
-
 
 class SatellitePlayer:
     """A `Player` over urls, or over the device's own connection where it has no media player.
@@ -82,7 +60,7 @@ class SatellitePlayer:
         self,
         device: Device,
         server: ReplyServer,
-        stage: Stage,
+        runs: Runs,
         has_next: Callable[[], bool],
         has_more: Callable[[], bool],
         clock: Callable[[], float],
@@ -95,7 +73,7 @@ class SatellitePlayer:
         self.name = f"the satellite {device.name}"
         self._device = device
         self._server = server
-        self._stage = stage
+        self._runs = runs
         self._has_next = has_next
         self._has_more = has_more
         self._clock = clock
@@ -131,7 +109,7 @@ class SatellitePlayer:
         """Append the samples to the sound under way, or to a new one. Raises `DeviceUnavailable`."""
         stops = self._stops
         await self._free.wait()
-        await self._stage.may_sound()
+        await self._runs.may_sound()
         if self._stops != stops:
             return
         body = self._body
@@ -246,7 +224,7 @@ class SatellitePlayer:
                 body.cut()
                 continue
             if body is self._body and self.played():
-                self._stage.stopped_there()
+                self._runs.stopped_there()
 
     async def _open(self) -> Body:
         device = self._device
@@ -264,7 +242,7 @@ class SatellitePlayer:
         except OSError as error:
             self._body = None
             raise DeviceUnavailable(f"no reply can be served to {self.name}: {error.strerror}") from error
-        if not self._stage.sounds(url, self._words):
+        if not self._runs.sounds(url, self._words):
             await self._to_tell.put((body, url, self._words))
         return body
 
@@ -300,7 +278,7 @@ class SatellitePlayer:
     async def _send_raw(self, body: Body) -> None:
         """Send a sound over the device's own connection, hardly faster than it plays."""
         device, waits = self._device, bytearray()
-        self._stage.sounds("", self._words)
+        self._runs.sounds("", self._words)
         device.tell(VoiceEvent.TTS_STREAM_START)
         body.take()
         due = self._clock()
@@ -319,11 +297,11 @@ class SatellitePlayer:
 class SatelliteMouth(PlaceMouth):
     """A `ReplySink`: what cannot be heard there any more counts as interrupted."""
 
-    def __init__(self, shared: Speaking, device: Device, server: ReplyServer, stage: Stage) -> None:
-        self.player = SatellitePlayer(device, server, stage, self._has_next, self._has_more, shared.clock)
+    def __init__(self, shared: Speaking, device: Device, server: ReplyServer, runs: Runs) -> None:
+        self.player = SatellitePlayer(device, server, runs, self._has_next, self._has_more, shared.clock)
         super().__init__(shared, self.player)
         self.device = device
-        self._stage = stage
+        self._runs = runs
         self._open: set[str] = set()
         """Ids of the calls whose words are not whole."""
         self._sign_of = ""
@@ -339,7 +317,7 @@ class SatelliteMouth(PlaceMouth):
                 self._open.discard(reply.call_id)
                 self._sign_of = reply.event.id if reply.is_sign else ""
                 if words and not reply.is_sign:
-                    self._stage.answered(reply.event.id, words)
+                    self._runs.answered(reply.event.id, words)
                 self.player.look()
 
         return FollowedDelivery(self._spoken(reply), self.player.look, closed)

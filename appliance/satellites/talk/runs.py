@@ -1,10 +1,10 @@
 """The runs of a device, told to it step by step: from its wake to the sound of the answer."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from appliance.satellites.interfaces import Device, VoiceEvent
-from appliance.satellites.talk.mouth import is_question
 
 NOT_UNDERSTOOD: Final = "stt-no-text-recognized"
 """Codes of errors, as Home Assistant's pipelines have them: firmware knows some."""
@@ -16,6 +16,14 @@ _SENTENCES: Final = {
     NOT_UNDERSTOOD: ("Nothing was understood.", "没有听懂。"),
     FAILED_TO_RECOGNIZE: ("The recognizer failed.", "语音识别失败了。"),
 }
+
+
+_QUESTION_MARKS: Final = ("?", "？")
+
+
+def is_question(words: str) -> bool:
+    """Whether words want an answer."""
+    return words.rstrip().endswith(_QUESTION_MARKS)
 
 
 class Run:
@@ -111,7 +119,9 @@ class Run:
 class Runs:
     """The runs of one device, one at a time: a new one takes the place of what was open."""
 
-    def __init__(self, device: Device, conversation: str, language: str) -> None:
+    def __init__(self, device: Device, conversation: str, language: str, stopped_there: Callable[[], None]) -> None:
+        """`stopped_there` is told that somebody stopped at the device what was announced."""
+        self.stopped_there = stopped_there
         self._device = device
         self._conversation = conversation
         self._language = language

@@ -56,8 +56,8 @@ class Station:
         origin = origin_of(device.room, device.id)
         self._turns = around.company.turns_in(device.room, activity)
         self._contest = around.arbiter.ears(device.room)
-        self._runs = Runs(device, origin.session_id, house.recognizing.language)
-        self.mouth = SatelliteMouth(house.speaking, device, server, self)
+        self._runs = Runs(device, origin.session_id, house.recognizing.language, self.stopped_there)
+        self.mouth = SatelliteMouth(house.speaking, device, server, self._runs)
         self.room = Room(device.room, self.mouth.speech, self.mouth, lambda: device.is_there, device.id)
         self._rings = None if around.ringer is None else RingerHere(around.ringer, self.room)
         observers, turns = (self._contest, self._turns), house.recognizing.turns
@@ -133,18 +133,6 @@ class Station:
         """Take that the run of an event is over: no more is said of it."""
         self._runs.answered(event_id, "", is_last=True)
         self.mouth.over(event_id)
-
-    async def may_sound(self) -> None:
-        """Wait while somebody is being heard there, as a `Stage`."""
-        await self._runs.may_sound()
-
-    def sounds(self, url: str, words: str) -> bool:
-        """Have the open run play a url; False where none takes one."""
-        return self._runs.sounds(url, words)
-
-    def answered(self, event_id: str, words: str) -> None:
-        """Take that a reply to an event is whole."""
-        self._runs.answered(event_id, words)
 
     def stopped_there(self) -> None:
         """Take that somebody stopped at the device what it played: the reply and its run, or what rings."""

@@ -31,6 +31,7 @@ from appliance.reflexes.words import Forgot
 from appliance.satellites.interfaces import Devices
 from appliance.satellites.satellites import open_satellites
 from appliance.wiring.agent.web import pages_of
+from appliance.wiring.machines.engine import engine_of
 from appliance.wiring.memory.state import State
 from audio.interfaces import AudioSource, Player, Synthesizer, VoiceDetector
 from audio.recognizer.faster_whisper import Hotwords
@@ -50,13 +51,6 @@ def paired(config: Config) -> Devices | None:
     if not config.satellites.enabled:
         return None
     return open_satellites(config.state_folder, str(config.zone), config.satellites)
-
-
-def machines_engine(config: Config) -> "Engine":
-    """Return the engine between the machines, not opened yet. Raises `EngineRefused` where its client is missing."""
-    from appliance.wiring.machines.engine import engine_of  # loaded where there is one, and nowhere else
-
-    return engine_of(config)
 
 
 class Environment(Struct, frozen=True):
@@ -83,7 +77,7 @@ class Environment(Struct, frozen=True):
     speaks: bool = True
     """Whether this machine has a mouth; a mind of ears elsewhere has none."""
     tokens: Callable[[], TokenCounter] = TokenCounter
-    engine: "Callable[[Config], Engine]" = machines_engine
+    engine: "Callable[[Config], Engine]" = engine_of
     """The engine between the machines, not opened; asked only where `[machines] url` is set."""
     once_loaded: tuple[Callable[[], None], ...] = ()
     """Called in a worker thread when all that is loaded ahead has been; for a process that is all nakari's."""

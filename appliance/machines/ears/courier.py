@@ -66,16 +66,12 @@ class Courier(Struct):
     """Ids that the agent here was offered since the start."""
     _told: set[str] = set()
     """Ids of those that the engine may have, about which whoever spoke was told that the mind is away."""
-    _waiting: int = 0
+    waiting: int = 0
+    """How many wait, as it was at the last look."""
 
     def __post_init__(self) -> None:
         self.mailbox.observe_changes(self._changed.set)
         self.mind.observe(self._changed.set)
-
-    @property
-    def waiting(self) -> int:
-        """How many wait, as it was at the last look."""
-        return self._waiting
 
     async def enqueue(self, event: Event) -> bool:
         """Keep an event for the mind; False when its id waits already. Raises `StateUnusable`."""
@@ -84,7 +80,7 @@ class Courier(Struct):
     async def owe(self, id_: str, kind: str, body: str) -> bool:
         """Keep anything for the mind, behind what waits. Raises `StateUnusable`."""
         added = await self.outbox.add(id_, kind, body)
-        self._waiting += added
+        self.waiting += added
         self._changed.set()
         return added
 
@@ -114,7 +110,7 @@ class Courier(Struct):
             try:
                 await self._settle()
             except MemoryFailure as error:
-                log.warning("not_handed_over", waiting=self._waiting, reason=str(error))
+                log.warning("not_handed_over", waiting=self.waiting, reason=str(error))
                 again = RETRY_SECONDS
             await until_set(self._changed, again)
 
@@ -123,7 +119,7 @@ class Courier(Struct):
             if not await self._hand_over(owed):
                 break
         waiting = await self.outbox.waiting()
-        self._waiting = len(waiting)
+        self.waiting = len(waiting)
         if self.mind.is_missed:
             for owed in waiting:
                 await self._offer(owed)
@@ -180,20 +176,16 @@ class Courier(Struct):
         if filed is None:
             return owed
         is_open = filed.state in {"pending", "suspended"}
-        if filed.state == "in_hand" or (is_open and not await self._withdraw(owed.id)):
+        if filed.state == "in_hand" or (is_open and not await self.mailbox.withdraw(owed.id, BACK)):
             return None
         if filed.state == "withdrawn" and filed.reason == FORGOTTEN:
             return replace(owed, body="")
         said = await self._said(filed)
-        return owed if _is_unanswered(filed, said) else self._as_answered(owed, filed, said)
-
-    def _as_answered(self, owed: Owed, filed: MailboxRecord, said: str) -> Owed:
+        if _is_unanswered(filed, said):
+            return owed
         event = filed.event
         answered = replace(event, metadata={**event.metadata, ANSWERED: said or filed.summary or filed.reason})
         return replace(owed, body=to_json(answered))
-
-    async def _withdraw(self, event_id: str) -> bool:
-        return await self.mailbox.withdraw(event_id, BACK)
 
     async def _said(self, filed: MailboxRecord) -> str:
         """Return the sentences by which an event was answered here; a sign that it goes on is none."""

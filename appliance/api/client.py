@@ -116,13 +116,6 @@ class Question(Struct, frozen=True):
     """The event's that it becomes, by which its answer can be stopped."""
 
 
-def ask_running(
-    path: Path, text: str, session: str = "cli", key: bytes = b"", *, files: Sequence[GivenFile] = ()
-) -> AsyncGenerator[str | Outcome, None]:
-    """Yield the answer of the service at `path` to a text; see `answer_to`."""
-    return answer_to(path, Question(text, session, files=files), key)
-
-
 async def answer_to(path: Path, question: Question, key: bytes = b"") -> AsyncGenerator[str | Outcome, None]:
     """Yield the answer of the service at `path` as it is written; to whoever has this private key, where there is one.
 

@@ -1,17 +1,16 @@
 """Questions of programs that speak another's protocol: put in once, however often they are sent, and what they took."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from datetime import timedelta
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
 from agent.attachments.attachment import PROGRAM_SAYS, Document
-from agent.bus import Bus
 from agent.event import new_id
-from agent.mailbox import Mailbox, MailboxRecord, State
+from agent.mailbox import MailboxRecord, State
 from agent.replies import SOURCES
-from appliance.api.attaching import Attaching
+from appliance.api.handler import Household
 from appliance.api.outcome import Outcome, outcome_of
 from appliance.output.text import WRITTEN, below
 from memory.json_value import Json
@@ -58,29 +57,11 @@ Item: TypeAlias = str | Outcome | Figures
 """A piece of the answer; how it ended, unless it was completed; what it took."""
 
 
-class Asked(Protocol):
-    """The household's own way to ask."""
-
-    def ask(
-        self,
-        text: str,
-        session: str,
-        owner_key: str,
-        *,
-        attached: Sequence[str | Document],
-        event_id: str,
-    ) -> AsyncGenerator[str | Outcome, None]:
-        """Yield the words of the answer as they come, and the outcome where it was not completed."""
-
-
 class ProgramQuestions(Struct, frozen=True):
     """Answers programs (`appliance.http.compat.question.Asking`)."""
 
-    asked: Asked
-    attaching: Attaching
-    mailbox: Mailbox
+    house: Household
     journal: Journal
-    bus: Bus
     models: Callable[[], Mapping[str, Json]]
     """What the status says of who thinks."""
     _coming: set[str] = set()
@@ -99,11 +80,11 @@ class ProgramQuestions(Struct, frozen=True):
                     yield piece
             finally:
                 self._coming.discard(event_id)
-        yield _figures(await self.mailbox.find(event_id))
+        yield _figures(await self.house.mailbox.find(event_id))
 
     async def attach(self, owner_key: str, name: str, file_name: str, content: bytes) -> None:
         """Keep an image or a document for the question that names it. Raises `NotAttached`."""
-        await self.attaching.keep(owner_key, name, file_name, content)
+        await self.house.attaching.keep(owner_key, name, file_name, content)
 
     def sees(self) -> bool:
         """Whether who thinks now is shown images."""
@@ -118,7 +99,7 @@ class ProgramQuestions(Struct, frozen=True):
     def _first(self, question: Question) -> AsyncGenerator[str | Outcome, None]:
         said = question.program
         beside = (Document(PROGRAM_SAYS, said, "the program that was written with"),) if said else ()
-        return self.asked.ask(
+        return self.house.ask(
             question.text,
             question.session,
             question.owner_key,
@@ -129,15 +110,15 @@ class ProgramQuestions(Struct, frozen=True):
     async def _earlier(self, question: Question) -> str:
         """Return the id of the event that this question is already, "" where it is new."""
         if question.is_keyed:
-            is_there = question.event_id in self._coming or await self.mailbox.find(question.event_id) is not None
+            is_there = question.event_id in self._coming or await self.house.mailbox.find(question.event_id) is not None
             return question.event_id if is_there else ""
         if not question.is_retry:
             return ""
-        oldest = self.mailbox.now() - RETRY_TIME
+        oldest = self.house.mailbox.now() - RETRY_TIME
         same = [
             filed.event
             for state in _STATES
-            for filed in await self.mailbox.listed(state, _LOOKED_AT, question.owner_key)
+            for filed in await self.house.mailbox.listed(state, _LOOKED_AT, question.owner_key)
             if (filed.event.session_id, filed.event.content) == (question.session, question.text)
             and filed.event.created_at > oldest
         ]
@@ -145,20 +126,20 @@ class ProgramQuestions(Struct, frozen=True):
 
     async def _again(self, event_id: str) -> AsyncGenerator[str | Outcome, None]:
         """Yield the whole answer to an event once its run is over, and the outcome where it was not completed."""
-        steps = self.bus.observe("ui.events")
+        steps = self.house.bus.observe("ui.events")
         try:
-            if event_id in self._coming or _is_under_way(await self.mailbox.find(event_id)):
+            if event_id in self._coming or _is_under_way(await self.house.mailbox.find(event_id)):
                 async for step in steps:
                     if step.parent_id == event_id and step.metadata.get("event") == "run_finished":
                         break
         finally:
-            self.bus.forget(steps)
+            self.house.bus.forget(steps)
         words = ""
         for entry in await self.journal.entries(topic=(WRITTEN, SOURCES), event_id=event_id):
             said = str(entry.body.get("words", ""))
             words = said if entry.topic == WRITTEN else words
             yield f"{said}\n" if entry.topic == WRITTEN else below(said, words)
-        if (outcome := outcome_of(await self.mailbox.find(event_id))) is not None:
+        if (outcome := outcome_of(await self.house.mailbox.find(event_id))) is not None:
             yield outcome
 
 

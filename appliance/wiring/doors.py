@@ -133,8 +133,7 @@ class Inside(Struct, frozen=True):
         from appliance.http.compat.question import Programs
 
         house, said, bodies = self.household, Programs(), Bodies()
-        models = self.agent.describe_models
-        asking = ProgramQuestions(house, house.attaching, house.mailbox, self.insight.journal, house.bus, models)
+        asking = ProgramQuestions(house, self.insight.journal, self.agent.describe_models)
         return [
             metrics.router(partial(house.status, besides=metrics.UNTOLD), self.counts),
             openai.router(asking, said, bodies),

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.context.tokens import TokenCounter
-from appliance.api.client import ask_running
+from appliance.api.client import Question, answer_to
 from benchmarks.figure import Figure, milliseconds, run, short
 from benchmarks.processes import children_of, cpu_seconds, resident_megabytes
 from tests.agent.openai_server import OpenAiServer, Recorded, Scripted, reply, text
@@ -55,7 +55,7 @@ class One(Struct, frozen=True):
     async def answer(self) -> float:
         """Ask something in writing; return the seconds until the answer is whole."""
         began = time.perf_counter()
-        words = [piece async for piece in ask_running(self.home.folder / "door.sock", "Is it dry outside?")]
+        words = [piece async for piece in answer_to(self.home.folder / "door.sock", Question("Is it dry outside?"))]
         assert "".join(each for each in words if isinstance(each, str)).strip() == "Yes, of course."
         return time.perf_counter() - began
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from agent.model.interface import CachedPrefix, ChatModel
 from agent.web.pages import PageReader
-from appliance.api.client import ask_running
+from appliance.api.client import Question, answer_to
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings
@@ -55,7 +55,7 @@ class AtHome(Struct, frozen=True):
     async def says(self, words: str, session: str = "test") -> str:
         """Return what is answered to somebody who types this."""
         async with asyncio.timeout(PATIENCE):
-            pieces = [str(piece) async for piece in ask_running(self.socket, words, session)]
+            pieces = [str(piece) async for piece in answer_to(self.socket, Question(words, session))]
         return "".join(pieces).strip()
 
     async def connected(self) -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from agent.context import block
 from agent.model.interface import CachedPrefix, ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
-from appliance.api.client import ask_running
+from appliance.api.client import Question, answer_to
 from appliance.config.load import Config, load
 from appliance.config.options import RunOptions
 from appliance.model.catalog import ModelCatalog
@@ -90,7 +90,9 @@ class Living:
     async def asked(self, words: str, session: str = "test") -> str:
         """Type something; return the answer."""
         async with asyncio.timeout(30):
-            return "".join([str(piece) async for piece in ask_running(self.config.socket, words, session)]).strip()
+            return "".join(
+                [str(piece) async for piece in answer_to(self.config.socket, Question(words, session))]
+            ).strip()
 
     async def seconds_for_a_chat(self) -> float:
         """Return how long an answer takes that needs no memory."""

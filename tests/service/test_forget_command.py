@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.api.client import ask_running
+from appliance.api.client import Question, answer_to
 from appliance.cli.main import main
 from appliance.exits import Exit
 from memory.identity import Identities, new_key
@@ -92,7 +92,7 @@ async def test_whoever_has_a_key_is_forgotten_at_their_own_word(tmp_path: Path) 
     (tmp_path / "hers.key").write_bytes(private)
     home = Household(tmp_path)
     async with living(home) as box:
-        async for _ in ask_running(box.config.socket, f"I am {NAME}", "test", private):
+        async for _ in answer_to(box.config.socket, Question(f"I am {NAME}", "test"), private):
             pass
         assert found_in(home.state, NAME)
         command = [*NAKARI, "--config", str(home.file), "forget", "--everything", "--as", str(tmp_path / "hers.key")]

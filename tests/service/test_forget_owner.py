@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event
-from appliance.api.client import GivenFile, ask_running, follow, tell
+from appliance.api.client import GivenFile, Question, answer_to, follow, tell
 from appliance.exits import Exit
 from appliance.reflexes.forget import FORGOTTEN
 from memory.history.audit import AuditLog
@@ -38,7 +38,7 @@ async def lived_in(box: Living, ada: tuple[bytes, str], ben: bytes, cleo: bytes)
         content: dict[str, Json] = {"do": "enqueue", "type": f"a {word}", "content": word, "metadata": {"of": word}}
         await tell(box.config.socket, content, key=key)
         picture = GivenFile("picture.png", png() + word.encode())
-        asking = ask_running(box.config.socket, "what is this?", key=key, files=[picture])
+        asking = answer_to(box.config.socket, Question("what is this?", files=[picture]), key)
         assert [piece async for piece in asking]
     await box.asked(f"{KEEP}{OURS} was here again")
     await box.box.owners.set(ada[1], "prompt.persona", f"You are {ADAS}'s.")
@@ -127,7 +127,9 @@ async def test_an_answer_that_is_under_way_is_ended_first(tmp_path: Path) -> Non
         box.model.hold[0] = asyncio.Event()
 
         async def ask() -> str:
-            return "".join([str(piece) async for piece in ask_running(box.config.socket, f"I am {ADAS}", "test", ada)])
+            return "".join(
+                [str(piece) async for piece in answer_to(box.config.socket, Question(f"I am {ADAS}", "test"), ada)]
+            )
 
         answer = group.create_task(ask())
         while not box.model.requests:  # noqa: ASYNC110  no event tells it
@@ -155,7 +157,7 @@ async def test_who_stops_listening_delays_nothing(tmp_path: Path) -> None:
 
 
 async def asked_for_small_talk(box: Living, key: bytes) -> None:
-    async for _ in ask_running(box.config.socket, f"I am {ADAS}", "test", key):
+    async for _ in answer_to(box.config.socket, Question(f"I am {ADAS}", "test"), key):
         pass
 
 

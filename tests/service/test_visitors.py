@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.api.client import ask_running
+from appliance.api.client import Question, answer_to
 from memory.identity import new_key
 from tests.service.living import KEEP, KNOWN, Living, living
 from tests.service.process import Household
@@ -13,7 +13,7 @@ from tests.service.process import Household
 
 async def asked(box: Living, words: str, key: bytes) -> str:
     """Type something, as whoever has this private key; return what the tool said that it used for it."""
-    answer = [str(piece) async for piece in ask_running(box.config.socket, words, "test", key)]
+    answer = [str(piece) async for piece in answer_to(box.config.socket, Question(words, "test"), key)]
     assert "".join(answer).strip() == "There you are."
     return box.model.observed[-1]
 

@@ -70,7 +70,7 @@ async def a_box(folder: Path) -> AsyncIterator[Box]:
     replies = DoorReplies(TextReplySink(bus), nobody)
     letters, told, commands = EventIntake(mailbox, lambda _: True, lambda _: ""), Told({}, 0.0), Commands([], "en")
     household = Household(letters, nobody, bus, replies, nobody, nobody, told, commands)
-    yield Box(mailbox, bus, replies, ProgramQuestions(household, nobody, mailbox, journal, bus, dict))
+    yield Box(mailbox, bus, replies, ProgramQuestions(household, journal, dict))
     await database.close()
 
 

@@ -14,7 +14,7 @@ from typing import get_args
 
 import pytest
 
-from appliance.api.client import ask_running, find_service, status_of
+from appliance.api.client import Question, answer_to, find_service, status_of
 from appliance.api.outcome import Outcome, Status
 from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
 from appliance.exits import Exit
@@ -188,13 +188,13 @@ async def test_nobody_there_is_an_error_of_its_own(path: Path) -> None:
     with pytest.raises(ServiceNotRunning):
         await status_of(path)
     with pytest.raises(ServiceNotRunning):
-        await anext(ask_running(path, "hello"))
+        await anext(answer_to(path, Question("hello")))
 
 
 async def test_the_client_hears_the_whole_answer(path: Path) -> None:
     handler = ScriptedHandler(pieces=["one ", "two ", "三\n"])
     async with serving(path, handler):
-        assert [piece async for piece in ask_running(path, "count", "kitchen")] == ["one ", "two ", "三\n"]
+        assert [piece async for piece in answer_to(path, Question("count", "kitchen"))] == ["one ", "two ", "三\n"]
     assert handler.asked == [("count", "kitchen")]
 
 
@@ -202,7 +202,7 @@ async def test_the_client_hears_the_whole_answer(path: Path) -> None:
 async def test_the_client_hears_how_a_question_stands_that_was_not_completed(path: Path, status: Status) -> None:
     outcome = Outcome(status, "event-7", "nobody could")
     async with serving(path, ScriptedHandler(pieces=["Later."], outcome=outcome)):
-        assert [piece async for piece in ask_running(path, "count")] == ["Later.", outcome]
+        assert [piece async for piece in answer_to(path, Question("count"))] == ["Later.", outcome]
 
 
 async def test_the_client_passes_a_failure_on(path: Path) -> None:
@@ -210,7 +210,7 @@ async def test_the_client_passes_a_failure_on(path: Path) -> None:
         with pytest.raises(Problem, match="no disk left"):
             await status_of(path)
         with pytest.raises(Problem, match="no disk left"):
-            _ = [piece async for piece in ask_running(path, "x")]
+            _ = [piece async for piece in answer_to(path, Question("x"))]
 
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -240,7 +240,7 @@ async def test_a_service_that_dies_in_mid_answer_is_no_answer(path: Path, said: 
 
     async with await asyncio.start_unix_server(die, path):
         with pytest.raises(Problem, match="went away in mid-answer") as caught:
-            _ = [piece async for piece in ask_running(path, "x")]
+            _ = [piece async for piece in answer_to(path, Question("x"))]
         for _ in range(10):  # httpx leaves generators that were not read to their end to the event loop
             await asyncio.sleep(0)
     assert caught.value.code is Exit.UNAVAILABLE
@@ -277,7 +277,7 @@ def test_a_service_that_takes_its_time_on_a_slow_box_is_waited_for(path: Path) -
 
 async def test_a_door_that_closes_ends_the_answers_under_way(path: Path) -> None:
     handler = ScriptedHandler(hold=asyncio.Event())
-    answer = ask_running(path, "think hard")
+    answer = answer_to(path, Question("think hard"))
     async with serving(path, handler):
         assert await anext(answer) == "It is "
     assert handler.closed.is_set()

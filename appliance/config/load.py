@@ -126,6 +126,10 @@ class Config(Settings, frozen=True, kw_only=True):
 
         return quiet_hours(self.mind.quiet_hours, self.zone)
 
+    def revealed(self, name: str) -> str:
+        """Return a secret, for the one who sends it; "" where nobody set it."""
+        return self.secrets[name].reveal() if name in self.secrets else ""
+
     @property
     def graph_password(self) -> Secret | None:
         """The password of `[memory] uri`."""
@@ -216,29 +220,32 @@ def keep_private(environ: MutableMapping[str, str] | None = None) -> None:
         environ.setdefault(name, value)
 
 
-def shows_colour(environ: Mapping[str, str] | None = None) -> bool:
-    """Whether a terminal may be given colours (no-color.org); `environ` is the process's own when None."""
-    environ = os.environ if environ is None else environ
-    return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+def shows_colour() -> bool:
+    """Whether a terminal may be given colours (no-color.org)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
-    named = path or (Path(environ["NAKARI_CONFIG"]) if environ.get("NAKARI_CONFIG") else None)
-    if named:
-        if not _is_there(_absolute(str(named))):
+    if named := _named(path, environ):
+        if not _is_there(_absolute(named)):
             raise ConfigError(f"the configuration {named} does not exist; `nakari config default > {named}` makes one")
-        return _absolute(str(named))
-    usual = (_xdg(environ, "XDG_CONFIG_HOME", ".config") / "nakari" / "nakari.toml", SYSTEM_FILE)
-    return next((file for file in usual if _is_there(file)), None)
+        return _absolute(named)
+    return next((file for file in (_usual(environ), SYSTEM_FILE) if _is_there(file)), None)
 
 
-def where_to_write(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
+def where_to_write(path: Path | None) -> Path:
     """Return the file that `load` reads, or where it would look first when there is none. Raises `ConfigError`."""
-    environ = os.environ if environ is None else environ
-    named = path or (Path(environ["NAKARI_CONFIG"]) if environ.get("NAKARI_CONFIG") else None)
-    if named:
-        return _absolute(str(named))
-    return _file(None, environ) or _xdg(environ, "XDG_CONFIG_HOME", ".config") / "nakari" / "nakari.toml"
+    named = _named(path, os.environ)
+    return _absolute(named) if named else _file(None, os.environ) or _usual(os.environ)
+
+
+def _named(path: Path | None, environ: Mapping[str, str]) -> str:
+    """Return the file that a person named: by --config, else by $NAKARI_CONFIG; "" for neither."""
+    return str(path or environ.get("NAKARI_CONFIG", ""))
+
+
+def _usual(environ: Mapping[str, str]) -> Path:
+    return _xdg(environ, "XDG_CONFIG_HOME", ".config") / "nakari" / "nakari.toml"
 
 
 def _is_there(file: Path) -> bool:
@@ -278,7 +285,7 @@ def _state_folder(settings: Settings, environ: Mapping[str, str]) -> Path:
 def _tools_folder(settings: Settings, file: Path | None, environ: Mapping[str, str]) -> Path:
     if settings.tools.folder:
         return _absolute(settings.tools.folder)
-    return (file.parent if file else _xdg(environ, "XDG_CONFIG_HOME", ".config") / "nakari") / "tools"
+    return (file or _usual(environ)).parent / "tools"
 
 
 def _sockets(settings: Settings, state: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:

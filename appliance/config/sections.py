@@ -6,13 +6,17 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 
 from appliance.config.agent.calendar import CalendarSource
-from appliance.config.agent.home import HomeSettings
-from appliance.config.agent.machine import CodeSettings, FileSettings
 from appliance.config.agent.mcp import McpServer
 from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.agent.own_work import AnnouncementSettings, EconomySettings, GrowthSettings
-from appliance.config.agent.tools import ToolSettings
-from appliance.config.agent.web import WeatherSettings, WebSettings
+from appliance.config.agent.tools import (
+    CodeSettings,
+    FileSettings,
+    HomeSettings,
+    ToolSettings,
+    WeatherSettings,
+    WebSettings,
+)
 from appliance.config.meaning import setting
 from appliance.config.network.http import HttpSettings
 from appliance.config.network.machines import MachineSettings
@@ -23,7 +27,6 @@ from appliance.config.sound.recognizers import (
     StreamingRecognizerSettings,
     WyomingRecognizerSettings,
 )
-from appliance.config.sound.satellites import SatelliteSettings
 from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
 
 Engine = Literal["edge", "espeak", "sovits", "openai", "wyoming", "piper"]
@@ -253,6 +256,19 @@ class MindSettings(Struct, frozen=True):
     )
 
 
+class SatelliteSettings(Struct, frozen=True):
+    """Devices in other rooms that hear and speak by ESPHome's native API. `nakari satellite add` pairs one."""
+
+    enabled: bool = setting(True, "Whether paired satellites are connected.")
+    reply_address: str = setting(
+        "",
+        'The IP address of this machine at which they fetch the sound of replies; "" is that under which each '
+        "reaches this machine. Nothing listens before one is spoken to.",
+    )
+    reply_port: int = setting(0, "Its port, for a firewall to let through; 0 is any that is free.", between=(0, 65_535))
+    most: int = setting(8, "How many may be paired.", between=(1, 32))
+
+
 class RecorderSettings(Struct, frozen=True):
     """The flight recorder: what a turn sounded like and was decided by, for `nakari replay`."""
 
@@ -311,7 +327,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     web: WebSettings = field(default_factory=WebSettings)
     weather: WeatherSettings = field(default_factory=WeatherSettings)
     home: HomeSettings = field(default_factory=HomeSettings)
-    satellites: SatelliteSettings = field(default_factory=SatelliteSettings)
+    satellites: SatelliteSettings = SatelliteSettings()
     machines: MachineSettings = field(default_factory=MachineSettings)
     recorder: RecorderSettings = field(default_factory=RecorderSettings)
     door: DoorSettings = DoorSettings()

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import structlog
 from msgspec import Struct
 
-from appliance.config.sound.satellites import SatelliteSettings
+from appliance.config.sections import SatelliteSettings
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused, SatellitesDamaged, SatelliteUnknown
 from appliance.satellites.interfaces import DevicesObserver, Features
 from appliance.satellites.link import Link

@@ -37,7 +37,7 @@ from appliance.reflexes.forget import no_graph
 from appliance.satellites.interfaces import Devices
 from appliance.satellites.satellites import Satellites
 from appliance.wiring.agent.agent import Agent, Hands, Sessions, open_agent, open_sessions
-from appliance.wiring.agent.home import HomeSide, home_side
+from appliance.wiring.agent.home import home_side
 from appliance.wiring.agent.machine import Machine, machine_of
 from appliance.wiring.doors import Entrance, Inside, addresses_for, commands_of, entrance_of, open_live, reload_of
 from appliance.wiring.environment import REAL, Environment, World
@@ -45,8 +45,8 @@ from appliance.wiring.machines.roles import bus_loops, bus_told, joined, of_role
 from appliance.wiring.memory.graph import GraphSide, graph_side
 from appliance.wiring.memory.managed_graph import STORE_LOOP
 from appliance.wiring.memory.memory import MemorySide, memory_side, retention_of
-from appliance.wiring.memory.state import State, allowance_of, open_state, tried_disk
-from appliance.wiring.sound.input import Input, NameSources, open_input, word_side
+from appliance.wiring.memory.state import allowance_of, open_state, tried_disk
+from appliance.wiring.sound.input import Input, open_input, word_side
 from appliance.wiring.sound.output import Output, open_output
 from appliance.wiring.sound.reflexes import open_acting
 from appliance.wiring.sound.remote import house_of, remote_side
@@ -190,7 +190,8 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         lent, side = graph.lent(owners.shares_graph, remembered), speaker_side(world, graph)
         hands = Hands(lent, memory.recall, acting.device, machine, home, side.speakers if side else None)
         news = [acting.record.situation, output.announcements.situation, output.where]
-        words = word_side(world, acting.source, _heard_of(graph, state, owners, home))
+        known = GraphNames(graph.writer.graph.read, state.bus, owners.shares_graph) if graph.writer else None
+        words = word_side(world, acting.source, (known, home.home if home else None))
         agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, hands, news))
         hears = open_input(world, output, acting, agent, words, side)
         unasked = open_unasked(world, owners, output, agent, hears)
@@ -228,16 +229,6 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         parts.callback(doors.doors.close)
         sides = (output, paired, places, agent, machine, hears, unasked, graph, memory, retention, owners, erasure)
         yield Box(*sides, side, household, doors, config, options, elsewhere, rooms, environment.once_loaded)
-
-
-def _heard_of(graph: GraphSide, state: State, owners: Owners, home: HomeSide | None) -> NameSources:
-    """Return what tells the ears of names to expect, and of the house."""
-    return _names(graph, state, owners), home.home if home else None
-
-
-def _names(graph: GraphSide, state: State, owners: Owners) -> GraphNames | None:
-    """Return what tells the ears of names that the memory knows; None without a graph."""
-    return GraphNames(graph.writer.graph.read, state.bus, owners.shares_graph) if graph.writer else None
 
 
 def _settled(

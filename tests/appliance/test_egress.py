@@ -24,7 +24,7 @@ from agent.record import Recorder
 from appliance.cli.look_after.status import in_words
 from appliance.config.agent.mcp import McpServer
 from appliance.config.agent.models import ModelSettings, NamedModel
-from appliance.config.agent.web import WeatherSettings, WebSettings
+from appliance.config.agent.tools import WeatherSettings, WebSettings
 from appliance.config.file import SECTIONS
 from appliance.config.load import Config, Secret, load
 from appliance.config.meaning import settings_of

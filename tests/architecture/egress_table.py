@@ -13,9 +13,8 @@ from agent.model.interface import ChatModel
 from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from appliance.config.agent.calendar import CalendarSource
-from appliance.config.agent.home import HomeSettings
 from appliance.config.agent.mcp import McpServer
-from appliance.config.agent.web import WeatherSettings, WebSettings
+from appliance.config.agent.tools import HomeSettings, WeatherSettings, WebSettings
 from appliance.config.load import Config, load
 from appliance.config.network.machines import MachineSettings
 from appliance.config.network.wyoming import WyomingSettings

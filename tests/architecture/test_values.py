@@ -33,7 +33,6 @@ ALLOWED: dict[str, str] = {
     "appliance/logs/configure.py configure": "sets up the process",
     "appliance/logs/configure.py configure_again": "sets up the process",
     "appliance/logs/configure.py redaction_of": "makes a value of it",
-    "appliance/machines/joining/login.py _set": "looks up one secret",
     "appliance/machines/joining/login.py login_of": "makes a value of it",
     "appliance/machines/roll.py known_of": "makes a value of it",
     "appliance/machines/roll.py roll_of": "opens the engine as the wiring does",

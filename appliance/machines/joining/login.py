@@ -23,7 +23,7 @@ def login_of(config: Config) -> Login:
     Raises `ConfigError` where what was kept cannot be read.
     """
     authority = Path(config.machines.ca).expanduser() if config.machines.ca else None
-    user, password, token = (_set(config, name) for name in ("USER", "PASSWORD", "TOKEN"))
+    user, password, token = (config.revealed(f"NAKARI_MACHINES_{name}") for name in ("USER", "PASSWORD", "TOKEN"))
     if password or token:
         return Login(user=user, password=password, token=token, authority=authority)
     if config.machine_login is not None:
@@ -59,11 +59,6 @@ def forget(folder: Path, but: Path | None = None) -> bool:
     for file in there:
         file.unlink()
     return bool(there)
-
-
-def _set(config: Config, name: str) -> str:
-    secret = config.secrets.get(f"NAKARI_MACHINES_{name}")
-    return secret.reveal() if secret else ""
 
 
 def _kept_password(file: Path) -> tuple[str, str]:

@@ -36,7 +36,7 @@ def calendars_of(config: Config, mailbox: Filing, shares: Callable[[str], bool])
 def about_of(config: Config, name: str) -> About | None:
     """Return what a calendar is; None where its address is a secret that nobody set."""
     told = config.calendar[name]
-    url = told.url or _secret(config, told.url_env)
+    url = told.url or config.revealed(told.url_env)
     if not (url or told.file):
         return None
     place = blake2b(f"{url}\n{told.user}\n{told.file}".encode(), digest_size=16).hexdigest()
@@ -58,9 +58,5 @@ def _source(config: Config, name: str, url: str) -> Source:
         return IcsFile(name, Path(told.file).expanduser())
     if url.startswith("webcal://"):  # https, as every service means it
         url = f"https{url.removeprefix('webcal')}"
-    fetcher = Fetcher(url, Login(told.user, _secret(config, told.password_env)))
+    fetcher = Fetcher(url, Login(told.user, config.revealed(told.password_env)))
     return CalDav(fetcher, told.calendars) if told.user else IcsAddress(name, fetcher)
-
-
-def _secret(config: Config, name: str) -> str:
-    return config.secrets[name].reveal() if name in config.secrets else ""

@@ -14,7 +14,7 @@ from agent.intents.intent import Language
 from agent.mailbox import EventBox
 from agent.tools.home import HomeTools
 from agent.tools.mcp.server import Server
-from appliance.config.load import Config
+from appliance.config.load import HOME_TOKEN, Config
 from audio.loops import Loop
 
 NAME: Final = "home"
@@ -46,7 +46,7 @@ def home_side(config: Config, mailbox: EventBox, shares: Callable[[str], bool]) 
     if not config.home.url:
         return None
     watches = Watches(mailbox)
-    home = Home(config.home.url, _token(config), attend=[watches.attend])
+    home = Home(config.home.url, config.revealed(HOME_TOKEN), attend=[watches.attend])
     home.observe(watches.look)
     consent = Consent(home, language_of_house(config))
     spoken = config.ears.language if config.ears.language not in {"auto", "zh"} else "en"
@@ -56,7 +56,7 @@ def home_side(config: Config, mailbox: EventBox, shares: Callable[[str], bool]) 
 
 def home_of(config: Config) -> Home | None:
     """Return Home Assistant as it is configured, alone; None where none is."""
-    return Home(config.home.url, _token(config)) if config.home.url else None
+    return Home(config.home.url, config.revealed(HOME_TOKEN)) if config.home.url else None
 
 
 def server_of(config: Config, consent: Consent | None = None, home: Home | None = None) -> Server:
@@ -64,7 +64,7 @@ def server_of(config: Config, consent: Consent | None = None, home: Home | None 
     return Server(
         name=NAME,
         url=f"{config.home.url.rstrip('/')}/api/mcp",
-        key=_token(config),
+        key=config.revealed(HOME_TOKEN),
         asks_first=consent.tool if consent else None,
         adds=partial(left_out, home) if home else None,
         key_fix=KEY_FIX,
@@ -75,7 +75,3 @@ def server_of(config: Config, consent: Consent | None = None, home: Home | None 
 def language_of_house(config: Config) -> Language:
     """Return the language in which the house is asked something."""
     return "zh" if config.ears.language == "zh" else "en"
-
-
-def _token(config: Config) -> str:
-    return config.home_token.reveal() if config.home_token else ""

@@ -10,7 +10,6 @@ from appliance.version import version
 
 def engine_of(config: Config) -> SearchEngine | None:
     """Return who searches, None where nobody is to. Raises `ConfigError` for a SearXNG without its address."""
-    secret = config.secrets
     match config.web.search:
         case "":
             return None
@@ -19,9 +18,9 @@ def engine_of(config: Config) -> SearchEngine | None:
                 raise ConfigError('[web] search = "searxng" needs searxng_url, where it is; add it')
             return SearXng(_agent(), config.web.searxng_url)
         case "brave":
-            return Brave(_agent(), secret["BRAVE_API_KEY"].reveal() if "BRAVE_API_KEY" in secret else "")
+            return Brave(_agent(), config.revealed("BRAVE_API_KEY"))
         case "tavily":
-            return Tavily(_agent(), secret["TAVILY_API_KEY"].reveal() if "TAVILY_API_KEY" in secret else "")
+            return Tavily(_agent(), config.revealed("TAVILY_API_KEY"))
         case "wikipedia":
             language = config.ears.language
             return Wikipedia(_agent(), language=language if language not in ("", "auto") else "en")

@@ -7,9 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from msgspec.structs import replace
 
 from agent.model.interface import CachedPrefix
-from appliance.config.agent.home import HomeSettings
-from appliance.config.agent.machine import CodeSettings, FileSettings
-from appliance.config.agent.web import WeatherSettings, WebSettings
+from appliance.config.agent.tools import CodeSettings, FileSettings, HomeSettings, WeatherSettings, WebSettings
 from appliance.config.load import Config
 from appliance.config.network.machines import name_of
 from appliance.machines.ears.courier import Courier

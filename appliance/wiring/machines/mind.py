@@ -2,21 +2,19 @@
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from agent.event import Event
 from appliance.config.options import RunOptions
-from appliance.config.sections import EarsSettings, VoiceSettings
+from appliance.config.sections import VoiceSettings
 from appliance.machines.mind.mind import RemoteRooms, Surroundings
-from appliance.output.settings import SpeechSettings
 from appliance.reflexes.forget import Forgetting
 from appliance.wiring.agent.agent import Sessions
 from appliance.wiring.environment import Environment, World
 from appliance.wiring.machines.ears import machine_name
 from appliance.wiring.sound.output import Output
-from audio.interfaces import AudioSource, Player, Synthesizer
+from audio.interfaces import Player
 from audio.tts.programs import EspeakSynthesizer
 from memory.errors import EngineFailure
 
@@ -28,16 +26,13 @@ def for_mind(environment: Environment) -> Environment:
         return environment.player(settings, replace(options, brief=True))
 
     return replace(
-        environment, source=_no_source, player=player, voice=_no_voice, satellites=lambda config: None, speaks=False
+        environment,
+        source=lambda settings, options: None,
+        player=player,
+        voice=lambda settings, folder: EspeakSynthesizer(),
+        satellites=lambda config: None,
+        speaks=False,
     )
-
-
-def _no_source(settings: EarsSettings, options: RunOptions) -> AudioSource | None:
-    return None
-
-
-def _no_voice(settings: SpeechSettings, folder: Path) -> Synthesizer:
-    return EspeakSynthesizer()
 
 
 @asynccontextmanager

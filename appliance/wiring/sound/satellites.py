@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from appliance.config.sound.satellites import SatelliteSettings
+from appliance.config.sections import SatelliteSettings
 from appliance.remote.place import House
 from appliance.satellites.interfaces import Device, Devices
 from appliance.wiring.sound.output import Output

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from agent.tools.registry.discovery import discover
 from agent.tools.tool import Tool
-from appliance.config.agent.web import WeatherSettings, WebSettings
+from appliance.config.agent.tools import WeatherSettings, WebSettings
 from appliance.config.load import Config, Secret, load
 from appliance.doctor.examine import Verdict
 from appliance.doctor.tools.web import weather, web

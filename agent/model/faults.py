@@ -144,6 +144,11 @@ def unread(name: str, error: BaseException) -> ModelError | None:
     return page(name, text) if is_page(text) else broken(name, "holds bytes that are no text in UTF-8")
 
 
+def ended_in_error(name: str, said: bytes | str, secret: str) -> ModelError:
+    """Return the error of a stream that ends in one, with the server's words, `secret` left out of them."""
+    return too_long(name, said) or broken(name, f"ended in an error ({words_of(said, secret)})")
+
+
 def empty(name: str, finish_reason: str, message: Message) -> EmptyAnswer:
     """Return what is wrong with an answer that has no words and no call."""
     if finish_reason == "content_filter":

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from agent.attachments.attachment import Image
 from memory.json_value import Json, read_as
@@ -45,7 +46,7 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True):
         if self.extra:
             body["extra"] = dict(self.extra)
         if self.images:
-            body["images"] = [image.to_json() for image in self.images]
+            body["images"] = [asdict(image) for image in self.images]
         return body
 
     @classmethod

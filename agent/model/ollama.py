@@ -10,7 +10,7 @@ from typing import Final
 import httpx
 
 from agent.model.connection import drain, parsed
-from agent.model.faults import broken, too_long, words_of
+from agent.model.faults import broken, ended_in_error
 from agent.model.interface import CachedPrefix
 from agent.model.server_model import ServerModel
 from agent.model.sight import sees_by_show
@@ -120,9 +120,7 @@ class OllamaModel(ServerModel):
                 async for line in lines:
                     said = parsed(self.name, line)
                     if said.get("error"):
-                        raise too_long(self.name, line) or broken(
-                            self.name, f"ended in an error ({words_of(line, self._key)})"
-                        )
+                        raise ended_in_error(self.name, line, self._key)
                     chunk, calls = in_openai_form(said, calls)
                     yield chunk
                     if said.get("done"):

@@ -9,7 +9,7 @@ import httpx
 
 from agent.errors import ModelError
 from agent.model.connection import MAX_ERROR_BODY, drain, parsed
-from agent.model.faults import broken, is_page, page, too_long, words_of
+from agent.model.faults import broken, ended_in_error, is_page, page
 from agent.model.interface import CachedPrefix
 from agent.model.server_model import ServerModel
 from agent.model.sight import sees_by_props, sees_listed
@@ -165,9 +165,6 @@ class OpenAiCompatibleModel(ServerModel):
             return window
         return window_of_loaded(await look(f"{root}/api/ps"), self._model)
 
-    async def _ready(self) -> None:
-        """Learn nothing: a body needs no more than what is configured."""
-
     def _body(self, slot: Slot, *, is_ahead: bool = False) -> bytes:
         fields = {**self._head, **slot.fields}
         if is_ahead:
@@ -221,8 +218,5 @@ class OpenAiCompatibleModel(ServerModel):
     def _chunk(self, data: str) -> Chunk:
         chunk = parsed(self.name, data)
         if chunk.get("error"):
-            raise self._error_in_stream(data)
+            raise ended_in_error(self.name, data, self._key)
         return chunk
-
-    def _error_in_stream(self, data: str) -> ModelError:
-        return too_long(self.name, data) or broken(self.name, f"ended in an error ({words_of(data, self._key)})")

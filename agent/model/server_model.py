@@ -100,9 +100,9 @@ class ServerModel(ABC):
         """Return what turns an entry of OpenAI's form into the server's; None where it is that form."""
         return None
 
-    @abstractmethod
     async def _ready(self) -> None:
-        """Learn what a body cannot be made without."""
+        """Learn what a body cannot be made without; nothing more than what is configured."""
+        return
 
     @abstractmethod
     def _body(self, slot: Slot, *, is_ahead: bool = False) -> bytes:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 THINKING: Final[Mapping[str, str]] = {
@@ -133,6 +134,12 @@ OPENINGS: Final = (
 )
 """How thinking begins whose opening tag stood in the prompt, in small letters: nobody is spoken to as "the user"."""
 
+THOUGHT_ENDS: Final = tuple(THINKING.values())
+FIXED: Final = (*THINKING, *THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
+LABELS: Final = (*OWN_LABELS, *OTHERS_LABELS)
+TURNS: Final = frozenset((*ENDS, *LABELS))
+_ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*FIXED, FENCE, "{"), key=len, reverse=True))
+
 
 def beginnings(marks: Iterable[str]) -> frozenset[str]:
     """Return everything that may become one of the marks."""
@@ -142,3 +149,14 @@ def beginnings(marks: Iterable[str]) -> frozenset[str]:
 def begun(text: str, starts: frozenset[str], longest: int = 40) -> int:
     """Return how many characters at the end of the text may be the beginning of a mark."""
     return next((size for size in range(min(longest, len(text)), 0, -1) if text[-size:] in starts), 0)
+
+
+@lru_cache(maxsize=8)
+def marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str], frozenset[str]]:
+    """Return what finds a mark where these tools are known, and the beginnings of marks, anywhere and of lines."""
+    either = "|".join(map(re.escape, names))
+    bare = rf"|\[(?:{either})\(|^[ \t]*(?!{_ANYWHERE})(?:\[|(?:{either})\()" if names else ""
+    labels = rf"|^[ \t]*(?:{'|'.join(map(re.escape, LABELS))})"
+    anywhere = beginnings((*FIXED, FENCE, *(f"[{name}(" for name in names)))
+    line_starts = beginnings((*(f"{name}(" for name in names), *LABELS))
+    return re.compile(_ANYWHERE + bare + labels, re.MULTILINE), anywhere, line_starts

@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from agent.model.dialects.bodies import Body
-from agent.model.dialects.finder import FIXED, LABELS, THOUGHT_ENDS, TURNS, marks_of
 from agent.model.dialects.heads import Head, read_head
 from agent.model.dialects.marks import (
     CALLS,
     CLOSERS,
     DROPPED,
     FENCE,
+    FIXED,
     HARMONY,
+    LABELS,
     MESSAGE,
     OPENINGS,
     OTHERS_LABELS,
@@ -20,9 +21,12 @@ from agent.model.dialects.marks import (
     OWN_LABELS,
     OWN_TURNS,
     THINKING,
+    THOUGHT_ENDS,
     TURN_ENDS,
+    TURNS,
     beginnings,
     begun,
+    marks_of,
 )
 from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
 from agent.model.dialects.said import Said, speaks_behind
@@ -299,10 +303,8 @@ class TextReader:
         bare = self._held.lstrip()
         if not is_last and any(mark.startswith(bare) for mark in _GOES_ON):
             return False
-        is_further = bare.startswith(_GOES_ON)
-        if is_further:
-            self._held = bare
-        self._state = self._harmony if is_further else self._over
+        self._held = bare
+        self._state = self._harmony if bare.startswith(_GOES_ON) else self._over
         return True
 
     def _over(self, is_last: bool) -> bool:

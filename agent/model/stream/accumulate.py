@@ -14,7 +14,6 @@ from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage
 from agent.model.stream.arguments import unwrapped
 from agent.model.stream.open_call import Growing, OpenCall
-from agent.model.stream.repetition import MOST_REPEATED, is_endless
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
 from agent.model.wire.profile import INLINE
 from memory.json_value import Json, fields, objects
@@ -48,6 +47,12 @@ LOOK_EVERY: Final = 500
 
 MOST_THOUGHT: Final = 500_000
 """Characters of thinking, some 128,000 tokens: as much as any model is let think, and as an answer may have."""
+
+MOST_REPEATED: Final = 3000
+"""Characters that may be one short thing again and again: somebody may have asked for some hundred."""
+
+LONGEST_PERIOD: Final = 200
+"""Characters of what is repeated; the verse between two refrains is longer."""
 
 MOST_TOKENS = 2**53
 """No call costs so many; every reader of JSON can hold a smaller number."""
@@ -344,3 +349,13 @@ def _words(content: Json) -> str:
 def _thoughts(content: Json) -> str:
     """Return the thinking of a content, which Mistral sends as parts of its own."""
     return "".join(_words(part.get("thinking")) for part in objects(content))
+
+
+def is_endless(text: str) -> bool:
+    """Whether the end of a text is but one short thing, over and over."""
+    if len(text) < MOST_REPEATED:
+        return False
+    tail = text[-MOST_REPEATED:]
+    last = tail[-LONGEST_PERIOD:]
+    period = MOST_REPEATED - LONGEST_PERIOD - tail.rfind(last, 0, -1)
+    return period <= LONGEST_PERIOD and tail[period:] == tail[:-period]

@@ -5,7 +5,7 @@ import pytest
 from agent.model.interface import Answer, TextDelta
 from agent.model.messages import Message
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from agent.model.stream.repetition import MOST_REPEATED, is_endless
+from agent.model.stream.accumulate import MOST_REPEATED, is_endless
 from tests.agent.openai_script import Stall
 from tests.agent.openai_server import OpenAiServer, chunk, stream
 

@@ -54,10 +54,6 @@ class Image(Struct, frozen=True):
         """Return what stands for it where it is not shown: without its name, which a stranger may have chosen."""
         return f"image {number} of this message ({self.media_type}, {self.width}x{self.height} pixels)"
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the journal's form, fields in fixed order."""
-        return {**asdict(self)}
-
 
 class Document(Struct, frozen=True):
     """The text of a document; the file itself is not kept."""
@@ -68,10 +64,6 @@ class Document(Struct, frozen=True):
     name: str = ""
     extent: str = ""
     """How much of it that is, such as "3 pages", "the first 200 of 950 pages"."""
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the form in which an event carries it."""
-        return {**asdict(self)}
 
 
 Attachment: TypeAlias = Image | Document
@@ -91,7 +83,7 @@ def attachments_from(metadata: Mapping[str, Json]) -> tuple[Attachment, ...]:
 
 def in_metadata(attachments: tuple[Attachment, ...]) -> dict[str, Json]:
     """Return what an event's metadata has of them; nothing without any."""
-    return {ATTACHMENTS: [each.to_json() for each in attachments]} if attachments else {}
+    return {ATTACHMENTS: [asdict(each) for each in attachments]} if attachments else {}
 
 
 def named(path: str) -> str:

@@ -63,7 +63,8 @@ class Closing(Struct, frozen=True):
         if run.stop.reason == "superseded":
             return Superseded()
         if run.stop.reason == "timed_out":
-            await self._cut()
+            for delivery in self.run_state.deliveries.values():
+                await delivery.cut()
             await self.system_replies.say(run, "timed_out")
             return GivenUp("it took longer than an event may", "TIMED_OUT")
         if run.stop.reason == "interrupted" and (run.event.is_from_person or run.event.type == TIMER):
@@ -201,10 +202,6 @@ class Closing(Struct, frozen=True):
             "model_calls": len({cycle for entry in steps if (cycle := _thought_of(entry))}),
             "tool_calls": sum(entry.topic == "tools.results" for entry in steps),
         }
-
-    async def _cut(self) -> None:
-        for delivery in self.run_state.deliveries.values():
-            await delivery.cut()
 
 
 def in_the_end(ending: Ending, stopped: Why | None, *, was_heard: bool) -> Ending:

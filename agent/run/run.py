@@ -124,13 +124,6 @@ class IllegalTransition(Exception):
     """A run was to go where none may go from where it is: a bug of ours."""
 
 
-def checked(before: Status, after: Status) -> Status:
-    """Return `after`. Raises `IllegalTransition` when it may not follow `before`."""
-    if after not in LEGAL[before]:
-        raise IllegalTransition(f"a run that is {before} cannot become {after}")
-    return after
-
-
 class Run(Struct):
     """What is known of the event in hand while it is being handled. Lives as long as the hand-over."""
 
@@ -182,7 +175,9 @@ class Run(Struct):
 
     def move(self, status: Status) -> None:
         """Go on to a state. Raises `IllegalTransition`, which is a bug, when it may not follow the present one."""
-        self.status = checked(self.status, status)
+        if status not in LEGAL[self.status]:
+            raise IllegalTransition(f"a run that is {self.status} cannot become {status}")
+        self.status = status
 
     @property
     def is_over(self) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -141,9 +141,8 @@ class Stages(Struct):
 class Arrivals:
     """When events were filed: an observer of the mailbox's arrivals, which have no such moment on the clock."""
 
-    def __init__(self, clock: Callable[[], float] = loop_time, now: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, clock: Callable[[], float] = loop_time) -> None:
         self._clock = clock
-        self._now = now
         self._filed: OrderedDict[str, dict[Stage, float]] = OrderedDict()
         """By the id of the event; the oldest first."""
 
@@ -168,7 +167,7 @@ class Arrivals:
         return stages
 
     def _received(self, event: Event, filed: float) -> dict[Stage, float]:
-        ago = (self._now() - event.created_at.astimezone(UTC)).total_seconds()
+        ago = (utc_now() - event.created_at.astimezone(UTC)).total_seconds()
         return {"received": filed - ago} if 0.0 <= ago < _LONGEST_RECEPTION else {}
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from math import inf
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import structlog
@@ -83,7 +84,7 @@ class Asking(Struct, Generic[T]):
     is_new: bool = False
     """Whether it is a person's question that no model failed before: it is tried with one that rests, if all do, and
     does not wait long for those that were silent the last time."""
-    _ends: float = float("inf")
+    _ends: float = inf
     """When it is given up, unless a model has given a token."""
     _began: float = 0.0
     _next_at: float = 0.0
@@ -134,13 +135,13 @@ class Asking(Struct, Generic[T]):
                     last.clear()
                 self._begin(group, model)
             elif self._under_way:
-                ends = _never() if self._winner is not None else self._ends
+                ends = inf if self._winner is not None else self._ends
                 if ends <= _now() + TIMER_SLACK:
                     raise self._silence()
                 until = min(at, ends)
                 done, _ = await asyncio.wait(
                     self._under_way,
-                    timeout=None if until == _never() else until - _now(),
+                    timeout=None if until == inf else until - _now(),
                     return_when=asyncio.FIRST_COMPLETED,
                 )
                 for task in done:
@@ -172,7 +173,7 @@ class Asking(Struct, Generic[T]):
     def _next(self, models: Sequence[ChatModel], last: Sequence[ChatModel]) -> tuple[float, ChatModel | None]:
         """Return when somebody is asked if nothing else happens, and who: the first of those that may be then."""
         if self._winner is not None:
-            return _never(), None
+            return inf, None
         earliest = self._next_at if self._under_way else _now()
         asked = {model.name for model in self._under_way.values()}
         idle = [model for model in models if model.name in self._ready and model.name not in asked]
@@ -181,7 +182,7 @@ class Asking(Struct, Generic[T]):
             times.append((self._began + self.limits.stand_in, last[0]))
         elif last and not any(at <= _now() + TIMER_SLACK for at, _ in times):
             times.append((_now(), last[0]))
-        return min(times, key=lambda each: each[0], default=(_never(), None))
+        return min(times, key=lambda each: each[0], default=(inf, None))
 
     def _is_waited_for(self, model: ChatModel) -> bool:
         """Whether its rest is: where nothing listens, a person hears that rather than nothing for so long."""
@@ -246,7 +247,3 @@ class Asking(Struct, Generic[T]):
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
-
-
-def _never() -> float:
-    return float("inf")

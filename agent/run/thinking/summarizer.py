@@ -1,7 +1,6 @@
 """Begins a full context anew, with a summary by the agent, a model call or a rule."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import monotonic
@@ -44,7 +43,6 @@ class Summarizer:
     bus: Bus
     contexts: Contexts
     run_state: RunState
-    clock: Callable[[], float] = monotonic
     _resting: Stop | None = field(default=None, init=False)
 
     async def as_asked(self, run: Run) -> None:
@@ -126,7 +124,7 @@ class Summarizer:
 
     async def _ask(self, model: ChatModel, epoch: Epoch, event: Event) -> str:
         messages = [*epoch.messages, REQUEST]
-        asked_at = self.clock()
+        asked_at = monotonic()
         body: dict[str, Json] = {
             "model": model.name,
             "epoch": epoch.id,
@@ -152,5 +150,5 @@ class Summarizer:
             "prompt_tokens": answer.usage.prompt_tokens,
             "cached_tokens": answer.usage.cached_tokens,
             "completion_tokens": answer.usage.completion_tokens,
-            "seconds": round(self.clock() - asked_at, 4),
+            "seconds": round(monotonic() - asked_at, 4),
         }

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from agent.attachments.attachment import MOST_IMAGE_BYTES, Document, Image, attachments_from, in_metadata
 from agent.context import block
@@ -41,7 +41,7 @@ def test_an_event_carries_them_and_says_that_it_has_strangers_words() -> None:
     assert event.images == (CAT,)
     assert event.has_outside
     assert not shown("hello").has_outside
-    assert attachments_from({"attachments": [{"digest": "x"}, "no object", PLAN.to_json()]}) == (PLAN,)
+    assert attachments_from({"attachments": [{"digest": "x"}, "no object", asdict(PLAN)]}) == (PLAN,)
     assert attachments_from({"attachments": "none"}) == ()
 
 

@@ -14,7 +14,7 @@ from agent.event import SELF_CREATED, Event
 from agent.mailbox import Lease
 from agent.model.messages import Message
 from agent.run.budget import Budget, RunLimits
-from agent.run.run import ENDS, LEGAL, IllegalTransition, Run, Status, checked
+from agent.run.run import ENDS, LEGAL, IllegalTransition, Run, Status
 from agent.tools.tool import tool
 from memory.json_value import Json
 from memory.state.journal import Entry
@@ -43,7 +43,9 @@ def states(entries: Iterable[Entry]) -> list[Status]:
         entered = _ENTERED_BY.get(entry.topic) or _end(entry)
         if entered is None or (found and found[-1] == entered):
             continue
-        found.append(checked(found[-1], entered) if found else entered)
+        if found:
+            Run(Lease(Event(type="x")), Budget(1), status=found[-1]).move(entered)
+        found.append(entered)
     return found
 
 

@@ -55,13 +55,11 @@ class EngineTransport:
         topics: Topics,
         machine: str,
         *,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         receipt_seconds: float = RECEIPT_SECONDS,
     ) -> None:
-        """`machine` is what this one is called by the others, `sleep` what rests between tries."""
+        """`machine` is what this one is called by the others."""
         self._topics = topics
         self._machine = machine
-        self._sleep = sleep
         self._receipt_seconds = receipt_seconds
         self._start = new_id()
         """Tells this bus from all others, also of the same name, and from the ones before."""
@@ -109,7 +107,7 @@ class EngineTransport:
                 await part()
             except* EngineFailure as errors:
                 log.debug("bus_not_connected", reason=str(errors.exceptions[0]))
-            await self._sleep(rests.failed())
+            await asyncio.sleep(rests.failed())
 
     async def _send(self) -> None:
         rests, told = Backoff(0.1, 5.0), ""
@@ -120,7 +118,7 @@ class EngineTransport:
             except EngineUnreachable as error:
                 told = told or _tell(event, error)
                 self._out.back(number, event)
-                await self._sleep(rests.failed())
+                await asyncio.sleep(rests.failed())
             except (EngineFailure, TypeError, ValueError) as error:  # too large, refused, or a bug of who publishes
                 told = told or _tell(event, error)
                 self._out.lose()

@@ -44,10 +44,10 @@ Remind: TypeAlias = Callable[["Calendar", list[Reminder]], Awaitable[None]]
 log = structlog.get_logger()
 
 
-async def nap(changed: asyncio.Event, until: datetime, now: Callable[[], datetime] = utc_now) -> None:
+async def nap(changed: asyncio.Event, until: datetime) -> None:
     """Wait by asyncio's timer, a minute at most."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(min(LONGEST_NAP, max(0.0, (until - now()).total_seconds()))):
+        async with asyncio.timeout(min(LONGEST_NAP, max(0.0, (until - utc_now()).total_seconds()))):
             await changed.wait()
 
 

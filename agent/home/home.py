@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 State: TypeAlias = Literal["connecting", "connected", "lost"]
 
-Attend: TypeAlias = "Callable[[Home, Connection], Awaitable[None]]"
+Attend: TypeAlias = "Callable[[Home, Connection], Coroutine[None, None, None]]"
 """Runs beside each connection until that ends."""
 
 REGISTRIES: Final = ("entity", "device", "area", "floor")
@@ -70,21 +70,13 @@ PACE: Final = Pace()
 class Home:
     """Keeps Home Assistant connected, and the house known. `run` is its one task."""
 
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        pace: Pace = PACE,
-        attend: Sequence[Attend] = (),
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, url: str, token: str, pace: Pace = PACE, attend: Sequence[Attend] = ()) -> None:
         """`url` is its address, e.g. http://192.168.1.5:8123; `attend` runs beside each connection."""
         self.url = url.rstrip("/")
         self._token = token
         self._pace = pace
         self._attend = attend
-        self._clock = clock
-        self._backoff = Backoff(pace.first, pace.longest, steady=pace.steady, clock=clock)
+        self._backoff = Backoff(pace.first, pace.longest, steady=pace.steady)
         self._observers: list[Callable[[], None]] = []
         self._changed = asyncio.Event()
         self._connection: Connection | None = None
@@ -202,7 +194,7 @@ class Home:
                 self._enter("connected", "", "")
                 log.info("home_connected", entities=len(self.house.entities) if self.house else 0)
                 for attend in self._attend:
-                    group.create_task(_attending(attend, self, connection), name="home: what is watched")
+                    group.create_task(attend(self, connection), name="home: what is watched")
                 await self._follow(connection)
         finally:
             self._connection = None
@@ -230,10 +222,10 @@ class Home:
                     await self._changed.wait()
             await asyncio.sleep(max(self._pace.settle, MOST_READING * took))
             self._changed.clear()
-            began = self._clock()
+            began = time.monotonic()
             with suppress(HomeRefused):
                 self._know(await read_house(connection.ask))
-            took = self._clock() - began
+            took = time.monotonic() - began
 
     def _know(self, house: House) -> None:
         self.house = house
@@ -260,10 +252,6 @@ async def has_started(connection: "Connection") -> bool:
     except HomeRefused:
         return False
     return isinstance(told, dict) and told.get("state", "RUNNING") == "RUNNING"
-
-
-async def _attending(attend: Attend, home: Home, connection: "Connection") -> None:
-    await attend(home, connection)
 
 
 def _first(lost: ExceptionGroup[HomeLost]) -> HomeLost:

@@ -72,7 +72,8 @@ class Mailbox:
         """
         self._allowance = allowance or Allowance()
         self._database = database
-        self._now = now
+        self.now = now
+        """Returns the time by the mailbox's clock, aware."""
         self._wait = wait or waiting_by(now)
         self._arrival_observers: list[ArrivalObserver] = []
         self._change_observers: list[ChangeObserver] = []
@@ -127,7 +128,7 @@ class Mailbox:
         async with self._following:
             if self._clock_steps is None or (step := self._clock_steps.noticed()) is None:
                 return
-            now = self._now()
+            now = self.now()
             with self._changing():
                 await self._database.write(lambda c: table.follow_clock(c, step, now))
             self._clock_steps.followed(step, now)
@@ -161,7 +162,7 @@ class Mailbox:
 
         def count(connection: sqlite3.Connection) -> bool:
             if model_calls or usd or tokens:
-                economy.spend(connection, event_id, self._allowance.day(self._now()), model_calls, usd, tokens)
+                economy.spend(connection, event_id, self._allowance.day(self.now()), model_calls, usd, tokens)
             return table.charge(connection, event_id, tool_calls, model_calls)
 
         return await self._write(count, in_transaction, durable=False)
@@ -294,7 +295,7 @@ class Mailbox:
 
     async def coming(self, owner_key: str, limit: int = MOST_LISTED) -> list[MailboxRecord]:
         """Return an owner's events that wait: those that are due in the order of delivery, then by their time."""
-        return await self._database.read(lambda c: queue.coming(c, owner_key, self._now(), limit))
+        return await self._database.read(lambda c: queue.coming(c, owner_key, self.now(), limit))
 
     async def move(
         self, event_id: str, owner_key: str, *, priority: int | None = None, not_before: datetime | None = None
@@ -302,13 +303,9 @@ class Mailbox:
         """Give a waiting event of an owner another place, by priority, time or both; False when there is none such."""
         return await self._step(lambda c, now: queue.move(c, event_id, owner_key, priority, not_before))
 
-    def now(self) -> datetime:
-        """Return the time by the mailbox's clock, aware."""
-        return self._now()
-
     async def economy(self, owner_key: str) -> dict[str, Json]:
         """Return what an owner's share of the agent's own work has taken, beside what it may."""
-        return await self._database.read(lambda c: economy.described(c, owner_key, self._allowance, self._now()))
+        return await self._database.read(lambda c: economy.described(c, owner_key, self._allowance, self.now()))
 
     async def counts(self, owner_key: str | None = None) -> dict[str, int]:
         """Return how many events, of one owner or of all, are in each `State`; every state is there."""
@@ -327,7 +324,7 @@ class Mailbox:
         return await self._database.read(lambda c: table.with_attachments(c, owner_key))
 
     def _put(self, connection: sqlite3.Connection, event: Event) -> bool:
-        now = self._now()
+        now = self.now()
         offspring.check_quota(connection, event)
         lineage, is_new = economy.lineage_of(connection, event), not is_successor(event)
         if lineage is not None and lineage.depth and is_new:
@@ -338,7 +335,7 @@ class Mailbox:
         return added
 
     def _claim(self, connection: sqlite3.Connection) -> Lease | None:
-        now = self._now()
+        now = self.now()
         economy.put_off(connection, self._allowance, now)
         before, taken = in_spite_of_damage(
             connection, now, lambda: (table.held(connection), table.claim(connection, now))
@@ -375,7 +372,7 @@ class Mailbox:
         durable: bool = True,
     ) -> T:
         with self._changing():
-            return await self._write(lambda c: change(c, self._now()), in_transaction, durable=durable)
+            return await self._write(lambda c: change(c, self.now()), in_transaction, durable=durable)
 
     async def _write(
         self, change: Callable[[sqlite3.Connection], T], in_transaction: Writer | None, *, durable: bool = True

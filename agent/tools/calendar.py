@@ -119,7 +119,7 @@ class CalendarTools(Struct, frozen=True):
             raise ToolFailed(_NONE)
         told = "\n".join((event.id, title, str(begins), str(ends)))  # the same, should it be asked for again
         uid = f"{blake2b(told.encode(errors='replace'), digest_size=16).hexdigest()}@nakari"
-        entry: dict[str, Json] = {"title": title, "begin": _text(begins), "end": _text(ends), "place": place}
+        entry: dict[str, Json] = {"title": title, "begin": begins.isoformat(), "end": ends.isoformat(), "place": place}
         try:
             await self.calendars.add(where, uid, {**entry, "remind_minutes": remind_minutes})
         except CalendarLost as lost:
@@ -200,7 +200,3 @@ def _ordinary(day: date) -> date:
 def _after(last: date) -> date:
     """Return where a stretch ends: a day is in it as a whole."""
     return last if isinstance(last, datetime) else last + timedelta(days=1)
-
-
-def _text(at: date) -> str:
-    return at.isoformat()

@@ -1,7 +1,6 @@
 """Connections by aioesphomeapi, which is loaded when a device is dialled: it takes more than a second and 30 MB."""
 
 import asyncio
-import socket
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
+from agent.web.guard import own_address
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused
 from appliance.satellites.interfaces import Features, PlayedFormat, VoiceEvent
 from appliance.satellites.session import About, Incoming
@@ -159,13 +159,8 @@ class EspHomeSession:
 
     @property
     def local_address(self) -> str:
-        """The IP address of this machine on the connection, as routing has it: nothing is sent to find it."""
-        there = self._client.connected_address or ""
-        family = socket.AF_INET6 if ":" in there else socket.AF_INET
-        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as finder:
-            finder.connect((there, 9))
-            return str(finder.getsockname()[0])
-        return ""
+        """The IP address of this machine on the connection, as routing has it."""
+        return own_address(self._client.connected_address or "")
 
     async def listen(self, incoming: Incoming) -> Features:
         """Take its voice; return what it can do. Raises SatelliteGone, SatelliteRefused."""

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
 from itertools import filterfalse, islice
@@ -79,15 +79,9 @@ Trouble: TypeAlias = Literal["", "absent", "closed", "read-only", "never"]
 class Folders:
     """The folders that the configuration allows. All calls block; for a pool of threads of their own."""
 
-    def __init__(
-        self,
-        folders: Sequence[Path],
-        never: Mapping[Path, str],
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
+    def __init__(self, folders: Sequence[Path], never: Mapping[Path, str]) -> None:
         """`never` are places with what they are, which no folder may hold, be, or lie in. Looks at no disk."""
         self._never = never
-        self._now = now
         self._roots: dict[str, str] = {}
         self._day, self._written = date.min, 0
         for folder in folders:
@@ -202,7 +196,7 @@ class Folders:
         disk = os.fstatvfs(folder)
         if disk.f_bavail * disk.f_frsize - size < LEFT_FREE:
             raise ToolFailed("the disk is nearly full: nothing more is written to it")
-        today = self._now().date()
+        today = datetime.now(UTC).date()
         if today != self._day:
             self._day, self._written = today, 0
         if self._written + size > MOST_A_DAY:

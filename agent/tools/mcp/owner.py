@@ -1,7 +1,6 @@
 """The owner task of one MCP server: connects, keeps its list of tools, and connects again with growing delays."""
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Final, Literal, get_args
@@ -52,18 +51,12 @@ PACE: Final = Pace()
 class Owner:
     """Keeps one server connected. `run` is its one task: the connection is opened and closed there."""
 
-    def __init__(
-        self,
-        server: Server,
-        offer: Callable[[Sequence[Offered]], None],
-        pace: Pace = PACE,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, server: Server, offer: Callable[[Sequence[Offered]], None], pace: Pace = PACE) -> None:
         self.server = server
         self._offer = offer
         """Given its list whenever that is another one than before; what it offered stays while it is away."""
         self._pace = pace
-        self._backoff = Backoff(pace.first, pace.longest, steady=pace.steady, clock=clock)
+        self._backoff = Backoff(pace.first, pace.longest, steady=pace.steady)
         self.state: State = "connecting"
         self.reason = "it is being connected"
         """Why it is not connected, to follow on its name."""

@@ -161,12 +161,6 @@ class Discovered:
         return replace(content, tools=kept)
 
 
-def builtin_tools(context: ToolContext) -> list[Tool]:
-    """Return the tools of `agent/tools/`, whatever secrets they want. Raises what a broken file raises."""
-    found = [(name, tool) for name in _files_of_package() for tool in tools_of(_import(name), context)]
-    return [replace(tool, group=name) for name, tool in found]
-
-
 def discover(
     context: ToolContext | None,
     folder: Path | None = None,

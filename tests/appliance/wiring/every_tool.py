@@ -14,7 +14,7 @@ from agent.run.run_state import RunState
 from agent.tools.device import DeviceVerbs
 from agent.tools.memory import remember_tool
 from agent.tools.registry.context import ToolContext
-from agent.tools.registry.discovery import builtin_tools
+from agent.tools.registry.discovery import discover
 from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.wiring.memory.graph import graph_side
@@ -26,7 +26,7 @@ from memory.state.journal import Journal
 async def every_tool(config: Config) -> AsyncIterator[list[Tool]]:
     """Make every tool, to be looked at and not called; no store is started."""
     async with graph_side(config) as graph:
-        yield [*graph.tools, remember_tool(cast("Remembered", None)), *builtin_tools(over_nothing())]
+        yield [*graph.tools, remember_tool(cast("Remembered", None)), *discover(over_nothing()).tools]
 
 
 def over_nothing() -> ToolContext:

@@ -14,7 +14,7 @@ import pytest
 from agent.context.situation import gather
 from agent.event import HOUSEHOLD, Event
 from agent.mailbox import Lease
-from agent.tools.registry.discovery import Discovered, builtin_tools, discover
+from agent.tools.registry.discovery import Discovered, discover
 from agent.tools.tool import Call, Tool, run_tool
 from tests.agent.mind import a_mind
 from tests.appliance.wiring.every_tool import over_nothing
@@ -43,7 +43,6 @@ def test_every_built_in_tool_comes_out_of_a_file_of_the_folder(tmp_path: Path) -
     found = discover(over_nothing(), tmp_path / "absent")
     names = {tool.name for tool in found.tools}
     assert {"reply", "set_timer", "current_time", "recall", "device", "complete_event"} <= names
-    assert names == {tool.name for tool in builtin_tools(over_nothing())}
     assert not found.broken
     assert "test_tool" not in names
 

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agent.context.tokens import TokenCounter
 from agent.model.messages import ToolSpec
@@ -67,31 +67,21 @@ class Self(Struct, frozen=True):
         )
 
 
-class Prompts:
-    """The prompts of the house: the modules as shipped or as their owner wants them, then what is known of the box."""
+class Prompts(Struct):
+    """The prompts of the house: the modules as shipped or as their owner wants them, then what is known of the box.
 
-    def __init__(self, overrides: Overrides | None = None, about: Callable[[], Self] | None = None) -> None:
-        self._overrides = overrides
-        self._about = about
+    A `SystemPrompts` that knows what its last prompt took, with the tools it was made for.
+    """
+
+    overrides: Overrides | None = None
+    about: Callable[[], Self] | None = None
+    counter: TokenCounter = field(default_factory=TokenCounter)
+    _last: tuple[str, tuple[ToolSpec, ...]] = "", ()
 
     async def system(self, owner_key: str, tools: Sequence[ToolSpec]) -> str:
         """Return the prompt (see `SystemPrompts`). Raises `MemoryFailure` when the overrides cannot be read."""
-        own = await self._overrides.of(owner_key) if self._overrides else {}
-        parts = [compose(own, tools), *([self._about().text(tools)] if self._about else [])]
-        return "\n\n".join(parts)
-
-
-class MeasuredPrompts:
-    """A `SystemPrompts` that knows what its last prompt took, with the tools it was made for."""
-
-    def __init__(self, prompts: SystemPrompts, counter: TokenCounter) -> None:
-        self._prompts = prompts
-        self._counter = counter
-        self._last: tuple[str, tuple[ToolSpec, ...]] = "", ()
-
-    async def system(self, owner_key: str, tools: Sequence[ToolSpec]) -> str:
-        """Return the prompt (see `SystemPrompts`)."""
-        text = await self._prompts.system(owner_key, tools)
+        own = await self.overrides.of(owner_key) if self.overrides else {}
+        text = "\n\n".join([compose(own, tools), *([self.about().text(tools)] if self.about else [])])
         self._last = text, tuple(tools)
         return text
 
@@ -99,7 +89,7 @@ class MeasuredPrompts:
     def tokens(self) -> int:
         """Of the last prompt and its tools together; 0 before the first one. Counted when it is asked for."""
         text, tools = self._last
-        return self._counter.count(text) + self._counter.of_tools(tools) if text else 0
+        return self.counter.count(text) + self.counter.of_tools(tools) if text else 0
 
 
 def compose(overrides: Mapping[str, str] | None = None, tools: Sequence[ToolSpec] | None = None) -> str:

@@ -20,7 +20,7 @@ from agent.loop import Loop, Mind
 from agent.model.chain import Chain
 from agent.model.sight import HasSight, Sight
 from agent.model.window import Windows
-from agent.prompts import MeasuredPrompts, Prompts
+from agent.prompts import Prompts
 from agent.replies import ShownReplies
 from agent.run.attention import Attention
 from agent.run.budget import SIGN_AFTER, RunLimits, ThoughtLimits
@@ -88,7 +88,7 @@ class Agent(Struct, frozen=True):
     servers: McpServers
     beat: HeartBeat
     windows: Windows
-    prompts: MeasuredPrompts
+    prompts: Prompts
     own: OwnFiles
     calendars: Calendars | None
     """None where none is configured."""
@@ -207,12 +207,12 @@ async def open_agent(
         showing = Showing(state.images, run_state)
         lent = [*servers_of(config), *([hands.home.server] if hands.home else [])]
         servers = McpServers(lent, registry, owners.shares_graph, showing)
-        patience = thought_limits(config)
+        patience = ThoughtLimits(beside=config.model.first_token_deadline)
         thinker = Thinker(models, state.bus, contexts, attention.system_replies, state.mailbox, patience)
         opens: list[AtOpening] = [*([hands.graph.remembered] if hands.graph.remembered else []), sessions.recent]
         parts = (state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker)
         mind = Mind(*parts, opens, sessions.recalled)
-        prompts = MeasuredPrompts(Prompts(owners, about(config, models)), sessions.tokens)
+        prompts = Prompts(owners, about(config, models), sessions.tokens)
         here = place_in_time(config.zone, utc_now)
         rings = [rang] if output.ringer else []
         situation = [here, client_zone, mood, waited(utc_now), *news, *rings, *discovered.situation]
@@ -276,11 +276,6 @@ def _most_of_tools(configured: int, windows: Windows) -> int:
 def budgets_of(economy: EconomySettings) -> dict[str, int]:
     """Return the tool calls of an event that does not say how many it may use, by its type."""
     return {kind: getattr(economy, kind) for kind in _BUDGETED}
-
-
-def thought_limits(config: Config) -> ThoughtLimits:
-    """Return how long a thought waits for models."""
-    return ThoughtLimits(beside=config.model.first_token_deadline)
 
 
 def _earcon(world: World, output: Output) -> Callable[[], Awaitable[object]] | None:

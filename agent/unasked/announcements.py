@@ -1,7 +1,7 @@
 """The announcements of the household: filed in the mailbox, closed once, and the agent is told what became of each."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -67,6 +67,8 @@ class Announcements:
         self._journal = journal
         self._bus = bus
         self._filing = filing or Filing()
+        self.now = self._filing.now
+        """Returns the time, aware."""
         self._past: deque[Fate] = deque(maxlen=MOST_REMEMBERED)
         self._untold: deque[Fate] = deque(maxlen=MOST_TOLD)
         self.changed = asyncio.Event()
@@ -80,11 +82,7 @@ class Announcements:
     @property
     def just_said(self) -> tuple[Fate, ...]:
         """What was said so lately that a person's words are about it."""
-        return just_said(self._past, self._filing.now())
-
-    def now(self) -> datetime:
-        """Return the time, aware."""
-        return self._filing.now()
+        return just_said(self._past, self.now())
 
     async def load(self) -> None:
         """Read what became of those before this start, and close what a kill left open; once, before anything else."""
@@ -99,7 +97,7 @@ class Announcements:
 
     async def file(self, event: Event, words: str) -> None:
         """Keep words that the agent wants to say unasked until they are said; the same of an event once."""
-        now = self._filing.now()
+        now = self.now()
         parent = await self._mailbox.find(event.parent_id) if event.parent_id else None
         kind = kind_of(event, words, self._filing.urgent, parent.event if parent else None)
         until = self._filing.quiet.until(now) if self._filing.quiet else None
@@ -121,7 +119,7 @@ class Announcements:
     async def close(self, announcement: Announcement, outcome: Outcome, heard: str | None = None) -> None:
         """Write down what became of one, and take it out; `heard` is what was heard of one that was cut off."""
         each = announcement
-        at = self._filing.now()
+        at = self.now()
         fate = Fate(each.id, each.words, each.about, each.kind, outcome, at, each.session_id, heard)
         told = step(OVER, event_of(each), "", fate.to_json())
         await self._bus.publish(replace(told, created_at=at))
@@ -148,7 +146,7 @@ class Announcements:
             return {}
         for fate in told:
             self._untold.remove(fate)
-        now = self._filing.now()
+        now = self.now()
         return {"Unasked": "; ".join(_told(fate, now) for fate in told)}
 
     def _read(self, entry: Stored) -> None:
@@ -159,17 +157,15 @@ class Announcements:
             self._past.append(fate)
 
     def _answer(self, ids: Collection[str]) -> None:
-        for at, fate in enumerate(self._past):
-            if fate.id in ids:
-                self._past[at] = replace(fate, is_answered=True)
-        for at, fate in enumerate(self._untold):
-            if fate.id in ids:
-                self._untold[at] = replace(fate, is_answered=True)
+        for fates in (self._past, self._untold):
+            for at, fate in enumerate(fates):
+                if fate.id in ids:
+                    fates[at] = replace(fate, is_answered=True)
 
     async def _find_untold(self, entries: Sequence[Stored]) -> None:
         """Find what no block has told yet: what became of them since the newest message of their session."""
         newest: dict[str, int] = {}
-        since = {fate.id: fate for fate in self._past if self._filing.now() - fate.at <= REMEMBERED}
+        since = {fate.id: fate for fate in self._past if self.now() - fate.at <= REMEMBERED}
         for entry in entries[-MOST_TOLD:]:
             if entry.topic != OVER or entry.event_id not in since:
                 continue
@@ -181,10 +177,7 @@ class Announcements:
 
     def describe(self) -> dict[str, Json]:
         """Return what became of the newest, for the status; not their words."""
-        counts: dict[str, Json] = {}
-        for fate in self._past:
-            counts[fate.outcome] = int(str(counts.get(fate.outcome, 0))) + 1
-        return counts
+        return {**Counter(fate.outcome for fate in self._past)}
 
 
 def _told(fate: Fate, now: datetime) -> str:

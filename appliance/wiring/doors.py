@@ -16,7 +16,7 @@ from appliance.admin.reload import Reload
 from appliance.api.commands import published
 from appliance.api.handler import Household, Part
 from appliance.api.program_questions import ProgramQuestions
-from appliance.api.register import AnyEntry, Register
+from appliance.api.register import Register
 from appliance.api.requests import box as requests
 from appliance.api.requests import commands as command_requests
 from appliance.api.requests import health as health_requests
@@ -99,16 +99,10 @@ class Inside(Struct, frozen=True):
                 *journal_requests.entries(self.insight.journal),
                 *health_requests.entries(self.beats, self.config_file, self.reload),
                 *insight_requests.entries(self.insight),
-                *self._of_satellites(),
+                *(satellite_requests.entries(self.satellites) if isinstance(self.satellites, Satellites) else []),
             ],
             partial(published, self.household.bus),
         )
-
-    def _of_satellites(self) -> "list[AnyEntry]":
-        """Return what may be asked about satellites; nothing where there are to be none."""
-        if not isinstance(self.satellites, Satellites):
-            return []
-        return satellite_requests.entries(self.satellites)
 
     def routers(self, register: Register) -> "list[APIRouter]":
         """Return what speaks a protocol of its own beside the register's requests; loads it."""
@@ -266,7 +260,7 @@ def reload_of(config: Config, verbs: Verbs, unasked: Unasked) -> Reload:
         await verbs.kept.keep(volume=None, volume_configured=new.voice.volume)
 
     async def announcements(new: Config) -> None:
-        unasked.said.go_by(new.announcements)
+        unasked.said.settings = new.announcements
 
     parts = {
         ("log.level", "log.words", "log.file"): log,

@@ -37,10 +37,6 @@ class Said(Struct):
 
     settings: AnnouncementSettings
 
-    def go_by(self, settings: AnnouncementSettings) -> None:
-        """Go by other settings from now on."""
-        self.settings = settings
-
 
 class Unasked(Struct, frozen=True):
     """What says it, and what can be typed about it."""

@@ -16,10 +16,9 @@ from agent.bus import Bus
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, ROOM, TIMER, Event, room_of
 from agent.mailbox import Mailbox
 from agent.record import step
-from agent.replies import SENTENCE_STARTED
+from agent.replies import SENTENCE_STARTED, Reply, ReplyStream
 from agent.tools.timers import label_of
 from appliance.machines.mind.arriving import Arriving
-from appliance.machines.mind.replies import MachineReplies
 from appliance.machines.mind.speech import MachineSpeech
 from appliance.machines.wire import (
     INBOX,
@@ -47,6 +46,7 @@ from appliance.machines.wire import (
 from appliance.output.company import Company, RoomTurns
 from appliance.output.unasked import File
 from appliance.output.voice import SENTENCE_ENDED, VoiceReplySink
+from appliance.remote.mouth import FollowedDelivery
 from appliance.rooms.rooms import DEVICE, SATELLITE, Room, Rooms, same_name
 from appliance.timers.due import RANG, STOPPED
 from audio.language import sentence_language
@@ -99,6 +99,36 @@ class Way(Struct):
         answer = await self.engine.topics.request(topic_of(self.machine), pack(message))
         report = unpack(answer) if isinstance(message, Sentence) else None
         return report if isinstance(report, Report) else None
+
+
+class MachineReplies:
+    """A `RoomReplies` into the sound at ears elsewhere."""
+
+    def __init__(self, speech: MachineSpeech, voice: VoiceReplySink) -> None:
+        """`voice` journals the sentences of `speech`."""
+        self._speech = speech
+        self._voice = voice
+
+    def open(self, reply: Reply) -> ReplyStream:
+        """Return a delivery that speaks the reply there."""
+        self._speech.answers(reply)
+        ended: list[str] = []
+
+        def closed(words: str) -> None:
+            if not ended:
+                ended.append(words)
+                self._speech.end(reply.call_id, words)
+
+        return FollowedDelivery(self._voice.open(reply), lambda: None, closed)
+
+    @property
+    def is_replying(self) -> bool:
+        """Whether a reply is under way."""
+        return self._voice.is_replying
+
+    def stop_speaking(self) -> str:
+        """Be silent at once; return the id of the event whose reply was under way first, "" when there was none."""
+        return self._voice.stop_speaking()
 
 
 class EarsRoom(Struct, eq=False):

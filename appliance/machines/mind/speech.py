@@ -195,7 +195,9 @@ class MachineSpeech:
             line.give_up()
             if line.report is None and (line in self._sent or line.comes_later):
                 self._leave_for_later(line)
-        self._drop_ends()
+        for line in [each for each in self._open if each.is_end]:
+            self._remove(line)
+        self._is_to_stop = False
         await self._end_first()
         self._free.set()
 
@@ -355,11 +357,6 @@ class MachineSpeech:
         if line in self._sent:
             self._sent.remove(line)
         self._free.set()
-
-    def _drop_ends(self) -> None:
-        for line in [each for each in self._open if each.is_end]:
-            self._remove(line)
-        self._is_to_stop = False
 
     def _report(self, line: Line, state: State, heard: str = "") -> Report:
         event_id = line.event.id if line.event else ""

@@ -69,7 +69,7 @@ def told(night: datetime | None, stats: Mapping[str, int], language: Language) -
     if night is None:
         return _NONE[language]
     counts = [(words, stats[name]) for name, words in _WORDS[language].items() if stats.get(name)]
-    parts = [words[min(count, len(words)) - 1 if count == 1 else -1].format(n=count) for words, count in counts]
+    parts = [words[0 if count == 1 else -1].format(n=count) for words, count in counts]
     day = f"{night:%Y-%m-%d}" if language == "en" else f"{night.month}月{night.day}日"
     joined = ", ".join(parts) if language == "en" else "，".join(parts)
     return (_CHANGED if parts else _NOTHING)[language].format(day=day, what=joined)

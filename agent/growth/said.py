@@ -128,7 +128,7 @@ class Said(Struct, frozen=True):
                 if open_one is not None and entry.event_id != open_one.event_id:
                     yield open_one
                     open_one = None
-                words = _words_of(entry)
+                words = str(entry.body.get(WORDS) or "") if entry.topic == TASK else ""
                 replies = _replies_of(entry, is_to_person=bool(words or (open_one and open_one.words)))
                 if not (words or replies):
                     continue
@@ -139,10 +139,6 @@ class Said(Struct, frozen=True):
             since = found[-1].seq
         if open_one is not None:
             yield open_one
-
-
-def _words_of(entry: Stored) -> str:
-    return str(entry.body.get(WORDS) or "") if entry.topic == TASK else ""
 
 
 def _replies_of(entry: Stored, *, is_to_person: bool) -> list[str]:

@@ -173,7 +173,8 @@ def refused(name: str, status: int, body: bytes | str, retry_after: str = "", se
     said = f" ({words})" if words else ""
     if length := too_long(name, body, is_certain=status == TOO_LARGE):
         return length
-    if known := _REFUSALS.get(status) or (_told_in(words) if status == BAD_REQUEST else None):
+    named = (known for pattern, known in _IN_WORDS if status == BAD_REQUEST and pattern.search(words))
+    if known := _REFUSALS.get(status) or next(named, None):
         refusal = ModelRefused(f"{name} {known[0].replace('{said}', said)}")
         refusal.excuse = known[1]
         return refusal
@@ -186,11 +187,6 @@ def refused(name: str, status: int, body: bytes | str, retry_after: str = "", se
     if status in {408, 409, 425} or status >= 500:
         return _unavailable(f"{name} has trouble of its own, HTTP {status}{said}: ask again later", retry_after)
     return ModelRefused(f"{name} rejects the request, HTTP {status}{said}: correct its parameters in the configuration")
-
-
-def _told_in(words: str) -> tuple[str, str] | None:
-    """Return what a server's words say is wrong; None where they say something else."""
-    return next((known for pattern, known in _IN_WORDS if pattern.search(words)), None)
 
 
 def too_long(name: str, body: bytes | str, *, is_certain: bool = False) -> ModelRefused | None:

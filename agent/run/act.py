@@ -143,7 +143,9 @@ class Actor(Struct, frozen=True):
 
     async def _journal_calls(self, run: Run, calls: Sequence[ToolCall], charged: int) -> None:
         """Write down what is about to be done, as early and as durably as it needs: by the worst of the calls."""
-        requests = [envelope for call in calls for envelope in _requested(run, call)]
+        requests = list[Event]()
+        for call in calls:
+            requests += (step("tools.requests", run.event, run.id, _call(run, call)), _started(run, call))
         if charged:
             # The loss of a call without an effect is harmless: it is asked again, and looks again.
             in_transaction = self.bus.in_transaction(*requests, durable=self._have_effect(calls))
@@ -283,10 +285,6 @@ def _finished(
         run.outside.add(outside)
         body = {**body, OUTSIDE: outside}
     return step(RESULT, run.event, run.id, body), step("ui.events", run.event, run.id, finished)
-
-
-def _requested(run: Run, call: ToolCall) -> tuple[Event, Event]:
-    return step("tools.requests", run.event, run.id, _call(run, call)), _started(run, call)
 
 
 def _started(run: Run, call: ToolCall) -> Event:

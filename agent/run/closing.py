@@ -194,12 +194,13 @@ class Closing(Struct, frozen=True):
         answers = [entry for entry in steps if entry.topic == "llm.results"]
         begun = next((entry.at for entry in steps if entry.topic == "runs.new"), None)
         seconds = (self.now() - begun).total_seconds() if begun else 0.0
+        asked = (str(entry.body.get("cycle", "")) for entry in steps if entry.topic == "llm.requests")
         return {
             "seconds": round(max(0.0, seconds), 3),
             "prompt_tokens": _summed(answers, "prompt_tokens"),
             "cached_tokens": _summed(answers, "cached_tokens"),
             "completion_tokens": _summed(answers, "completion_tokens"),
-            "model_calls": len({cycle for entry in steps if (cycle := _thought_of(entry))}),
+            "model_calls": len({*asked} - {""}),
             "tool_calls": sum(entry.topic == "tools.results" for entry in steps),
         }
 
@@ -250,11 +251,6 @@ def last_calls(run: Run) -> str:
 def _summed(entries: Sequence[Entry], key: str) -> int:
     """Return the sum of a count in the bodies of entries; one whose words were erased counts nothing."""
     return sum(count for entry in entries if isinstance(count := entry.body.get(key), int))
-
-
-def _thought_of(entry: Entry) -> str:
-    """Return the id of the thought that a model was asked for, "" where it is no such entry."""
-    return str(entry.body.get("cycle", "")) if entry.topic == "llm.requests" else ""
 
 
 def _has_words(run: Run) -> bool:

@@ -56,7 +56,8 @@ def listed(value: str) -> tuple[str, ...]:
 
 def wrong_meaning(section: str, key: str, value: object) -> str:
     """Return what is wrong with a value of the right type, as the rest of the sentence; "" when nothing is."""
-    if unseen := next(filter(None, map(_control_character, _texts_of(value))), ""):
+    characters = "".join(_texts_of(value))
+    if unseen := next((each for each in characters if unicodedata.category(each) == "Cc" and each not in "\n\r\t"), ""):
         return f"holds a character that cannot be seen (U+{ord(unseen):04X}); take it out"
     if (section, key) in _LISTS_OF_PATHS:
         return next(filter(None, (_wrong_path(each, is_one=True) for each in _texts_of(value))), "")
@@ -100,11 +101,6 @@ def _texts_of(value: object) -> Iterator[str]:
         yield from value
     elif isinstance(value, Mapping):
         yield from value.values()
-
-
-def _control_character(text: str) -> str:
-    """Return the first character that no setting has a use for, "" when there is none; lines and tabs are some."""
-    return next((each for each in text if unicodedata.category(each) == "Cc" and each not in "\n\r\t"), "")
 
 
 def _wrong_path(value: str, *, is_one: bool) -> str:

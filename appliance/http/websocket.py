@@ -123,8 +123,7 @@ class Client(Struct):
 
     async def send(self, what: bytes | Message) -> None:
         """Send a message or a frame of sound; waits while the client is behind. Raises `ClientGone`."""
-        text = as_text(what) if isinstance(what, Message) else ""
-        await self._send(what if isinstance(what, bytes) else text)
+        await self._send(what if isinstance(what, bytes) else as_text(what))
 
     async def serve(self, reader: Reader) -> None:
         """Talk until the client goes. What it asked for by then is done, unless it only tells."""

@@ -8,10 +8,8 @@ from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Entry, Tell
 from appliance.api.request_model import Asked, Name
-from appliance.satellites.interfaces import Features
 from appliance.satellites.paired import host_and_port
 from appliance.satellites.satellites import Satellites, Wanted, words_of
-from appliance.satellites.session import About
 from appliance.satellites.sightings import Sighting
 from memory.json_value import Json
 
@@ -93,16 +91,13 @@ async def answer_of(satellites: Satellites, request: SatelliteRequest) -> dict[s
             done = f"{about.label or about.name} ({paired.id}) is the satellite in the {paired.place} now."
             if not paired.key:
                 done += f" {OPEN}"
-            return {"done": done, "satellite": _paired(about, features)}
+            its: Json = {"model": about.model, "firmware": about.firmware, "features": words_of(features)}
+            return {"done": done, "satellite": its}
         case RemoveSatellite():
             forgotten = await satellites.forget(request.satellite)
             return {"done": f"{forgotten.name} ({forgotten.id}) is forgotten, its key too."}
         case TrySatellite():
             return {"done": "", "satellite": await satellites.try_out(request.satellite, request.wake_seconds)}
-
-
-def _paired(about: About, features: Features) -> dict[str, Json]:
-    return {"model": about.model, "firmware": about.firmware, "features": words_of(features)}
 
 
 def _announced(sighting: Sighting) -> dict[str, Json]:

@@ -188,7 +188,7 @@ class Streamed:
         """Return the last chunks: why it ended, and where it was asked for what it took."""
         last = self._chunk({}, _reason(ending))
         if self._tells_usage:
-            last += _event(self._of([]) | {"usage": _usage(ending.figures)})
+            last += _event(self._with([]) | {"usage": _usage(ending.figures)})
         return last + b"data: [DONE]\n\n"
 
     def broken(self, sentence: str) -> bytes:
@@ -201,16 +201,10 @@ class Streamed:
 
     def _chunk(self, delta: dict[str, Json], reason: str | None = None) -> bytes:
         choice: dict[str, Json] = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-        return _event(self._of([choice]) | ({"usage": None} if self._tells_usage else {}))
+        return _event(self._with([choice]) | ({"usage": None} if self._tells_usage else {}))
 
-    def _of(self, choices: list[Json]) -> dict[str, Json]:
-        return {
-            "id": f"chatcmpl-{self.event_id}",
-            "object": "chat.completion.chunk",
-            "created": self.created,
-            "model": MODEL,
-            "choices": choices,
-        }
+    def _with(self, choices: list[Json]) -> dict[str, Json]:
+        return _completion(self.event_id, "chat.completion.chunk", self.created, choices)
 
 
 @dataclass(slots=True)
@@ -223,21 +217,9 @@ class Whole(WholeWriting):
     def end(self, ending: Ending) -> bytes:
         """Return it all."""
         message: dict[str, Json] = {"role": "assistant", "content": "".join(self.pieces), "refusal": None}
-        choice: dict[str, Json] = {
-            "index": 0,
-            "message": message,
-            "logprobs": None,
-            "finish_reason": _reason(ending),
-        }
-        whole: dict[str, Json] = {
-            "id": f"chatcmpl-{self.event_id}",
-            "object": "chat.completion",
-            "created": self.created,
-            "model": MODEL,
-            "choices": [choice],
-            "usage": _usage(ending.figures),
-        }
-        return as_json(whole)
+        choice: Json = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(ending)}
+        whole = _completion(self.event_id, "chat.completion", self.created, [choice])
+        return as_json(whole | {"usage": _usage(ending.figures)})
 
 
 def refusal(problem: Problem, status: int) -> Response:
@@ -253,6 +235,10 @@ def failure(status: int, sentence: str, code: str | None = None, param: str | No
 def _error(sentence: str, status: int, code: str | None, param: str | None) -> dict[str, Json]:
     kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
     return {"message": sentence, "type": kind, "param": param, "code": code}
+
+
+def _completion(event_id: str, kind: str, created: int, choices: list[Json]) -> dict[str, Json]:
+    return {"id": f"chatcmpl-{event_id}", "object": kind, "created": created, "model": MODEL, "choices": choices}
 
 
 def _reason(ending: Ending) -> Literal["stop", "length"]:

@@ -142,7 +142,7 @@ class Body:
                 break
             if self._waiting:
                 continue
-            if self._is_silent_for_long:
+            if self._sent - self._silent_since > LONGEST_SILENCE * self.kind.sample_rate:
                 self.finish()
             elif await self._nothing_new():
                 self._sent += (count := round(SILENCE_SECONDS * self.kind.sample_rate))
@@ -150,10 +150,6 @@ class Body:
                     yield data
         if not self.is_cut:
             yield encoder.end()
-
-    @property
-    def _is_silent_for_long(self) -> bool:
-        return self._sent - self._silent_since > LONGEST_SILENCE * self.kind.sample_rate
 
     async def _nothing_new(self) -> bool:
         """Wait until something comes; return whether nothing did, and the device needs something."""

@@ -185,11 +185,9 @@ class SatelliteEars(PlaceEars, TurnObserver):
                     run.heard()
                     self._close(hearing)
 
-        def taken_back(heard: RecognizedTurn) -> str:
-            return ABORTED if hearing.is_aborted else ""
-
         endpointer = TurnEnd(self._shared.commit_silence, decided)
-        listener = self._listener(hearing.microphone, self._intake(taken_back), endpointer, self)
+        intake = self._intake(lambda heard: ABORTED if hearing.is_aborted else "")
+        listener = self._listener(hearing.microphone, intake, endpointer, self)
         async with asyncio.TaskGroup() as group:
             group.create_task(listener.listen(), name="satellite: chunks to an utterance")
             group.create_task(listener.recognize(), name="satellite: an utterance to an event")

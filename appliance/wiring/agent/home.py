@@ -10,7 +10,6 @@ from agent.home.asking import Sentences, left_out
 from agent.home.consent import Consent
 from agent.home.home import Home
 from agent.home.watches import Watches
-from agent.intents.intent import Language
 from agent.mailbox import EventBox
 from agent.tools.home import HomeTools
 from agent.tools.mcp.server import Server
@@ -48,7 +47,7 @@ def home_side(config: Config, mailbox: EventBox, shares: Callable[[str], bool]) 
     watches = Watches(mailbox)
     home = Home(config.home.url, config.revealed(HOME_TOKEN), attend=[watches.attend])
     home.observe(watches.look)
-    consent = Consent(home, language_of_house(config))
+    consent = Consent(home, "zh" if config.ears.language == "zh" else "en")
     spoken = config.ears.language if config.ears.language not in {"auto", "zh"} else "en"
     tools = HomeTools(home, Sentences(home, consent, spoken), watches, shares)
     return HomeSide(home, tools, server_of(config, consent, home))
@@ -70,8 +69,3 @@ def server_of(config: Config, consent: Consent | None = None, home: Home | None 
         key_fix=KEY_FIX,
         absent=ABSENT,
     )
-
-
-def language_of_house(config: Config) -> Language:
-    """Return the language in which the house is asked something."""
-    return "zh" if config.ears.language == "zh" else "en"

@@ -20,7 +20,6 @@ from appliance.wiring.sound.output import Output
 from audio.loops import Loop
 
 if TYPE_CHECKING:
-    from appliance.config.load import Config
     from appliance.machines.ears.ears import RemoteEars
     from appliance.machines.mind.mind import RemoteRooms
 

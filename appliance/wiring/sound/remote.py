@@ -23,9 +23,7 @@ from appliance.wiring.sound.speakers import SpeakerSide
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import no_hotwords
 from audio.recognizer.wrapped import WrappedRecognizer
-from audio.speech import RecognizedTurn
 from memory.errors import StateUnusable
-from memory.json_value import Json
 
 
 class Remote(Struct, frozen=True):
@@ -66,12 +64,8 @@ def house_of(
     speaking = Speaking(output.speech.voice, output.text, world.state.bus, config.ears.language, environment.clock)
     filing, typed = Filing(letters, hears.turns), hears.reflexes.typed
     most = config.economy.asr_transcript
-    marks = side.voices.marks if side else _unmarked
+    marks = side.voices.marks if side else lambda heard: {}
     return House(recognizing, speaking, Mind(filing, agent.loop.interrupt, typed, world.state.bus, most, marks))
-
-
-def _unmarked(heard: RecognizedTurn) -> dict[str, Json]:
-    return {}
 
 
 class Filing(Struct, frozen=True):

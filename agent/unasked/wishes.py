@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -18,6 +18,7 @@ from agent.tools.reply import REPLY
 from agent.unasked.announcements import Announcements
 from agent.unasked.past import Fate, Matter, last_breath
 from memory.chinese import simplified
+from memory.state.owner_settings import OwnerSettings
 
 log = structlog.get_logger()
 
@@ -83,22 +84,11 @@ def line_of(fate: Fate) -> str:
     return f"{words} [{about}]" if about else words
 
 
-class Keeping(Protocol):
-    """Where the household's rule is kept (`appliance.owners`)."""
-
-    @property
-    def lines(self) -> str:
-        """The lines that hold."""
-
-    async def keep(self, lines: str) -> None:
-        """Keep other lines, durable on return."""
-
-
 class Wishes:
     """Makes rules of a person's words right after an announcement, and takes them back. A `Settler` of the loop."""
 
-    def __init__(self, keeping: Keeping, announcements: Announcements, bus: Bus, contexts: Contexts) -> None:
-        self._keeping = keeping
+    def __init__(self, settings: OwnerSettings, announcements: Announcements, bus: Bus, contexts: Contexts) -> None:
+        self._settings = settings
         self._announcements = announcements
         self._bus = bus
         self._contexts = contexts
@@ -106,14 +96,14 @@ class Wishes:
     @property
     def unwanted(self) -> tuple[Matter, ...]:
         """What is not to be said."""
-        return matters(self._keeping.lines)
+        return matters(self._lines)
 
     async def settle(self, run: Run) -> Message | None:
         """Do what the words of the event ask for; return the call that answers them, None where they ask for else."""
         event = run.event
         if not event.is_from_person or event.owner_key != HOUSEHOLD or run.lease.note:
             return None
-        if is_wanted_again(event.content) and self._keeping.lines:
+        if is_wanted_again(event.content) and self._lines:
             await self.take_back()
             return await self._answer(run, "wanted_again", [])
         said = [fate for fate in last_breath(self._announcements.just_said) if fate.kind != "urgent"]
@@ -125,13 +115,17 @@ class Wishes:
 
     async def take_back(self) -> None:
         """Have such things told again, all of them."""
-        await self._keeping.keep("")
+        await self._settings.set(HOUSEHOLD, UNWANTED, "")
         log.info("announcements_wanted_again")
 
+    @property
+    def _lines(self) -> str:
+        return str(self._settings.of(HOUSEHOLD, UNWANTED).value)
+
     async def _keep(self, lines: Sequence[str]) -> None:
-        kept = self._keeping.lines.splitlines()
+        kept = self._lines.splitlines()
         kept += [line for line in lines if line not in kept]
-        await self._keeping.keep("\n".join(kept[-MOST_RULES:]))
+        await self._settings.set(HOUSEHOLD, UNWANTED, "\n".join(kept[-MOST_RULES:]))
         log.info("announcements_unwanted", count=len(lines))
 
     async def _answer(self, run: Run, name: str, announcements: list[str]) -> Message:

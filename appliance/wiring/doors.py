@@ -260,7 +260,7 @@ def reload_of(config: Config, verbs: Verbs, unasked: Unasked) -> Reload:
         await verbs.kept.keep(volume=None, volume_configured=new.voice.volume)
 
     async def announcements(new: Config) -> None:
-        unasked.said.settings = new.announcements
+        unasked.said.go_by(new.announcements)
 
     parts = {
         ("log.level", "log.words", "log.file"): log,

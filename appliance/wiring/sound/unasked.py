@@ -2,9 +2,8 @@
 
 from msgspec import Struct
 
-from agent.event import HOUSEHOLD
 from agent.unasked.decide import Rules
-from agent.unasked.wishes import UNWANTED, Wishes
+from agent.unasked.wishes import Wishes
 from appliance.commands.registry import Command
 from appliance.commands.unasked import about_unasked
 from appliance.config.agent.own_work import AnnouncementSettings
@@ -14,28 +13,16 @@ from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World
 from appliance.wiring.sound.input import Input
 from appliance.wiring.sound.output import Output
-from memory.state.owner_settings import OwnerSettings
-
-
-class HouseholdRule(Struct, frozen=True):
-    """The household's setting of what it does not want to hear (`agent.unasked.wishes.Keeping`)."""
-
-    settings: OwnerSettings
-
-    @property
-    def lines(self) -> str:
-        """The lines that hold."""
-        return str(self.settings.of(HOUSEHOLD, UNWANTED).value)
-
-    async def keep(self, lines: str) -> None:
-        """Keep other lines; no context begins anew for it."""
-        await self.settings.set(HOUSEHOLD, UNWANTED, lines)
 
 
 class Said(Struct):
     """How much is said; a reload replaces it."""
 
     settings: AnnouncementSettings
+
+    def go_by(self, settings: AnnouncementSettings) -> None:
+        """Go by other settings from now on."""
+        self.settings = settings
 
 
 class Unasked(Struct, frozen=True):
@@ -49,7 +36,7 @@ class Unasked(Struct, frozen=True):
 def open_unasked(world: World, owners: Owners, output: Output, agent: Agent, hears: Input) -> Unasked:
     """Join them; nothing is said before the announcer runs."""
     config, state = world.config, world.state
-    wishes = Wishes(HouseholdRule(owners.settings), output.announcements, state.bus, agent.contexts)
+    wishes = Wishes(owners.settings, output.announcements, state.bus, agent.contexts)
     agent.loop.answer_by(wishes)
     quiet, said = config.quiet, Said(config.announcements)
 

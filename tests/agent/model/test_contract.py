@@ -14,9 +14,8 @@ from agent.model.litellm import LiteLlmModel
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.ollama import OllamaModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from agent.model.stream.accumulate import MOST_THOUGHT
+from agent.model.stream.accumulate import MOST_REPEATED, MOST_THOUGHT
 from agent.model.stream.relay import MOST_OF_AN_ANSWER, Patience
-from agent.model.stream.repetition import MOST_REPEATED
 from tests.agent.openai_script import DONE, KEEP_ALIVE, Reset, Stall, call_piece, event
 from tests.agent.openai_server import (
     Gate,

@@ -35,6 +35,9 @@ LONGEST_TIMER: Final = 366 * 86_400.0
 LATE_FROM: Final = 1.0
 """Seconds after its moment from which an event counts as late; a running machine is always faster."""
 
+_NEAR_DAYS: Final = {"today": 0, "tomorrow": 1}
+"""Days ahead, by what a model may call them."""
+
 _UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 _ALARM: Final = (
@@ -128,11 +131,9 @@ class Timers(Struct, frozen=True):
         self,
         event: Event,
         which: Annotated[str, Field(description="Its id or its label; empty for the next one.")] = "",
-        today: Annotated[
-            bool, Field(description="Of what repeats, leave out only what is left of today; it goes on tomorrow.")
-        ] = False,
-        tomorrow: Annotated[bool, Field(description="The same for tomorrow.")] = False,
-        day: Annotated[str, Field(description="The same for another day, 2026-11-27.")] = "",
+        day: Annotated[
+            str, Field(description="Of what repeats, the one day to leave out: today, tomorrow or 2026-11-27.")
+        ] = "",
     ) -> Json:
         """Cancel a timer or an alarm before it rings; one that repeats for good, or for one day."""
         timers = await self.mailbox.waiting(TIMER, event.owner_key)
@@ -140,17 +141,19 @@ class Timers(Struct, frozen=True):
         if timer is None:
             labels = ", ".join(label_of(other) or "(no label)" for other in timers)
             raise ToolFailed(f"there is no timer {which!r}; set are: {labels}" if timers else "no timer is set")
-        if (today or tomorrow or day) and is_recurring(timer):
-            return await self._leave_out(timer, self._day(day, ahead=int(tomorrow)))
+        if day and is_recurring(timer):
+            return await self._leave_out(timer, self._day(day))
         if not await self.mailbox.withdraw(timer.id, "cancelled by a tool"):
             raise ToolFailed("it rings already")
         return {"cancelled": self._shown(timer), "still_set": len(timers) - 1}
 
-    def _day(self, told: str, ahead: int) -> date:
-        """Return the day that is told, or so many days from today where none is."""
+    def _day(self, told: str) -> date:
+        """Return the day of a date, or the one that is called so."""
+        today = self.now().astimezone(self.zone).date()
+        if told in _NEAR_DAYS:
+            return today + timedelta(days=_NEAR_DAYS[told])
         try:
-            today = self.now().astimezone(self.zone).date()
-            return date.fromisoformat(told) if told else today + timedelta(days=ahead)
+            return date.fromisoformat(told)
         except ValueError:
             raise ToolFailed(f"{told!r} is no day; write it as 2026-11-27") from None
 

@@ -209,7 +209,7 @@ async def test_an_interval_that_is_set_between_two_seconds_comes_after_one_inter
 @pytest.mark.shows("V23")
 async def test_not_today_leaves_out_what_is_left_of_today_and_no_more(rig: Rig) -> None:
     await call(rig, "set_timer", seconds=3600, label="drink", repeat=True)
-    told = await call(rig, "cancel_timer", which="drink", today=True)
+    told = await call(rig, "cancel_timer", which="drink", day="today")
     assert told["next"]["due"] == "2026-11-22 00:00:00 CET"  # type: ignore[index, call-overload]
     rig.clock.advance(12 * 3600)
     assert await fires(rig) == []
@@ -220,7 +220,7 @@ async def test_not_today_leaves_out_what_is_left_of_today_and_no_more(rig: Rig) 
 @pytest.mark.shows("V23")
 async def test_not_tomorrow_leaves_out_one_day_and_no_more(rig: Rig) -> None:
     await call(rig, "set_alarm", at="07:30", repeat="FREQ=DAILY")
-    told = await call(rig, "cancel_timer", tomorrow=True)
+    told = await call(rig, "cancel_timer", day="tomorrow")
     assert told["next"]["due"] == "2026-11-23 07:30:00 CET"  # type: ignore[index, call-overload]
     rig.clock.advance(86_400)
     assert await fires(rig) == []
@@ -233,7 +233,7 @@ async def test_not_tomorrow_leaves_out_one_day_and_no_more(rig: Rig) -> None:
 @pytest.mark.shows("V23")
 async def test_not_tomorrow_keeps_what_comes_today(rig: Rig) -> None:
     await call(rig, "set_alarm", at="11:30", label="hens", repeat="FREQ=DAILY")
-    told = await call(rig, "cancel_timer", which="hens", tomorrow=True)
+    told = await call(rig, "cancel_timer", which="hens", day="tomorrow")
     assert told["next"]["due"] == "2026-11-21 11:30:00 CET"  # type: ignore[index, call-overload]
     rig.clock.advance(3600)
     assert len(await fires(rig)) == 1
@@ -246,7 +246,7 @@ async def test_not_tomorrow_keeps_what_comes_today(rig: Rig) -> None:
 @pytest.mark.shows("V23")
 async def test_not_tomorrow_keeps_all_that_comes_today(rig: Rig) -> None:
     await call(rig, "set_timer", seconds=6 * 3600, repeat=True)
-    await call(rig, "cancel_timer", tomorrow=True)
+    await call(rig, "cancel_timer", day="tomorrow")
     counts = []
     for _ in range(7):
         rig.clock.advance(6 * 3600)
@@ -293,7 +293,7 @@ async def test_what_cannot_be_left_out_tomorrow_is_told(
 ) -> None:
     await call(rig, tool, **arguments)
     tools = {tool.name: tool for tool in timer_tools(rig.mailbox, rig.clock, "Europe/Berlin")}
-    assert words in await run_tool(tools["cancel_timer"], '{"tomorrow": true}', Call("c1", ASKED))
+    assert words in await run_tool(tools["cancel_timer"], '{"day": "tomorrow"}', Call("c1", ASKED))
     assert len(await rig.mailbox.waiting(TIMER, ASKED.owner_key)) == 1
 
 

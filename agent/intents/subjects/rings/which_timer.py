@@ -103,7 +103,7 @@ def on_that_day(state: DialogState, timers: Sequence[Timer], intent: Intent) -> 
 def of_one_day(timer: Timer, intent: Intent) -> dict[str, Json]:
     """Return what a call that cancels says where only one day of what comes again is meant: today's, tomorrow's."""
     of_day = {0: "today", 1: "tomorrow"}.get(intent.number("on_day")) if "on_day" in intent.slots else None
-    return {of_day: True} if of_day and "repeats" in timer else {}
+    return {"day": of_day} if of_day and "repeats" in timer else {}
 
 
 def newest_set(state: DialogState, timers: Sequence[Timer]) -> Timer | None:

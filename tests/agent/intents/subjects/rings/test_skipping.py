@@ -34,7 +34,7 @@ SKIPPED = {"left_out": DAILY, "next": DAILY}
 async def test_what_comes_again_is_left_out_once(talk: Talk, words: str) -> None:
     talk.hear(words)
     await talk.calls([EGGS, DAILY, MONDAYS])
-    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "d", "tomorrow": True})]
+    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "d", "day": "tomorrow"})]
     assert await talk.says() == (
         "All right, tomorrow it does not ring at seven o'clock in the morning; after that it rings as before."
     )
@@ -47,7 +47,7 @@ async def test_what_comes_again_is_left_out_once(talk: Talk, words: str) -> None
 async def test_what_comes_again_is_left_out_once_in_chinese(talk: Talk, words: str) -> None:
     talk.hear(words)
     await talk.calls([DAILY])
-    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "d", "tomorrow": True})]
+    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "d", "day": "tomorrow"})]
     assert await talk.says() == "好的，明天上午7点整不响，之后照常。"
 
 
@@ -56,7 +56,7 @@ async def test_what_comes_once_is_cancelled_and_what_reminds_is_kept(talk: Talk)
     await talk.calls([ONCE, DAILY, PILLS])
     assert await talk.calls({"cancelled": ONCE}, SKIPPED) == [
         ("cancel_timer", {"which": "o"}),
-        ("cancel_timer", {"which": "d", "tomorrow": True}),
+        ("cancel_timer", {"which": "d", "day": "tomorrow"}),
     ]
     assert await talk.says() == (
         "All right, tomorrow it does not ring at seven o'clock in the morning; after that it rings as before. "
@@ -67,7 +67,7 @@ async def test_what_comes_once_is_cancelled_and_what_reminds_is_kept(talk: Talk)
 async def test_what_comes_today_before_is_left_out_of_tomorrow_too(talk: Talk) -> None:
     talk.hear("don't wake me tomorrow")
     await talk.calls([TODAY_TOO])
-    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "n", "tomorrow": True})]
+    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "n", "day": "tomorrow"})]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ async def test_all_of_a_day_are_cancelled_but_what_comes_again_goes_on(talk: Tal
     await talk.calls([ONCE, DAILY])
     assert await talk.calls({"cancelled": ONCE}, SKIPPED) == [
         ("cancel_timer", {"which": "o"}),
-        ("cancel_timer", {"which": "d", "tomorrow": True}),
+        ("cancel_timer", {"which": "d", "day": "tomorrow"}),
     ]
     assert await talk.says() == "I cancelled 2 alarms. What comes again rings as before after that."
 
@@ -155,14 +155,14 @@ async def test_a_day_further_away_is_left_out(talk: Talk, words: str, told: str)
 async def test_tomorrow_alone_is_left_out(talk: Talk, words: str) -> None:
     talk.hear(words)
     await talk.calls([DAILY, MONDAYS])
-    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "d", "tomorrow": True})]
+    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "d", "day": "tomorrow"})]
 
 
 @pytest.mark.parametrize("words", ["skip tomorrow's reminder", "跳过明天的提醒", "明天的提醒跳过一次"])
 async def test_a_reminder_is_left_out_too(talk: Talk, words: str) -> None:
     talk.hear(words)
     await talk.calls([PILLS])
-    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "p", "tomorrow": True})]
+    assert await talk.calls(SKIPPED) == [("cancel_timer", {"which": "p", "day": "tomorrow"})]
 
 
 async def test_the_day_of_what_comes_once_a_week_names_all_of_it(talk: Talk) -> None:

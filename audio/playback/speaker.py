@@ -13,8 +13,9 @@ from audio.playback.live import Filler, LivePlayer, OutputFormat, fill_channels
 RATE = 48_000
 """Hz, tried first; then the device's own."""
 
-CHANNELS = (1, 2)
-"""Tried in order: bare hardware often has no mono."""
+CHANNELS = (2, 1)
+"""Tried in order. Most hardware has two: what ALSA has to convert for it, alsa-lib 1.2 counts, and aborts the process
+where an underrun spoils its count (pcm_plugin.c, snd_pcm_plugin_status; seen on an emulated board with USB sound)."""
 
 BLOCK_SECONDS = 0.02
 """What the device asks for at a time; left to itself it wakes this process twice as often, for silence too."""

@@ -64,6 +64,13 @@ class Machine:
         lines = (line for process in self.processes for line in process.log)
         return [(each["event_id"], each["number"]) for each in lines if each.get("event") == "sentence_started"]
 
+    async def begins(self, words: str) -> None:
+        """Return when it begins the next sentence of its answer to these words."""
+        while True:
+            line = await self.logged("sentence_started")
+            if self.home.rows(f"SELECT 1 FROM mailbox WHERE id = ? AND {WORDS} = ?", line["event_id"], words):
+                return
+
     def unfinished(self) -> int:
         """Return how many events are not done with, as its copy of the state tells."""
         return int(str(self.home.rows("SELECT count(*) FROM mailbox WHERE state NOT IN ('completed')")[0][0]))
@@ -99,14 +106,14 @@ class Story:
         if moment == "mid-reply":
             await self.ask("Order")
             for _ in range(self.chance.randint(1, 2)):
-                await self.leads.logged("sentence_started")
+                await self.leads.begins(self.accepted[-1])
         elif moment == "mid-write":
             for _ in range(self.chance.randint(1, 4)):
                 await self.ask("Order")
         else:
             await self.ask("Timer")
             self.timers += 1
-            await self.leads.logged("sentence_started")
+            await self.leads.begins(self.accepted[-1])
 
     async def take_over(self, moment: Moment, how: signal.Signals) -> None:
         """End or freeze the machine that leads in that moment, see the other take over and the first one come back."""
@@ -119,7 +126,7 @@ class Story:
         await new.logged("service_started")
         self.taken.append(monotonic() - ended)
         if moment == "mid-reply":
-            await new.logged("sentence_started")
+            await new.begins(self.accepted[-1])
             self.spoke.append(monotonic() - ended)
         self.leads, self.follows = new, old
         if how == signal.SIGSTOP:

@@ -36,6 +36,7 @@ SUDO = '#!/bin/sh\n[ "$1" = nakari ] || { echo "only nakari is tried as root her
 """In place of sudo: the person is root already in a home of their own."""
 
 ROOT_NEEDED = "changes the machine as root: tests/service/test_systemd.py"
+AUTHORITY = "changes whom the machine trusts: tests/memory/test_trust.py has an authority of its own"
 PACKAGE = "wants a package that is not published: tests/service/test_package.py"
 CHECK_RELEASE = "gpg --verify SHA256SUMS.asc SHA256SUMS && sha256sum --check --ignore-missing SHA256SUMS"
 RELEASE = "wants a release that is not published: tests/service/test_signing.py"
@@ -81,6 +82,7 @@ NOT_TYPED: Mapping[str, str] = {
     "journalctl -u nakari -o cat | jq": SYSTEMD,
     "sudo mkdir -p /etc/nakari": ROOT_NEEDED,
     "sudo nakari config default | sudo tee /etc/nakari/nakari.toml >/dev/null": ROOT_NEEDED,
+    "sudo cp home-ca.crt /usr/local/share/ca-certificates/ && sudo update-ca-certificates": AUTHORITY,
     "sudo systemctl disable --now nakari.service": ROOT_NEEDED,
     "sudo mkdir -p /etc/nakari/ada": ROOT_NEEDED,
     "sudo systemctl enable --now nakari@ada.service": ROOT_NEEDED,

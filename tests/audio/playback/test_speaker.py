@@ -14,7 +14,9 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
+from audio.devices.listing import SoundDevice
 from audio.pcm import SAMPLE_RATE, Samples
+from audio.playback.speaker import formats_to_try
 from tests.audio.mouth_fakes import read_wav
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 
@@ -56,6 +58,12 @@ def seconds_of(samples: Samples, hertz: float) -> float:
     spectra = np.abs(np.fft.rfft(windows * np.hanning(320), axis=1))
     loudest = np.argmax(spectra, axis=1) * SAMPLE_RATE / 320
     return float(np.sum((np.abs(loudest - hertz) < 60) & (np.abs(windows).max(axis=1) > 1000))) * 0.02
+
+
+def test_what_most_hardware_has_is_tried_before_what_is_converted_for_it() -> None:
+    """A device that is converted for ended the process in an underrun: alsa-lib counts what it converts, and aborts."""
+    tried = formats_to_try(SoundDevice(0, "a USB loudspeaker", 0, 2, 44_100.0, False, True))
+    assert tried == [(48_000, 2), (48_000, 1), (44_100, 2), (44_100, 1)]
 
 
 @pytest.mark.sound

@@ -119,8 +119,8 @@ def board(suite: str, stick: Path, port: int, sound: Path | None = None) -> Iter
         based = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(image / "disk"), str(disk)]
         subprocess.run(based, check=True)
         disk_of(stick, card, "card", size_of(stick))
-        machine = Board(command(image, disk, card, port, sound), Path(folder) / "console", SLOWNESS)
-        machine.key, machine.port = image / "key", port
+        starts = command(image, disk, card, port, sound)
+        machine = Board(starts, Path(folder) / "console", SLOWNESS, key=image / "key", port=port)
         try:
             machine.switch_on()
             yield machine

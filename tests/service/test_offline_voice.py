@@ -38,8 +38,6 @@ DEADLINE = 1.5
 MARGIN = 1.0
 """Seconds for the next voice's start and a loaded machine."""
 
-# Litellm reads a field of pydantic's in a way that pydantic is going to take away.
-
 
 @cache
 def recognizer() -> FasterWhisperRecognizer:

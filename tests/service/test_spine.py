@@ -15,8 +15,6 @@ from appliance.wiring.box import Box, open_box
 from tests.agent.openai_server import Gate, OpenAiServer, reply
 from tests.service.process import Household, speak
 
-# Litellm reads a field of pydantic's in a way that pydantic is going to take away.
-
 TWO = "Here is the first sentence of it. And here is a second one, which comes much later."
 
 

@@ -17,7 +17,6 @@ from tests.service.process import Household
 
 pytestmark = [
     pytest.mark.shows("B13"),
-    # Litellm reads a field of pydantic's in a way that pydantic is going to take away.
 ]
 
 

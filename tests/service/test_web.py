@@ -22,7 +22,6 @@ from tests.service.process import Household
 
 pytestmark = [
     pytest.mark.shows("F8", "F9", "G2", "G8"),
-    # Litellm reads a field of pydantic's in a way that pydantic is going to take away.
 ]
 
 DOOR = "http://127.0.0.1:7687/"

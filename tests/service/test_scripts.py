@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.architecture.source import ROOT, files
 from tests.service.scratch_project import ScratchProject, scratch_project
@@ -16,15 +17,16 @@ OLD_PYTHON = "#!/bin/sh\nexit 1\n"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> ScratchProject:
-    return scratch_project(tmp_path)
+def project(tmp_path: Path, set_up_once: ScratchProject) -> ScratchProject:
+    return scratch_project(tmp_path, set_up_once.pip)
 
 
 @pytest.fixture(scope="module")
 def set_up_once(tmp_path_factory: pytest.TempPathFactory) -> ScratchProject:
+    """A project that was set up by Python's own venv; all later environments get its pip."""
     project = scratch_project(tmp_path_factory.mktemp("ready"))
     assert "ready" in project.run("setup").stderr
-    return project
+    return replace(project, pip=project.copy_of_pip())
 
 
 @pytest.fixture
@@ -94,8 +96,9 @@ def test_test_needs_are_a_set_up_of_their_own_and_include_the_rest(ready: Scratc
 
 def test_another_interpreter_gets_a_folder_of_its_own(ready: ScratchProject) -> None:
     before = written(ready.folder / ".venv")
+    ready.python("debians-python", "/usr/bin/python3")
     for said in ("ready", ""):
-        done = ready.run("setup", NAKARI_PYTHON="/usr/bin/python3", NAKARI_VENV=".venv-debian")
+        done = ready.run("setup", NAKARI_PYTHON="debians-python", NAKARI_VENV=".venv-debian")
         assert said in done.stderr
     assert done.stderr == "", "the second time there is nothing to do"
     assert (ready.folder / ".venv-debian/bin/nakari").exists()
@@ -114,7 +117,7 @@ def test_a_changed_lock_is_followed_in_place(ready: ScratchProject) -> None:
 
 def test_a_moved_folder_gets_a_new_environment(ready: ScratchProject, tmp_path: Path) -> None:
     copied = shutil.copytree(ready.folder, tmp_path / "my box 盒子", symlinks=True)
-    moved = ScratchProject(copied, ready.commands)
+    moved = replace(ready, folder=copied)
     done = moved.run("run", LC_ALL="C")
     assert done.stdout == f"{moved.folder} run\n"
     assert "ready" in done.stderr

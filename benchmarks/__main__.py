@@ -3,7 +3,8 @@
 import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from benchmarks.ears.__main__ import main as measure_ears
 from benchmarks.figure import Figure
@@ -13,6 +14,7 @@ from benchmarks.processes import ROOT, module
 from benchmarks.recall.__main__ import main as measure_recall
 from benchmarks.self.half_year import main as live_half_a_year
 from benchmarks.table import conditions, front, page, write
+from benchmarks.whole import main as try_the_whole
 
 NAMES = (
     "speech_to_sound",
@@ -66,28 +68,26 @@ NAMES = (
 )
 """In the order of docs/figures.md."""
 
+APART: Final[Mapping[str, Callable[[Sequence[str]], None]]] = {
+    "ears": measure_ears,
+    "fuzz": feed_parsers,
+    "home": measure_home,
+    "recall": measure_recall,
+    "self": live_half_a_year,
+    "whole": try_the_whole,
+}
+"""What is no figure, and has options of its own."""
+
 FOLDER = ROOT / "benchmarks"
 README = ROOT / "README.md"
 FULL = ROOT / "docs" / "figures.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure the figures that are named, else all; `ears FOLDER`, `fuzz`, `home`, `recall`, `self` stand apart."""
+    """Measure the figures that are named, else all; or do what stands apart."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given[:1] == ["ears"]:
-        measure_ears(given[1:])
-        return
-    if given[:1] == ["fuzz"]:
-        feed_parsers(given[1:])
-        return
-    if given[:1] == ["home"]:
-        measure_home(given[1:])
-        return
-    if given[:1] == ["recall"]:
-        measure_recall(given[1:])
-        return
-    if given[:1] == ["self"]:
-        live_half_a_year(given[1:])
+    if given and (apart := APART.get(given[0])):
+        apart(given[1:])
         return
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure the figures of docs/figures.md.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(NAMES)}")

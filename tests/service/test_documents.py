@@ -103,6 +103,7 @@ NOT_TYPED: Mapping[str, str] = {
     "scripts/test": SUITE,
     "scripts/test -n0 tests/agent": SUITE,
     "scripts/bench mailbox": SUITE,
+    "scripts/bench whole": SUITE,
     "nakari models pull small": "fetches a model: tests/appliance/cli/choose/test_models_command.py",
     "nakari models list --measure": "wants a fetched model: tests/appliance/cli/choose/test_models_command.py",
     "nakari model use NAME": "wants a second model: tests/service/test_model_use.py",

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct
@@ -20,8 +21,8 @@ class Culprit(Struct, frozen=True):
     name: str
     broken_fix: str
     """What fixes its breakdown."""
-    slow_fix: str
-    """What fixes its hanging."""
+    slow_fix: Callable[[int], str]
+    """What fixes its hanging, by the number of the process, which hangs still."""
 
 
 class Broken(Exception):
@@ -32,21 +33,23 @@ class Broken(Exception):
         self.line = line
 
 
-def printed(name: str, culprit: Culprit, module: str, *arguments: str) -> bytes:
-    """Return what a module of ours prints, run for the check of this name. Raises `Broken`."""
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", module, *arguments],
-            cwd=program.FOLDER,
-            capture_output=True,
-            timeout=CHILD_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        what = f"{culprit.name} did not answer within {CHILD_SECONDS:g} s"
-        raise Broken(Line(name, Verdict.FAULT, what, culprit.slow_fix)) from error
-    if done.returncode != 0:
-        words = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        end = f"ended with {done.returncode}" if done.returncode > 0 else signal.Signals(-done.returncode).name
+def printed(name: str, culprit: Culprit, module: str, *arguments: str, patience: float = CHILD_SECONDS) -> bytes:
+    """Return what a module of ours prints, run for the check of this name, for `patience` seconds. Raises `Broken`."""
+    with subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=program.FOLDER,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as child:
+        try:
+            told, complaints = child.communicate(timeout=patience)
+        except subprocess.TimeoutExpired as error:
+            what = f"{culprit.name} did not answer within {patience:g} s"
+            raise Broken(Line(name, Verdict.FAULT, what, culprit.slow_fix(child.pid))) from error
+        finally:
+            child.kill()
+    if child.returncode != 0:
+        words = complaints.decode(errors="replace").strip().rpartition("\n")[2]
+        end = f"ended with {child.returncode}" if child.returncode > 0 else signal.Signals(-child.returncode).name
         raise Broken(Line(name, Verdict.FAULT, f"{culprit.name} broke down ({words or end})", culprit.broken_fix))
-    return done.stdout
+    return told

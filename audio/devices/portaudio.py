@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, Final, Protocol, TypeVar
 
 from audio.backoff import Backoff
+from audio.devices.jack import what_fixes_silence
 from audio.errors import DeviceUnavailable
 
 T = TypeVar("T")
@@ -69,7 +70,7 @@ class SoundThread(Executor):
         try:
             self._jobs.put_nowait((future, lambda: job(*arguments, **options)))
         except Full as error:
-            raise DeviceUnavailable("the sound system does not answer; restart the sound server") from error
+            raise _silent() from error
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="sound", daemon=True)
@@ -86,7 +87,7 @@ class SoundThread(Executor):
             return future.result(patience)
         except TimeoutError as error:
             future.cancel()
-            raise DeviceUnavailable("the sound system does not answer; restart the sound server") from error
+            raise _silent() from error
 
     def _work(self) -> None:
         while True:
@@ -102,6 +103,10 @@ class SoundThread(Executor):
                 self._is_at_work = False
                 # A thread that waits for work must not keep the last one's parts alive.
                 del future, job
+
+
+def _silent() -> DeviceUnavailable:
+    return DeviceUnavailable(f"the sound system does not answer; {what_fixes_silence()}")
 
 
 class Stream(Protocol):

@@ -11,6 +11,7 @@ from appliance.doctor.child import Broken, Culprit, printed
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.service import told_by_service
 from appliance.doctor.sound.devices import SoundDevices
+from audio.devices.jack import what_fixes_silence
 from memory.json_value import Json
 
 QUIET_PEAK: Final = 16
@@ -27,7 +28,7 @@ _MONITOR: Final = "plug the microphone in, or set [ears] device; `pactl set-defa
 _GAIN_DOWN: Final = "turn the microphone's gain down (alsamixer), then look again"
 
 _PORTAUDIO: Final = Culprit(
-    "PortAudio", "look at ~/.asoundrc and /etc/asound.conf; apt reinstall libasound2-data", "restart the sound server"
+    "PortAudio", "look at ~/.asoundrc and /etc/asound.conf; apt reinstall libasound2-data", what_fixes_silence
 )
 
 

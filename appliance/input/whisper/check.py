@@ -18,7 +18,7 @@ from audio.turns.silero import has_silero
 _RECOGNIZER: Final = Culprit(
     "the recognizer",
     "fetch its model again, or set a smaller [ears] model",
-    "end what else is running, or set a smaller [ears] model",
+    lambda process: "end what else is running, or set a smaller [ears] model",
 )
 
 

@@ -1,7 +1,7 @@
 """The lock that JACK's library leaves behind when a program is killed, and how it is told from a frozen sound server.
 
-PortAudio looks for a JACK server each time it lists the cards. For that libjack opens a database in shared memory before
-it knows whether a server runs: the folder is fixed, and no variable of the environment keeps a process from it.
+PortAudio looks for a JACK server each time it lists the cards. For that libjack opens a database in shared memory, and
+knows only then whether a server runs: the folder is fixed, and no variable of the environment keeps a process from it.
 """
 
 import os

@@ -11,7 +11,8 @@ from audio.devices.portaudio import DEVICES
 from audio.playback.live import Filler, LivePlayer, OutputFormat, fill_channels
 
 RATE = 48_000
-"""Hz, tried first; then the device's own."""
+"""Hz, tried first; then the device's own. A card that is named is asked itself, and PortAudio converts its format. Of
+what lies behind ALSA's "default" nobody tells the rate: PortAudio's list says what that makes of 44.1 kHz."""
 
 CHANNELS = (2, 1)
 """Tried in order. Most hardware has two: what ALSA has to convert for it, alsa-lib 1.2 counts, and aborts the process

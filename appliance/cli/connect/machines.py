@@ -107,6 +107,7 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
     itself in. What runs as a service needs its login: see docs/machines.md.
     """
     import asyncio
+    import signal
 
     from appliance.errors import Problem
     from appliance.machines.joining import login as logins
@@ -135,7 +136,12 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
         click.echo(f"nakari join {line}")
         sys.stdout.flush()
 
-    came = asyncio.run(invite(made, config.machines.url, users, given, tell))
+    async def wait_for_it() -> str:
+        for ends in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C does: an invitation left open keeps its name taken
+            asyncio.get_running_loop().add_signal_handler(ends, signal.raise_signal, signal.SIGINT)
+        return await invite(made, config.machines.url, users, given, tell)
+
+    came = asyncio.run(wait_for_it())
     click.echo(f"{name} has joined{f', with nakari {came}' if came else ''}")
     return Exit.OK
 

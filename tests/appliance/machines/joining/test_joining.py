@@ -174,6 +174,17 @@ async def test_a_name_is_invited_once_at_a_time_and_others_beside_it(server: Ser
     assert sorted(names) == ["bath", "mind"], "and who has joined meanwhile stays"
 
 
+@pytest.mark.parametrize("ends", [signal.SIGTERM, signal.SIGHUP])
+async def test_an_invitation_that_is_ended_from_outside_leaves_its_name_free(
+    server: Server, tmp_path: Path, ends: signal.Signals
+) -> None:
+    mind = Machine(tmp_path / "mind", server, name="mind")
+    process, _ = await mind.invite("kitchen")
+    process.send_signal(ends)
+    assert await process.wait() == 130
+    assert "kitchen" not in (server.folder / "home.users").read_text()
+
+
 async def test_a_machine_that_is_given_a_login_takes_no_name_that_is_there(server: Server, tmp_path: Path) -> None:
     mind, other = await joined(server, tmp_path)
     twin, kept = Machine(tmp_path / "twin", server), (other.state / "machine.nk")

@@ -27,8 +27,8 @@ from memory.state.tiers import TASK
 MOST_TEXT: Final = 64_000
 """Characters of the replies of one run that are kept, the end of them, and of any other text of a fact."""
 
-MOST_REPLY: Final = 1_000_000
-"""Characters of a reply as it was written in the end: a model's answer has half as many at most."""
+MOST_WORDS: Final = 1_000_000
+"""Characters of a question, and of a reply as it was written in the end: a model's answer has half as many at most."""
 
 MOST_CALLS: Final = 100
 """Calls of one run that are kept, the newest."""
@@ -197,7 +197,7 @@ class Steps(Struct):
         elif step.topic in {COMMAND, INTERRUPTED}:
             yield from self._cut_off(step)
         elif step.topic in PERSON_TYPES:
-            taken: dict[str, Json] = {"text": bounded(step.words, MOST_TEXT), "session": step.session}
+            taken: dict[str, Json] = {"text": bounded(step.words, MOST_WORDS), "session": step.session}
             yield _fact(step, "heard", {**taken, "event_id": step.event_id})
         elif step.topic == EARS_SUPPRESSED:
             yield _heard(step, step.text("text_spoken"), step.text("reason"))
@@ -214,7 +214,7 @@ class Steps(Struct):
             about: dict[str, Json] = {"event_id": step.event_id or None, "call_id": call_id}
             yield _fact(step, "sentence", {**about, "text": step.words})
             return
-        run, text = self._of_event(step), bounded(step.words, MOST_REPLY)
+        run, text = self._of_event(step), bounded(step.words, MOST_WORDS)
         if run is not None and call_id not in run.written:
             run.write(call_id, text)
         yield _fact(step, "reply_written", {"event_id": step.event_id, "call_id": call_id, "text": text})
@@ -244,7 +244,7 @@ class Steps(Struct):
             "event_id": step.event_id,
             "session": step.session,
             "source": step.text("source"),
-            "content": bounded(step.words, MOST_TEXT) or step.text("content"),
+            "content": bounded(step.words, MOST_WORDS) or step.text("content"),
             "parent_id": step.text("parent_id") or None,
         }
         self.run = RunSoFar(step.run_id, step.owner_key, started, step.at)

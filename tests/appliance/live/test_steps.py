@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, TIMER, Event
 from agent.model.stream.relay import MOST_OF_AN_ANSWER
@@ -149,6 +149,13 @@ def test_a_long_answer_is_told_whole_when_it_is_read_again() -> None:
     assert len(answer) > MOST_TEXT
     *_, written = facts(begun(), step(WRITTEN, SPOKEN, "", {"call_id": "c"}, answer))
     assert written.payload["text"] == answer
+
+
+def test_a_long_question_is_told_whole() -> None:
+    question = "A word or two. " * (MOST_TEXT // 15 + 1)
+    started = step("runs.new", SPOKEN, "r1", {"source": "api"}, question)
+    heard, told = facts(replace(SPOKEN, content=question), started)
+    assert heard.payload["text"] == told.payload["content"] == question
 
 
 def test_what_is_kept_of_a_run_is_bounded() -> None:

@@ -103,6 +103,7 @@ class OpenAiEmbedder:
             timeout=seconds,
             headers={"Authorization": f"Bearer {key}"} if key and self._has_sendable_key else {},
             follow_redirects=False,
+            trust_env=False,
             verify=trust_for(self._url),
         )
 

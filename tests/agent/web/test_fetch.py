@@ -3,11 +3,9 @@
 import asyncio
 import gzip
 import itertools
-import os
 import ssl
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from agent.web.fetch import PAGE, Bounds, Fetcher, judged
 from agent.web.guard import Guard
 from agent.web.transport import GuardedTransport
 from tests.agent.web.web_server import Answer, Names, WebServer, page, towards
+from tests.proxies import proxies
 
 MEBI = 1 << 20
 HASTE = Bounds(0.4, PAGE.most)
@@ -225,17 +224,6 @@ async def test_what_does_not_speak_http_is_told() -> None:
     async with server:
         with pytest.raises(ToolFailed, match="does not speak HTTP"):
             await Fetcher("nakari/test", guard, PAGE).page(f"http://127.0.0.1:{port}/")
-
-
-@contextmanager
-def proxies(url: str) -> Iterator[None]:
-    names = ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
-    os.environ |= dict.fromkeys(names, url)
-    try:
-        yield
-    finally:
-        for name in names:
-            del os.environ[name]
 
 
 @pytest.mark.shows("F9")

@@ -10,6 +10,7 @@ import pytest
 from memory.errors import EmbeddingUnavailable, GraphRefused
 from memory.vectors.embedding import Handles, NoEmbedder, OpenAiEmbedder, Use, handle_of
 from tests.memory.embeddings_server import embeddings_server, letters
+from tests.proxies import proxies
 
 pytestmark = pytest.mark.shows("C8")
 
@@ -142,6 +143,15 @@ async def test_an_api_is_asked_in_its_own_format() -> None:
         await embedder.close()
     assert server.asked == [{"model": "some-model", "input": ["one", "two"]}]
     assert server.keys == ["bearer a-key"]
+
+
+async def test_no_proxy_of_the_environment_is_used() -> None:
+    async with embeddings_server() as server, embeddings_server() as proxy:
+        with proxies(proxy.url.removesuffix("/v1")):
+            embedder = OpenAiEmbedder(server.url, "m")
+        assert await embedder.embed(["x"]) == [letters("x")]
+        await embedder.close()
+    assert proxy.asked == []
 
 
 async def test_a_local_server_needs_no_key() -> None:

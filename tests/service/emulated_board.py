@@ -4,6 +4,7 @@ Needs root, and QEMU with what makes a tree of another architecture, which are i
 machine has a disk, a stick, a loudspeaker that writes a file, and a network that ends at this one's loopback.
 """
 
+import fcntl
 import os
 import shlex
 import shutil
@@ -19,7 +20,14 @@ from tests.service.bare_debian import cached_tree
 from tests.service.package_box import PYTHONS, depended_on
 from tests.service.real_systemd import Box
 
-TOOLS = ("qemu-system-arm", "qemu-utils", "mmdebstrap", "openssh-client")
+TOOLS = {
+    "qemu-system-arm": "qemu-system-aarch64",
+    "qemu-utils": "qemu-img",
+    "mmdebstrap": "mmdebstrap",
+    "openssh-client": "ssh",
+    "e2fsprogs": "mke2fs",
+}
+"""Packages, each with the program that is wanted of it."""
 PACKAGES = "systemd systemd-sysv dbus udev openssh-server linux-image-arm64 iproute2"
 PROCESSOR = "cortex-a72"
 """A Raspberry Pi 4's."""
@@ -82,11 +90,23 @@ def board_image(suite: str) -> Path:
     Its packages are configured by emulation: some ten minutes. Raises CalledProcessError.
     """
     emulated()
-    if any(shutil.which(program) is None for program in ("qemu-system-aarch64", "qemu-img", "mmdebstrap", "ssh")):
-        subprocess.run(["apt-get", "install", "-qq", "-y", "--no-install-recommends", *TOOLS], check=True)
     made = cached_tree(suite).with_name(f"{suite}-board")
-    if made.exists():
-        return made
+    with made.with_name(f"{made.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        have_tools()
+        if not made.exists():
+            _make(suite, made)
+    return made
+
+
+def have_tools() -> None:
+    """Install what makes and runs a machine, where a program of it is missing. Raises CalledProcessError."""
+    missing = [package for package, program in TOOLS.items() if shutil.which(program) is None]
+    if missing:
+        subprocess.run(["apt-get", "install", "-qq", "-y", "--no-install-recommends", *missing], check=True)
+
+
+def _make(suite: str, made: Path) -> None:
     with TemporaryDirectory(prefix=f"{suite}-board-", dir=made.parent, ignore_cleanup_errors=True) as folder:
         new = Path(folder) / "new"
         new.mkdir()
@@ -99,7 +119,6 @@ def board_image(suite: str) -> Path:
         subprocess.run(["sh", "-euc", FURNISH, new, tree], check=True)
         disk_of(tree, new / "disk", "root", DISK)
         new.rename(made)
-    return made
 
 
 def disk_of(tree: Path, disk: Path, label: str, size: str) -> None:

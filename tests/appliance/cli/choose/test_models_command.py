@@ -218,6 +218,17 @@ def test_auto_pulls_the_usual_model_measures_and_remembers(tmp_path: Path, hub: 
     assert hub.asked == []
 
 
+def test_auto_measures_a_model_that_never_was_and_fetches_none(tmp_path: Path, hub: Hub) -> None:
+    for name in ("own", "tiny"):
+        shutil.copytree(HOUSEHOLD_WHISPER, models(tmp_path) / name)
+        done = pull(tmp_path, hub, "auto")
+        assert (done.returncode, done.stderr) == (Exit.OK, "")
+        assert re.search(r"^measured own with ", done.stdout), "beside another one it is measured again"
+        assert re.search(r"^chosen: (own|tiny), \d+ threads?, ", done.stdout.splitlines()[-1])
+        assert "s for a second of speech" in rows(tmp_path)["own"]
+    assert hub.asked == []
+
+
 def test_auto_is_for_the_state_folder(tmp_path: Path, hub: Hub) -> None:
     done = pull(tmp_path, hub, "auto", "--folder", "elsewhere")
     assert done.returncode == Exit.USAGE

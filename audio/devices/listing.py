@@ -54,6 +54,7 @@ def sounddevice() -> ModuleType:
     except Exception as error:  # PortAudio's own error has no name as long as its module cannot be loaded
         raise no_answer(error) from error
     if is_new:
+        DEVICES.imported()
         exit_without_hanging(module)
         mute_alsa()
     return module

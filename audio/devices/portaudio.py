@@ -151,6 +151,10 @@ class DeviceList:
         """Take note that the system told of a change; on any thread."""
         self._allowed = LOOKS_A_CHANGE
 
+    def imported(self) -> None:
+        """Take note that the import of the module read the list just now: who looks first need not read it again."""
+        self._seen, self._read_at = self._hardware(), self._clock()
+
     def refresh(self, module: PortAudioModule, *, is_missing: bool = False) -> bool:
         """Read the list anew if that costs nobody a stream, or if hardware came or went; return whether it is new.
 

@@ -120,6 +120,34 @@ def test_a_sound_system_that_cannot_be_opened_is_no_device_and_the_mend_is_told(
     assert found["input"] == found["output"] == f"{told}; restart the sound server"
 
 
+COUNTING = """
+class PortAudioError(Exception):
+    pass
+class default:
+    device = (-1, -1)
+def _initialize():
+    print("read")
+def _terminate():
+    pass
+def query_hostapis():
+    return ()
+_initialize()
+"""
+
+
+@pytest.mark.shows("H9")
+def test_whoever_looks_first_reads_the_list_once_by_the_import(tmp_path: Path) -> None:
+    (tmp_path / "sounddevice.py").write_text(COUNTING)
+    told = printed(ASKING.format(ask=LOOKING_ANEW), PYTHONPATH=str(tmp_path))
+    assert told.startswith("read\nDeviceUnavailable there is no microphone on this machine")
+
+
+LOOKING_ANEW = """
+from audio.devices.listing import find_device_anew
+def ask():
+    find_device_anew("", "input")
+"""
+
 ASKING = """
 {ask}
 try:

@@ -145,6 +145,20 @@ def test_both_directions_that_look_in_the_same_moment_read_the_list_once(setting
     assert setting.module.read == 3, "what was plugged in meanwhile is not in the list"
 
 
+@pytest.mark.shows("V3", "H9")
+def test_what_the_import_read_just_now_is_not_read_again(setting: Setting) -> None:
+    setting.list.imported()
+    assert setting.list.refresh(setting.module)
+    assert setting.module.read == 0
+    setting.now += FRESH_SECONDS
+    setting.list.refresh(setting.module)
+    assert setting.module.read == 1
+    setting.list.imported()
+    setting.cards.write_text("another card")
+    setting.list.refresh(setting.module)
+    assert setting.module.read == 2, "what was plugged in since the import is not in the list"
+
+
 @pytest.mark.shows("V3")
 def test_a_sound_system_that_refuses_for_a_while_is_opened_when_it_no_longer_does(setting: Setting) -> None:
     setting.module.refuses = True

@@ -1,7 +1,7 @@
 """Turns and their steps as rows for people."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Final
 
 from agent.turns.waterfall import STEPS
@@ -12,12 +12,12 @@ _SHOWN: Final = ("endpointing", "recognition", "queue", "context", "model", "too
 TURN_COLUMNS: Final = ("event", "began", "kind", "answer", *_SHOWN)
 
 
-def turn_rows(told: Mapping[str, Json]) -> list[Sequence[str]]:
-    """Return a row of `TURN_COLUMNS` for each turn of an answer to `turns`; all times in seconds."""
+def turn_rows(told: Mapping[str, Json], zone: tzinfo) -> list[Sequence[str]]:
+    """Return a row of `TURN_COLUMNS` a turn of an answer to `turns`: its begin in this zone, else seconds."""
     rows: list[Sequence[str]] = []
     for turn in objects(told.get("turns")):
         steps = _of(turn.get("steps"))
-        began = datetime.fromisoformat(str(turn["began"])).astimezone()
+        began = datetime.fromisoformat(str(turn["began"])).astimezone(zone)
         times = [_seconds(turn.get("answer_seconds")), *(_seconds(steps.get(step)) for step in _SHOWN)]
         rows.append((str(turn["event_id"])[:8], f"{began:%m-%d %H:%M:%S}", str(turn["kind"]), *times))
     return rows

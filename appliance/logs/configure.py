@@ -135,7 +135,12 @@ def keep_crash(error: BaseException, redaction: Redaction, state_folder: Path) -
 
 def human_line(logger: WrappedLogger, name: str, event_dict: EventDict) -> str:
     """Return a line for a terminal: time of day, level, what happened, its values; no traceback, one line always."""
-    moment = datetime.fromisoformat(event_dict.pop("timestamp")).astimezone()
+    return line_at(datetime.fromisoformat(event_dict["timestamp"]).astimezone(), event_dict)
+
+
+def line_at(moment: datetime, event_dict: EventDict) -> str:
+    """Return the same line, in the zone of this moment."""
+    event_dict.pop("timestamp", None)
     level, event = event_dict.pop("level"), event_dict.pop("event")
     error = str(event_dict.pop("exception", "")).rstrip().rpartition("\n")[2]
     event_dict.pop("logger", None)

@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, time, timedelta, tzinfo
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +11,7 @@ import click
 
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.logs.configure import Redaction, human_line
+from appliance.logs.configure import Redaction, line_at
 from appliance.logs.sources import UNIT, Logged, Wanted, from_file, from_journal, holds_unit
 
 NEWEST: Final = 100
@@ -22,15 +22,17 @@ _DAYS: Final = {"today": timedelta(), "yesterday": timedelta(days=1)}
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
-def wanted(newest: int | None, level: str, since: str | None, *, follow: bool) -> Wanted:
-    """Return what the options ask for. Raises `click.BadParameter` for a `since` that is no time."""
-    at = None if since is None else asked_moment(since)
-    return Wanted(newest or (NEWEST if at is None else None), level, at, follow)
+def wanted(newest: int | None, level: str, since: datetime | None, *, follow: bool) -> Wanted:
+    """Return what the options ask for."""
+    return Wanted(newest or (NEWEST if since is None else None), level, since, follow)
 
 
-def asked_moment(text: str) -> datetime:
-    """Return the moment that an option names, aware. Raises `click.BadParameter` where it names none."""
-    found = moment(text, datetime.now().astimezone())
+def asked_moment(text: str, zone: tzinfo) -> datetime:
+    """Return the moment that an option names in the household's zone, aware.
+
+    Raises `click.BadParameter` where it names none.
+    """
+    found = moment(text, datetime.now(zone))
     if found is None:
         ways = "07:30, 2026-11-21T07:30, yesterday, or as long ago as 90s, 2h, 3d"
         raise click.BadParameter(f"{text!r} is no time; write {ways}")
@@ -38,7 +40,7 @@ def asked_moment(text: str) -> datetime:
 
 
 def moment(text: str, now: datetime) -> datetime | None:
-    """Return the moment that is meant, aware; None when it is none. `now` is local time, and so is what has no zone.
+    """Return the moment that is meant, aware; None when it is none. What has no zone is in that of `now`.
 
     A time of day is its last coming; today and yesterday are their beginnings.
     """
@@ -52,37 +54,38 @@ def moment(text: str, now: datetime) -> datetime | None:
     try:
         of_day = time.fromisoformat(text.strip())
     except ValueError:
-        return _dated(text.strip())
+        return _dated(text.strip(), now.tzinfo)
     today = datetime.combine(now.date(), of_day, of_day.tzinfo or now.tzinfo)
     return today if today <= now else today - timedelta(days=1)
 
 
-def _dated(text: str) -> datetime | None:
+def _dated(text: str, zone: tzinfo | None) -> datetime | None:
     try:
-        return datetime.fromisoformat(text).astimezone()
+        found = datetime.fromisoformat(text)
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(zone)
     except (ValueError, OverflowError):
         return None
 
 
-def show(file: str, redaction: Redaction, wanted: Wanted) -> Iterator[str]:
-    """Yield the lines that are wanted, without secrets: the journal's, else those of `file`, "" for none.
+def show(file: str, redaction: Redaction, wanted: Wanted, zone: tzinfo) -> Iterator[str]:
+    """Yield the lines that are wanted, in this zone and without secrets: the journal's, else `file`'s ("": none).
 
     Raises `Problem` where there is no log to read.
     """
-    return in_short(_lines(file, wanted), redaction, datetime.now().astimezone().date())
+    return in_short(_lines(file, wanted), redaction, datetime.now(zone))
 
 
-def in_short(lines: Iterable[Logged], redaction: Redaction, today: date) -> Iterator[str]:
-    """Yield lines for people: a date where another day than the one before (at first: than `today`) begins."""
-    day = today
+def in_short(lines: Iterable[Logged], redaction: Redaction, now: datetime) -> Iterator[str]:
+    """Yield lines for people in the zone of `now`: a date where another day than before (at first: its) begins."""
+    day = now.date()
     for line in lines:
-        at = line.at.astimezone()
+        at = line.at.astimezone(now.tzinfo)
         if at.date() != day:
             day = at.date()
             yield f"{day:%A}, {day}:"
         # What was logged before a secret was known, or by a library, is clean now too.
         values = redaction(None, "", {**line.values, "timestamp": at.isoformat(), "level": line.level})
-        yield human_line(None, "", values)
+        yield line_at(at, values)
 
 
 def _lines(file: str, wanted: Wanted) -> Iterator[Logged]:

@@ -60,15 +60,14 @@ def why(invocation: Invocation, what: str | None, slow: bool, as_json: bool) -> 
 @click.pass_obj
 def turns(invocation: Invocation, lines: int, as_json: bool) -> Exit:
     """List the last turns, with the seconds of each of their steps."""
-    told = _asked(
-        configured(invocation), {"do": "turns", "last": lines}, lambda insight, whose: insight.turns(whose, lines)
-    )
+    config = configured(invocation)
+    told = _asked(config, {"do": "turns", "last": lines}, lambda insight, whose: insight.turns(whose, lines))
     if as_json:
         tell_json(told)
         return Exit.OK
     from appliance.insight.telling import TURN_COLUMNS, turn_rows, usual_rows
 
-    if rows := turn_rows(told):
+    if rows := turn_rows(told, config.zone):
         table([*rows, *usual_rows(told)], TURN_COLUMNS, styles=(FAINT, STRONG))
     else:
         show("there was no turn yet")

@@ -130,7 +130,7 @@ def _whatever_is_wrong(invocation: Invocation) -> "tuple[Config, list[ConfigErro
 @click.option("-n", "--lines", type=click.IntRange(1, MOST), metavar="N", help="The newest N; 100, or all --since.")
 @click.option("--level", type=click.Choice(["debug", "info", "warning", "error"]), default="debug", help="At least.")
 @click.option(
-    "--since", metavar="TIME", help="07:30, 2026-11-21T07:30 (both local time), or as long ago as 90s, 2h, 3d."
+    "--since", metavar="TIME", help="07:30, 2026-11-21T07:30 (the household's zone), or as long ago as 90s, 2h, 3d."
 )
 @click.pass_obj
 def logs(invocation: Invocation, follow: bool, lines: int | None, level: str, since: str | None) -> Exit:
@@ -149,8 +149,9 @@ def logs(invocation: Invocation, follow: bool, lines: int | None, level: str, si
     for error in wrong:
         click.echo(f"nakari: {error}; read as if that were not there", err=True)
 
-    wanted = logs_command.wanted(lines, level, since, follow=follow)
-    for line in logs_command.show(config.log.file, redaction_of(config), wanted):
+    at = None if since is None else logs_command.asked_moment(since, config.zone)
+    wanted = logs_command.wanted(lines, level, at, follow=follow)
+    for line in logs_command.show(config.log.file, redaction_of(config), wanted, config.zone):
         click.echo(line)
     return Exit.OK
 

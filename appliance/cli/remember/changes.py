@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any, Final
 
 from memory.json_value import Json
@@ -23,9 +23,9 @@ LONGEST: Final = 100
 """Characters of a statement, and of a node."""
 
 
-def changes_told(found: Json) -> Json:
-    """Return the lines that tell what `memory.changes` found."""
-    return [*_lines(found)] if isinstance(found, dict) else found
+def changes_told(found: Json, zone: tzinfo) -> Json:
+    """Return the lines that tell what `memory.changes` found, in this zone."""
+    return [*_lines(found, zone)] if isinstance(found, dict) else found
 
 
 def counted(stats: Mapping[str, Json]) -> str:
@@ -34,13 +34,13 @@ def counted(stats: Mapping[str, Json]) -> str:
     return ", ".join(told) or "nothing changed"
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+def _lines(found: Mapping[str, Any], zone: tzinfo) -> Iterator[str]:
     writes = found["writes"]
-    since = datetime.fromisoformat(found["since"]).astimezone()
+    since = datetime.fromisoformat(found["since"]).astimezone(zone)
     times = f"{len(writes)} write{'' if len(writes) == 1 else 's'}"
     yield f"since {since:%Y-%m-%d %H:%M}: {counted(found['totals'])}, in {times}"
     for each in writes:
-        at = datetime.fromisoformat(each["at"]).astimezone()
+        at = datetime.fromisoformat(each["at"]).astimezone(zone)
         yield f"{at:%Y-%m-%d %H:%M}  {each['event_id']}: {counted(each['stats'])}"
         yield f"    {_short(each['statement'] or '(erased)')}"
     for kind in ("nodes", "relationships"):

@@ -1,6 +1,7 @@
 """Commands about the memory: look into it, save it, bring it back, and forget."""
 
 import sys
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
@@ -16,6 +17,7 @@ from appliance.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from datetime import tzinfo
 
     from appliance.admin.graph_admin import GraphAdmin
     from appliance.admin.local import RemoteAdmin
@@ -75,7 +77,7 @@ def memory() -> None:
     "--as-of",
     "moment",
     metavar="TIME",
-    help="As it was then: 07:30, 2026-11-21T07:30 (local time), or as long ago as 3d.",
+    help="As it was then: 07:30, 2026-11-21T07:30 (in the household's zone), or as long ago as 3d.",
 )
 @AS_JSON
 @click.pass_obj
@@ -87,7 +89,7 @@ def query(invocation: Invocation, cypher: str, params: str, moment: str | None, 
     values = _object(params)
     if moment is None:
         return _run(invocation, UseTool(do="tool", name="memory_query", arguments=_call(cypher, values)), as_json)
-    return _run(invocation, Past(until=asked_moment(moment), cypher=cypher, params=values), as_json)
+    return _run(invocation, Past(until=asked_moment(moment, _zone(invocation)), cypher=cypher, params=values), as_json)
 
 
 @memory.command()
@@ -168,8 +170,9 @@ def diff(invocation: Invocation, before: str | None, after: str, moment: str | N
         raise click.UsageError("either a snapshot, or --since")
     if before is not None:
         return _run(invocation, Diff(before=before, after=after), as_json)
-    request = Changes(since=asked_moment(str(moment)))
-    return _kept(invocation, lambda admin, told: admin.act(request, told), as_json, changes_told)
+    zone = _zone(invocation)
+    request = Changes(since=asked_moment(str(moment), zone))
+    return _kept(invocation, lambda admin, told: admin.act(request, told), as_json, partial(changes_told, zone=zone))
 
 
 @memory.command()
@@ -185,7 +188,7 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
     from appliance.api.requests.memory import Replay
     from appliance.logs.show import asked_moment
 
-    until = None if moment is None else asked_moment(moment)
+    until = None if moment is None else asked_moment(moment, _zone(invocation))
     if file is None:
         return _run(invocation, Replay(until=until), as_json)
     path = to_be_made(file)  # in a folder that the service may not write into, perhaps
@@ -202,6 +205,10 @@ def audit(invocation: Invocation, what: str, lines: int, as_json: bool) -> Exit:
     from appliance.api.requests.memory import ReadAudit, VerifyAudit
 
     return _run(invocation, VerifyAudit() if what == "verify" else ReadAudit(last=lines), as_json)
+
+
+def _zone(invocation: Invocation) -> "tzinfo":
+    return configured(invocation, log="ERROR").zone
 
 
 def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bool) -> Exit:

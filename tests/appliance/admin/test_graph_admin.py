@@ -65,7 +65,7 @@ async def test_a_life_of_a_graph_from_outside(tmp_path: Path) -> None:
         changed = await admin.act(Changes(since=then), silent)
         assert isinstance(changed, dict)
         assert changed["totals"] == {"propertiesSet": 1}
-        lines = changes_told(changed)
+        lines = changes_told(changed, UTC)
         assert isinstance(lines, list)
         assert str(lines[0]).endswith("1 property set, in 1 write")
         assert str(lines[1]).endswith(": 1 property set")

@@ -69,6 +69,16 @@ def test_the_log_file_is_shown_in_short_lines(tmp_path: Path) -> None:
     )
 
 
+def test_times_are_read_and_told_in_the_households_zone_not_the_shells(tmp_path: Path) -> None:
+    file = tmp_path / "nakari.log"
+    file.write_text("".join(f"{a_line(f'n{n}', NOW + timedelta(hours=n))}\n" for n in range(4)))
+    configured(tmp_path, file)
+    with (tmp_path / ".config/nakari/nakari.toml").open("a") as settings:
+        settings.write('\n[mind]\ntimezone = "Asia/Shanghai"\n')
+    lines = shown(tmp_path, "--since", "2025-11-21T19:00", PATH=no_journal(tmp_path))
+    assert [line for line in lines if not line.endswith(":")] == ["19:00:00 info    n2", "20:00:00 info    n3"]
+
+
 def test_the_options_choose(tmp_path: Path) -> None:
     levels = ["debug", "info", "warning", "error"]
     lines = [a_line(f"n{n}", NOW + timedelta(hours=n), levels[n % 4]) for n in range(8)]
@@ -177,7 +187,7 @@ def test_odd_entries_of_the_journal_are_lines_too() -> None:
         odd = entry(1.0, "") | {"MESSAGE": message, "PRIORITY": None}
         logged = journal_line(json.dumps(odd).encode())
         assert logged is not None
-        assert " info " in list(in_short([logged], clean(), NOW.date()))[-1]
+        assert " info " in list(in_short([logged], clean(), NOW))[-1]
 
 
 def clean() -> logs.Redaction:
@@ -186,7 +196,7 @@ def clean() -> logs.Redaction:
 
 def test_a_new_day_is_announced() -> None:
     days = [Logged(NOW + timedelta(days=n // 2), "info", {"event": f"n{n}"}) for n in range(4)]
-    lines = list(in_short(days, clean(), NOW.date()))
+    lines = list(in_short(days, clean(), NOW))
     assert [line[-2:] for line in lines if not line.endswith(":")] == ["n0", "n1", "n2", "n3"]
     assert [line for line in lines if line.endswith(":")] == ["Saturday, 2025-11-22:"]
 

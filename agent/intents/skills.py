@@ -64,6 +64,7 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "days_of_month": Skill(almanac.days_of_month),
     "leap_year": Skill(almanac.leap_year),
     "week": Skill(almanac.week),
+    "spell": Skill(talk.spelled),
     "coin": Skill(chance.coin),
     "draw": Skill(chance.number),
     "timer_start": _acting(timers.start, "set_timer"),

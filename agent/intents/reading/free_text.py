@@ -5,6 +5,7 @@ from typing import Final
 
 from agent.intents.intent import Intent, language_of
 from agent.intents.language.house import names_device
+from agent.intents.language.lengths import NUMBER, UNIT
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import anywhere, beginning
 from agent.intents.reading.reminding import tells
@@ -16,6 +17,21 @@ _NO_ITEMS: Final = frozenset(
     | {"time", "luck", "ideas", "patience", "options", "space", "breath", "sorts", "touch"}
 )
 """What is on no list by itself, also where people have run out of it."""
+
+_ADDED: Final = re.compile(r"\badd\b", re.IGNORECASE)
+_NAMES_LIST: Final = re.compile(r"\blists?\b|\bshopping\b|\bgroceries\b", re.IGNORECASE)
+_NO_THING: Final = re.compile(
+    rf"^(?:{NUMBER}|an?)\b(?:[ -]{UNIT}|$)|^\W*(?:{NUMBER}|a hundred)\b.*\band\b|^(?:another|more|me|us|you|him|her)\b|"
+    rf"\b(?:to|from|into|with|by|up|together|more|longer|{UNIT}|timer|alarm|reminder|lights?|event|appointment)\b",
+    re.IGNORECASE,
+)
+"""What is added to no list where none is named: ten minutes, five and six, me to the call."""
+
+_WORD: Final = re.compile(
+    r"(?!(?:it|that|this|them|my|your|his|her|their|our|me|you|with|without)\b)[a-z'-]+(?: [a-z'-]+){0,2}",
+    re.IGNORECASE,
+)
+"""What can be spelled: a word or a name, and not "that"."""
 
 _NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})
 """What no list is called."""
@@ -47,7 +63,9 @@ def is_meant(intent: Intent, said: str) -> bool:
     `said` are the words that were read.
     """
     if intent.name.startswith("list_"):
-        return _is_of_list(intent)
+        return _is_of_list(intent, said)
+    if intent.name == "spell":
+        return _WORD.fullmatch(intent.text("word")) is not None
     topic, fact = intent.text("topic"), intent.text("fact")
     if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):
         return False
@@ -57,14 +75,16 @@ def is_meant(intent: Intent, said: str) -> bool:
     return names_somebody(intent) and names_timer(intent) and not is_told and not _is_of_house(intent, said)
 
 
-def _is_of_list(intent: Intent) -> bool:
+def _is_of_list(intent: Intent, said: str) -> bool:
     """Say whether a reading names a list that can be one, and a thing that can stand there."""
     named, item = intent.text("list"), intent.text("item")
     if _NO_LIST.search(named):
         return False
     match intent.name:
         case "list_add":
-            return item.casefold() not in _NO_ITEMS and not _NO_LIST_TO_ADD_TO.search(named)
+            is_bare = not named and _ADDED.search(said) and not _NAMES_LIST.search(said)
+            is_no_thing = item.casefold() in _NO_ITEMS or _NO_LIST.search(item) or (is_bare and _NO_THING.search(item))
+            return not is_no_thing and not _NO_LIST_TO_ADD_TO.search(named)
         case "list_remove":
             return bool(item)
         case "list_start":

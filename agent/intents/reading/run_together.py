@@ -122,6 +122,18 @@ _ALIKE_ZH: Final = re.compile(
 )
 """Two of a kind, at two hours: 八点提醒我给妈打电话九点给爸打电话; what is not alike may be one."""
 
+_TIME_ZH: Final = rf"(?:{_AFTER_ZH}|{_nameless(_WHEN_ZH)})"
+_TO_DO_ZH: Final = rf"(?!的|{_RING_ZH}|[^，。]{{0,4}}(?:叫|喊|提醒))[^，。]{{1,12}}"
+_EACH_AT_ZH: Final = re.compile(
+    rf"(?:请|帮我|麻烦你?)*(?P<each>{_TIME_ZH}提醒我{_TO_DO_ZH}(?:[，,、；;](?:再|然后|还有)*{_TIME_ZH}"
+    r"(?![^，。]*(?:[有要是到会得]|[开上][会课班场始]|出发|起飞))"
+    rf"{_TO_DO_ZH})+)[。！]?"
+)
+"""Several things to be reminded of, each behind its time: 六点提醒我做饭，七点关火; 七点有客人 is only told."""
+
+_AT_ZH: Final = re.compile(f"(?:再|然后|还有)*(?P<time>{_TIME_ZH})(?:提醒我)?(?P<what>.+)")
+"""One of them."""
+
 _OF_DAY_ZH: Final = re.compile(f"(?P<day>{_DAY_ZH})(?={_PART_ZH}|{_CLOCK_ZH})")
 """The day of an order, which is that of the next one too where no pause parts them: 明天七点叫我晚上十点提醒我吃药."""
 
@@ -180,7 +192,7 @@ def parted(words: str) -> str:
     if len(words) > LONGEST[language]:
         return words
     if language == "zh":
-        return _parted_zh(simplified(words))
+        return _each_at_zh(simplified(words)) or _parted_zh(simplified(words))
     return _alarms(words) or _timers(words) or words
 
 
@@ -256,6 +268,18 @@ def _parted_zh(words: str) -> str:
         is_of_clock = re.match(_WHEN_ZH, each["order"])
         told.append(f"{day if is_of_clock and not own else ''}{each['order']}{words[each.end() : end]}")
     return words[: orders[0].start()] + "，".join(told)
+
+
+def _each_at_zh(words: str) -> str:
+    """Return a wish for each thing that stands behind its time; a day and its part hold for those behind it too."""
+    found = _EACH_AT_ZH.fullmatch(words)
+    if found is None:
+        return ""
+    clauses = [_AT_ZH.match(each) for each in re.split("[，,、；;]", found["each"])]
+    parts = [(each["time"], each["what"]) for each in clauses if each]
+    whens = iter(_whens_zh("，".join(time for time, _ in parts if re.fullmatch(_WHEN_ZH, time))))
+    times = [next(whens) if re.fullmatch(_WHEN_ZH, time) else time for time, _ in parts]
+    return "，".join(f"{time}提醒我{what}" for time, (_, what) in zip(times, parts, strict=True))
 
 
 def _whens_zh(words: str) -> list[str]:

@@ -78,6 +78,23 @@ _AFTER: Final = re.compile(
     rf"(?P<again> in)? (?P<number>{NUMBER})(?P<unit>(?: {UNIT})?)(?=$|,| and| then)", re.IGNORECASE
 )
 
+_KIND: Final = "timer|alarm|reminder|countdown"
+_ONE_OF: Final = rf"(?:(?:the|my|our) )?(?:(?!and\b|all\b|every\b)[\w'-]+ ){{0,4}}?(?:{_KIND})"
+_CANCELS: Final = re.compile(
+    r"(?P<cancel>.*\b(?:cancel|stop|delete|remove|turn off|switch off|end|dismiss|get rid of|kill|scrap)) (?:both )?"
+    rf"(?:(?P<each>{_ONE_OF}(?:(?:,? and|,) {_ONE_OF})+)|"
+    rf"(?P<one>(?:the|my|our) [\w'-]+) and (?:the |my |our )?(?P<two>[\w'-]+) (?P<kind>{_KIND})s)(?: please)?[.!]?",
+    re.IGNORECASE,
+)
+_NAME_ZH: Final = "[^，。和跟把都全除]{1,8}?"
+_KIND_ZH: Final = "计时器|定时器|倒计时|闹钟|闹铃|提醒"
+_CANCEL_ZH: Final = "取消|关掉|停掉|删掉|删除|关闭"
+_CANCELS_ZH: Final = re.compile(
+    rf"(?:请|帮我|给我)*(?:把|将|(?P<cancel>{_CANCEL_ZH}))(?P<one>{_NAME_ZH})[和跟](?P<two>(?:{_NAME_ZH})?)(?P<of>的?(?:{_KIND_ZH}))"
+    rf"(?(cancel)|[都全]*(?:{_CANCEL_ZH}|关|停|删))(?:了|掉|吧|一下)*[。！]?"
+)
+"""Two or more cancelled by one word: cancel the timer and the alarm; 取消煮面和米饭的计时器."""
+
 _LENGTH_ZH: Final = rf"(?:{NUMBER_ZH}{UNIT_ZH}|半个?(?:小时|钟头)|[一三]刻钟)"
 _AFTERS_ZH: Final = re.compile(
     rf"(?:请|帮我|麻烦你?)*(?P<whens>{_LENGTH_ZH}(?:[以之]?后)?"
@@ -100,7 +117,9 @@ def each_alone(words: str) -> str:
     In English the first alone, on which the others go on: set two timers, ten minutes for pasta and twelve for rice.
     """
     language = language_of(words)
-    of_language = (_two_times_zh, _afters_zh) if language == "zh" else (_twice, _lengths, _afters, _things)
+    of_language = (
+        (_two_times_zh, _afters_zh, _cancels_zh) if language == "zh" else (_twice, _lengths, _afters, _things, _cancels)
+    )
     return next(filter(None, (read(words) for read in of_language)), "") or _all_at_once(words, language) or words
 
 
@@ -130,6 +149,23 @@ def _things(words: str) -> str:
     if found and done != words:  # else the second is an order of its own
         each = [re.sub(rf"^(to .+) (at {_CLOCK})$", r"\2 \1", one, flags=re.IGNORECASE) for one in each]
     return f"{found['opening']} {' and '.join(each)}" if found else ""
+
+
+def _cancels(words: str) -> str:
+    found = _CANCELS.fullmatch(words)
+    if found is None:
+        return ""
+    pair = [f"{each} {found['kind']}" for each in (found["one"], f"the {found['two']}")] if found["kind"] else []
+    each = pair or re.split(r",? and |, ", found["each"])
+    return " and ".join(f"{found['cancel']} {one}" for one in each)
+
+
+def _cancels_zh(words: str) -> str:
+    found = _CANCELS_ZH.fullmatch(words)
+    if found is None:
+        return ""
+    is_kind = re.search(f"(?:{_KIND_ZH})$", found["one"])
+    return f"取消{found['one']}{'' if is_kind else found['of']}，取消{found['two']}{found['of']}"
 
 
 def _afters(words: str) -> str:

@@ -17,6 +17,7 @@ from agent.intents.reading.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import start as start_list
+from agent.intents.subjects.rings.all_at_once import kinds_in
 from agent.intents.subjects.sums.answer import answer_sum
 
 MOST_JOINTS: Final = 3
@@ -72,7 +73,7 @@ _SOUGHT: Final = frozenset({"recall", "unknown"})
 _NOT_OURS: Final = frozenset({"unknown", "outside"})
 """What an order is taken for that the house may know; it is told where nobody does, and ends no wish before it."""
 
-_FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest"})
+_FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest", "name"})
 """Slots of free text."""
 
 _TOOLS: Final[Mapping[str, str]] = {"timer_start": "set_timer", "alarm": "set_alarm", "timer_cancel": "cancel_timer"}
@@ -184,9 +185,9 @@ def _with_and(after: DialogState, words: str, understand: Understand) -> str:
 def _on_its_day(left: str, first: Intent, right: str, understand: Understand) -> str:
     """Return the words of a wish with the day that is said behind the next one: at seven and half past seven tomorrow.
 
-    It is meant for both where the next one is no wish alone.
+    It is meant for both where the next one is no wish alone, and the first no series with days of its own.
     """
-    if first.name != "alarm" or names_day(first) or understand(right).name in _WISHES:
+    if first.name != "alarm" or names_day(first) or first.text("repeat") or understand(right).name in _WISHES:
         return left
     words = right.split()
     for number in range(1, min(LONGEST_DAY, len(words) - 1) + 1):
@@ -248,7 +249,8 @@ def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str)
     """Say whether a sentence that could be two wishes is rather one."""
     if whole.name == _SUM or whole.name in chance.INTENTS:
         return True  # two and a half times four; roll a die, who does the dishes
-    if first == second or (first.name == second.name and first.name in _ALIKE and _values(first) == _values(second)):
+    is_same = first == second and kinds_in(left) == kinds_in(right)  # the timer, and the alarm
+    if is_same or (first.name == second.name and first.name in _ALIKE and _values(first) == _values(second)):
         return True  # said twice
     is_plain = second.name in TIMED or second.text("list") or is_question(without_fillers(right, language_of(right)))
     if first.name in TIMED and _ends_in_text(first, left) and not is_plain:

@@ -34,6 +34,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "tails": ("Tails.", "反面。"),
     "drawn": ("{number}.", "{number}。"),
     "no_clock": ("I do not know what time it is.", "我不知道现在几点。"),
+    "spelled": ("{word}: {letters}.", "{word}：{letters}。"),
     # rooms
     "said_there": ("All right, I said it.", "好的，已经说了。"),
     "no_such_room": (

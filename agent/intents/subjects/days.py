@@ -41,9 +41,10 @@ _IN_PERIOD: Final[Mapping[str, Callable[[int], int]]] = {
     "morning": lambda hour: hour % 12,
     "noon": lambda hour: hour if hour > 10 else hour + 12,
     "evening": lambda hour: hour % 12 + 12,
-    "night": lambda hour: 24 if hour == 12 else hour if hour < 6 else hour + 12,
+    "night": lambda hour: 24 if hour == 12 else hour if hour < 4 else hour + 12,
+    "late": lambda hour: 24 if hour == 12 else hour if hour < 6 else hour + 12,
 }
-"""Which hour of the day one of the clock, 1 to 12, is in a part of the day."""
+"""Which hour of the day one of the clock, 1 to 12, is in a part of the day: five tonight, but five late at night."""
 
 
 def names_day(intent: Intent) -> bool:
@@ -170,7 +171,9 @@ def _hours(intent: Intent) -> list[int]:
     if "exact_hour" in intent.slots or hour > 12 or hour == 0:
         return [hour]
     if in_period := _IN_PERIOD.get(intent.text("period")):
-        return [in_period(hour)]
+        early = in_period(hour)
+        is_tonight = intent.text("period") == "night" and intent.slots.get("day") == 0 and early < hour + 12
+        return [early, early + 24] if is_tonight and early < 12 else [early]  # 今晚一点 is of the night that begins
     if intent.number("wakes"):
         return [hour]
     if (names_day(intent) or intent.text("repeat")) and intent.slots.get("day") != 0:

@@ -61,6 +61,13 @@ def abilities(state: DialogState, _: Intent) -> str:
     return phrase("help", state.language, abilities=phrase("abilities", state.language))
 
 
+def spelled(state: DialogState, intent: Intent) -> str:
+    """Say the letters of a word, as they were written by whoever heard it."""
+    word = intent.text("word")
+    letters = [", ".join(each.upper()) for each in word.split()]
+    return phrase("spelled", state.language, word=word, letters="; ".join(letters))
+
+
 def saying(name: str) -> Answer:
     """Return the answer that says a phrase."""
     return lambda state, _: phrase(name, state.language)

@@ -56,6 +56,8 @@ def test_who_only_tells_of_a_fall_cries_for_none(words: str) -> None:
         ("one metre sixty in inches", "That is about 62.99 inches."),
         ("华氏三百五十度是多少摄氏度", "大约是177摄氏度。"),
         ("三百克的四分之三是多少", "等于225。"),
+        ("一杯是多少毫升", "大约是237毫升。"),
+        ("两茶匙是多少毫升", "大约是9.86毫升。"),
     ],
 )
 def test_a_sum_of_measures_is_reckoned(words: str, answer: str) -> None:
@@ -65,3 +67,30 @@ def test_a_sum_of_measures_is_reckoned(words: str, answer: str) -> None:
 @pytest.mark.parametrize("words", ["一到六随便选一个数", "从1到100之间随机选个数字"])
 def test_a_number_is_drawn_behind_its_range(words: str) -> None:
     assert UNDERSTAND(words).name == "draw"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("how do you spell rhythm", "Rhythm: R, H, Y, T, H, M."),
+        ("spell Anna Lee", "Anna Lee: A, N, N, A; L, E, E."),
+    ],
+)
+async def test_letters_need_no_model(talk: Talk, words: str, said: str) -> None:
+    talk.hear(words)
+    assert await talk.says() == said
+
+
+@pytest.mark.parametrize("words", ["spell it", "how do you spell your name"])
+def test_what_is_no_word_is_not_spelled(words: str) -> None:
+    assert UNDERSTAND(words).name != "spell"
+
+
+def test_what_is_only_added_goes_on_the_list() -> None:
+    found = UNDERSTAND("add quinoa tahini and sriracha")
+    assert (found.name, found.text("item")) == ("list_add", "quinoa tahini and sriracha")
+
+
+@pytest.mark.parametrize("words", ["add five and six", "add me to the call", "add salt to the soup", "add ten minutes"])
+def test_what_is_added_to_something_else_is_on_no_list(words: str) -> None:
+    assert UNDERSTAND(words).name != "list_add"

@@ -7,7 +7,7 @@ from typing import Final
 from agent.intents.intent import Intent
 from agent.intents.subjects.days import names_day
 
-_USUAL: Final = {"": 9, "morning": 9, "noon": 12, "afternoon": 15, "evening": 18, "night": 20}
+_USUAL: Final = {"": 9, "morning": 9, "noon": 12, "afternoon": 15, "evening": 18, "night": 20, "late": 20}
 """The hour at which somebody is reminded of a day, or of a part of it, where none was said."""
 
 _NAMED: Final = {

@@ -58,8 +58,8 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     """Cancel the timer that is meant; of what comes again on several days, where one names it, only that of the day."""
     listed, now = state.result("list_timers"), state.now
     is_named = bool(intent.slots.keys() - _SAID_BESIDE)
-    if not is_named and kinds_in(state.words) == {"timer"} and state.has("list_timers"):
-        return _counting(state, intent)
+    if not is_named and (kind := kinds_in(state.words)) in ({"timer"}, {"alarm"}) and state.has("list_timers"):
+        return _of_kind(state, intent, *kind)
     if now is None or listed is None or listed.has_failed or listed.is_uncertain or not _names_day(intent):
         return timers.cancel(state, intent)
     there = timers_in(listed)
@@ -76,8 +76,10 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     return _left_out(state, [only], day) if only and is_left_out else timers.cancel(state, intent)
 
 
-def _counting(state: DialogState, intent: Intent) -> list[Action] | str:
+def _of_kind(state: DialogState, intent: Intent, kind: str) -> list[Action] | str:
     """Cancel a timer that was not named, of those that count down: an alarm is none; where no other is set it is told.
+
+    One who says alarm means what wakes, and a timer where nothing else is set.
 
     The list is looked at first, which the tool alone would take the next of, whatever that is.
     """
@@ -85,10 +87,11 @@ def _counting(state: DialogState, intent: Intent) -> list[Action] | str:
     if listed is None:
         return [state.action("list_timers")]
     there = [] if listed.has_failed or listed.is_uncertain else timers_in(listed)
-    counting = [each for each in there if each.get("kind") != "alarm"]
-    if there and not counting:
+    waking = [each for each in there if _wakes(each)] or there
+    fitting = [each for each in there if each.get("kind") != "alarm"] if kind == "timer" else waking
+    if there and not fitting:
         return f"{phrase('timer_not_that', state.language)} {timers.all_of_them(state)}"
-    timer = meant(state, counting, intent)
+    timer = meant(state, fitting, intent)
     return timers.cancel(state, intent if timer is None else Intent(intent.name, {"id": str(timer["id"])}))
 
 

@@ -32,7 +32,9 @@ NAMING: Final = frozenset({"timer_change", "timer_status", "timer_cancel"})
 EMPTY: Final = frozenset(("the", "a", "an", "my", "i", "our", "one", "timer", "alarm", "remind", "thing", "for"))
 """Stems in what somebody calls a timer that tell nothing."""
 
-_PERIODS: Final = {"morning": (0, 12), "noon": (11, 14), "evening": (12, 19), "night": (18, 24)}
+_PERIODS: Final = {"morning": (0, 12), "noon": (11, 14), "evening": (12, 19)} | dict.fromkeys(
+    ("night", "late"), (18, 24)
+)
 """Hours between which a part of the day lies."""
 
 _BY_TIME: Final = frozenset(("weekday", "on_day", "at_hour", "at_period"))

@@ -39,7 +39,15 @@ _UNITS: Final = {
         "英寸": "inch",
     },
     **{"公斤": "kg", "千克": "kg", "克": "g", "斤": "jin", "磅": "pound", "盎司": "ounce", "升": "liter"},
-    **{"毫升": "ml", "加仑": "gallon", "摄氏度": "degC", "华氏度": "degF", "摄氏": "degC", "华氏": "degF"},
+    **{
+        "杯": "cup",
+        "汤匙": "tablespoon",
+        "大勺": "tablespoon",
+        "汤勺": "tablespoon",
+        "茶匙": "teaspoon",
+        "小勺": "teaspoon",
+    },
+    **{"mls": "ml", "毫升": "ml", "加仑": "gallon", "摄氏度": "degC", "华氏度": "degF", "摄氏": "degC", "华氏": "degF"},
     **{"钟头": "hour", "尺": "chi", "寸": "cun", "亩": "mu", "平方米": "m**2", "平米": "m**2", "公顷": "hectare"},
     **{
         "平方公里": "km**2",

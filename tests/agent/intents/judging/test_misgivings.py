@@ -413,3 +413,47 @@ async def test_the_alarm_of_a_day_is_moved_and_none_is_added(kitchen: Kitchen) -
 @pytest.mark.parametrize("words", ["每周二晚上提醒我倒垃圾", "每个月初提醒我交房租水电"])
 async def test_what_comes_again_is_not_offered_for_once(kitchen: Kitchen, words: str) -> None:
     assert "对吗" not in await kitchen.hear(words)
+
+
+SET = ("set a pasta timer for ten minutes", "set a rice timer for twenty minutes", "wake me every day at seven")
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        ("cancel the timer and the alarm", ["pasta"]),
+        ("turn off the alarm and the timer", ["pasta"]),
+        ("stop the pasta timer and the rice timer", ["DAILY"]),
+        ("cancel the pasta and rice timers", ["DAILY"]),
+        ("把计时器和闹钟都取消", ["pasta"]),
+        ("取消pasta和rice的计时器", ["DAILY"]),
+    ],
+)
+async def test_several_are_cancelled_by_one_word(kitchen: Kitchen, words: str, left: list[str]) -> None:
+    for each in SET:
+        await kitchen.hear(each)
+    await kitchen.hear(words)
+    rings = await kitchen.rings()
+    assert len(rings) == len(left)
+    assert all(name in ring for name, ring in zip(left, rings, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("words", "set_"),
+    [
+        ("wake me on weekdays at six and at seven on Saturday", [f"2026-11-23 06:00 {WEEKDAYS}", "2026-11-28 07:00"]),
+        ("六点提醒我做饭，七点关火", ["2026-11-21 18:00 做饭", "2026-11-21 19:00 关火"]),
+        ("明天早上六点提醒我做饭，七点关火", ["2026-11-22 06:00 做饭", "2026-11-22 07:00 关火"]),
+        ("十分钟后提醒我关火，二十分钟后下饺子", ["2026-11-21 11:10 关火", "2026-11-21 11:20 下饺子"]),
+        ("六点提醒我出门，七点有客人来", ["2026-11-21 18:00 出门，七点有客人来"]),
+        ("remind me at five tonight to call mum", ["2026-11-21 17:00 call mum"]),
+        ("tonight at five remind me to call mum", ["2026-11-21 17:00 call mum"]),
+        ("今晚五点提醒我打电话", ["2026-11-21 17:00 打电话"]),
+        ("今晚一点提醒我看烤箱", ["2026-11-22 01:00 看烤箱"]),
+        ("set an alarm for five at night", ["2026-11-22 05:00"]),
+        ("半夜四点叫我", ["2026-11-22 04:00"]),
+    ],
+)
+async def test_each_rings_at_its_own_time(kitchen: Kitchen, words: str, set_: list[str]) -> None:
+    await kitchen.hear(words)
+    assert await kitchen.rings() == set_

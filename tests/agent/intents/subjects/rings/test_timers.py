@@ -286,7 +286,7 @@ async def test_what_repeats_is_set_by_its_rule(talk: Talk, words: str, call: dic
     ("words", "which", "result", "said"),
     [
         (
-            "Cancel the alarm.",
+            "Cancel the reminder.",
             "",
             {"cancelled": a_timer("", "3 minutes"), "still_set": 0},
             "All right, it is cancelled.",
@@ -303,10 +303,10 @@ async def test_what_repeats_is_set_by_its_rule(talk: Talk, words: str, call: dic
             {"cancelled": a_timer("5 minutes", "3 minutes"), "still_set": 0},
             "All right, I cancelled your five-minute timer.",
         ),
-        ("取消闹钟", "", {"cancelled": a_timer("", "3 minutes"), "still_set": 0}, "好的，已经取消了。"),
-        ("Cancel the alarm.", "", "error: no timer is set", "No timer is set."),
-        ("取消闹钟", "", "error: no timer is set", "现在没有计时器。"),
-        ("Cancel the alarm.", "", "not what it used to be", "All right, it is cancelled."),
+        ("取消提醒", "", {"cancelled": a_timer("", "3 minutes"), "still_set": 0}, "好的，已经取消了。"),
+        ("Cancel the reminder.", "", "error: no timer is set", "No timer is set."),
+        ("取消提醒", "", "error: no timer is set", "现在没有计时器。"),
+        ("Cancel the reminder.", "", "not what it used to be", "All right, it is cancelled."),
     ],
 )
 async def test_a_timer_is_cancelled_by_its_name_or_length_or_as_the_next(
@@ -328,6 +328,14 @@ async def test_an_alarm_is_no_timer_that_counts_down(talk: Talk, words: str, sai
     talk.hear(words)
     assert await talk.calls([MORNING_ALARM]) == [("list_timers", {})]
     assert (await talk.says()).startswith(said)
+
+
+@pytest.mark.parametrize("words", ["Cancel the alarm.", "取消闹钟"])
+async def test_the_alarm_is_the_one_that_wakes(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert await talk.calls([FIVE, MORNING_ALARM]) == [("list_timers", {})]
+    assert await talk.calls({"cancelled": MORNING_ALARM, "still_set": 1}) == [("cancel_timer", {"which": "t7"})]
+    assert await talk.says() in {"All right, it is cancelled.", "好的，已经取消了。"}
 
 
 @pytest.mark.parametrize("words", ["Cancel the timer.", "取消计时器"])

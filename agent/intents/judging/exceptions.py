@@ -66,6 +66,11 @@ _TAKES_OFF: Final[dict[Language, re.Pattern[str]]] = {
 }
 """What takes all off a list, besides an exception."""
 
+_OF_ALL: Final = re.compile(
+    r"\b(?:all|every\w*|both|rest|others?|lot|timers|alarms|reminders)\b|[全都每]|所有|其|别的|剩", re.IGNORECASE
+)
+"""What names no one thing."""
+
 _CALLED_ZH: Final = re.compile("(?:那个|这个|那条)?的?(?:计时器|定时器|闹钟|提醒|倒计时)?$")
 _CALLED: Final = re.compile(
     r"^(?:(?:the|my|our|for|keep|leave|not) )+|(?: (?:timer|alarm|reminder|one)s?)?(?: (?:alone|on|running|on it))?$",
@@ -82,6 +87,8 @@ def all_but(state: DialogState, understand: Understand) -> Intent | None:
         return None
     listed = _TAKES_OFF[language].match(found.wish)
     meant = understand(found.wish)
+    if meant.name == "timer_cancel" and (label := meant.text("label")) and _OF_ALL.search(label) is None:
+        return Intent(meant.name, {"label": label})  # that one alone, and what stays is only named beside it
     of_timers = any("timer" in each.tool or "alarm" in each.tool for turn in state.last_said() for each in turn.results)
     before = [reply for turn in state.last_said() for reply in turn.replies]
     rings = anywhere(language, "ringing").search(words) is not None

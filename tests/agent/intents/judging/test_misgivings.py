@@ -427,6 +427,7 @@ SET = ("set a pasta timer for ten minutes", "set a rice timer for twenty minutes
         ("cancel the pasta and rice timers", ["DAILY"]),
         ("把计时器和闹钟都取消", ["pasta"]),
         ("取消pasta和rice的计时器", ["DAILY"]),
+        ("把pasta的计时器关了，rice那个留着", ["rice", "DAILY"]),
     ],
 )
 async def test_several_are_cancelled_by_one_word(kitchen: Kitchen, words: str, left: list[str]) -> None:

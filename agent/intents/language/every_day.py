@@ -8,6 +8,8 @@ from agent.intents.intent import Language
 _NAMES: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _DAYS: Final = rf"(?:on )?(?:the |at )?(?:weekends?\b|{_WEEKDAY}\b(?:(?:,? and|,? or|,) (?:on )?{_WEEKDAY}\b)*)"
+_MOST_NAMED: Final = 4
+"""Days that the sentence files read one by one."""
 _BUT: Final = "(?:except|excluding|but not|just not|apart from|other than|aside from|not|bar|but)(?: for)?"
 _LEFT_OUT: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
     "en": (re.compile(rf",?\s*\b{_BUT} (?P<days>{_DAYS})(?: off)?", re.IGNORECASE),),
@@ -73,7 +75,9 @@ def _in_words(days: list[int], left_out: set[int], language: Language) -> str:
     first = next((day for day in days if (day - 1) % 7 not in days), None)
     row = [(first + step) % 7 for step in range(len(days))] if first is not None else []
     if not row or sorted(row) != days or len(row) < 2:
-        return ""
+        names = [f"周{'一二三四五六日'[day]}" if language == "zh" else _NAMES[day] for day in days]
+        each = f"每{'和'.join(names)}" if language == "zh" else f"every {' and '.join(names)}"
+        return each if 1 < len(names) <= _MOST_NAMED else ""
     if language == "zh":
         return f"每周{'一二三四五六日'[row[0]]}到周{'一二三四五六日'[row[-1]]}"
     return f"from {_NAMES[row[0]]} to {_NAMES[row[-1]]}"

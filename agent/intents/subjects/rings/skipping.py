@@ -77,7 +77,7 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
 
 
 def _of_kind(state: DialogState, intent: Intent, kind: str) -> list[Action] | str:
-    """Cancel a timer that was not named, of those that count down: an alarm is none; where no other is set it is told.
+    """Cancel what was only called a timer or an alarm; where an alarm is all that is set, no timer is, and it is told.
 
     One who says alarm means what wakes, and a timer where nothing else is set.
 
@@ -86,9 +86,11 @@ def _of_kind(state: DialogState, intent: Intent, kind: str) -> list[Action] | st
     listed = state.result("list_timers")
     if listed is None:
         return [state.action("list_timers")]
-    there = [] if listed.has_failed or listed.is_uncertain else timers_in(listed)
-    waking = [each for each in there if _wakes(each)] or there
-    fitting = [each for each in there if each.get("kind") != "alarm"] if kind == "timer" else waking
+    there = [] if listed.has_failed or listed.is_uncertain else [*timers_in(listed)]
+    if kind == "timer":
+        fitting = [each for each in there if each.get("kind") != "alarm"]
+    else:
+        fitting = [each for each in there if _wakes(each)] or there
     if there and not fitting:
         return f"{phrase('timer_not_that', state.language)} {timers.all_of_them(state)}"
     timer = meant(state, fitting, intent)

@@ -22,19 +22,32 @@ def cpu_seconds(pid: int) -> float:
 
 def resident_megabytes(pid: int) -> float:
     """Return the memory of a process that is in RAM now, shared pages included, in 10^6 bytes."""
-    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return int(status["VmRSS"].split()[0]) * 1024 / 1e6
+    return int(_status(pid)["VmRSS"].split()[0]) * 1024 / 1e6
+
+
+def children_megabytes(pid: int) -> float:
+    """Return what the living processes that it started have in RAM now, as `resident_megabytes` does."""
+    megabytes = 0.0
+    for child in children_of(pid):
+        with suppress(OSError, KeyError):  # it has ended meanwhile, or is just ending: it has no memory of its own
+            megabytes += resident_megabytes(child)
+    return megabytes
 
 
 def children_of(pid: int) -> list[int]:
     """Return the processes that it started and that still live; its threads' own lists may leave one out."""
     found = []
-    for status in Path("/proc").glob("[0-9]*/status"):
+    for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # ended meanwhile
-            told = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            told = _status(int(process.name))
             if told["PPid"].strip() == str(pid) and not told["State"].strip().startswith("Z"):
                 found.append(int(told["Pid"]))
     return found
+
+
+def _status(pid: int) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return dict(line.split(":", 1) for line in lines)
 
 
 @contextmanager

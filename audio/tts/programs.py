@@ -55,11 +55,23 @@ class VoiceProgram(Struct, frozen=True):
     async def start(self) -> Process:
         """Start the program, which then waits for its text. Raises `VoiceUnavailable` when it cannot be."""
         try:
+            async with asyncio.TaskGroup() as group:  # asyncio's own start, cancelled twice, leaves a program behind
+                starting = group.create_task(self._start())
+        except asyncio.CancelledError:
+            if not starting.cancelled() and isinstance(started := starting.result(), Process):
+                await end_of(started)
+            raise
+        if isinstance(started := starting.result(), OSError):
+            raise VoiceUnavailable(f"{self.arguments[0]} cannot be started ({started.strerror}): {self.fix}")
+        return started
+
+    async def _start(self) -> Process | OSError:
+        try:
             return await asyncio.create_subprocess_exec(
                 *self.arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
             )
-        except OSError as error:
-            raise VoiceUnavailable(f"{self.arguments[0]} cannot be started ({error.strerror}): {self.fix}") from error
+        except OSError as error:  # told by return: a group would wrap it
+            return error
 
     async def _read(self, process: Process) -> bytes:
         assert process.stdout is not None

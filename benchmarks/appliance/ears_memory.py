@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from benchmarks.figure import Figure, Series, run
-from benchmarks.processes import children_of, resident_megabytes
+from benchmarks.processes import children_megabytes, resident_megabytes
 from benchmarks.sound import quiet_room, write_wav
 from tests.engine_servers import nats_program, nats_server
 from tests.service.process import Household
@@ -56,7 +56,7 @@ def _started(home: Household, room: Path, settling: float) -> tuple[float, float
             running.until("graph_store_started")
         time.sleep(settling)
         pid = running.process.pid
-        return resident_megabytes(pid), seconds, sum(map(resident_megabytes, children_of(pid)))
+        return resident_megabytes(pid), seconds, children_megabytes(pid)
 
 
 if __name__ == "__main__":

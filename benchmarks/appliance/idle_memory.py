@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.figure import Figure, Series, run, short
 from benchmarks.models import SILERO
-from benchmarks.processes import children_of, line_of, module, resident_megabytes, speaking
+from benchmarks.processes import children_megabytes, line_of, module, resident_megabytes, speaking
 from benchmarks.sound import quiet_room, write_wav
 from tests.service.process import HOUSEHOLD, Household
 
@@ -51,7 +51,7 @@ def _appliance(folder: Path, room: Path, settling: float) -> tuple[float, float]
             running.until(ready)
         time.sleep(settling)
         pid = running.process.pid
-        return resident_megabytes(pid), sum(map(resident_megabytes, children_of(pid)))
+        return resident_megabytes(pid), children_megabytes(pid)
 
 
 def _named(parts: Mapping[str, float]) -> str:

@@ -9,6 +9,7 @@ import pytest
 from benchmarks.__main__ import NAMES, main, module_of
 from benchmarks.figure import Figure, Series, milliseconds, run, short
 from benchmarks.processes import (
+    children_megabytes,
     children_of,
     cpu_seconds,
     line_of,
@@ -174,7 +175,7 @@ def test_a_process_s_memory_time_and_children_are_the_kernel_s() -> None:
     with speaking([sys.executable, "-c", program]) as process:
         child = int(line_of(process))
         assert children_of(process.pid) == [child]
-        assert resident_megabytes(process.pid) > 50
+        assert resident_megabytes(process.pid) > 50 > children_megabytes(process.pid) > 0
         assert 0.01 < cpu_seconds(process.pid) < 30
     assert process.returncode is not None
 

@@ -1,6 +1,7 @@
 """Voices that are programs: the real espeak-ng and flite, and programs that misbehave."""
 
 import asyncio
+import gc
 import os
 import signal
 import struct
@@ -104,6 +105,25 @@ async def test_giving_up_a_sentence_kills_its_program() -> None:
 
     await anext(pieces)
     await pieces.aclose()  # waits for the program's end, which sleep alone would bring in ten minutes
+
+
+@pytest.mark.parametrize("steps", range(1, 8))
+@pytest.mark.parametrize("until_second", range(4))
+def test_a_start_that_is_given_up_twice_leaves_no_program(steps: int, until_second: int) -> None:
+    """One that is not waited for when its loop ends is a warning of asyncio's, which fails a test."""
+
+    async def give_up_twice() -> None:
+        async with asyncio.TaskGroup() as group:
+            starting = group.create_task(VoiceProgram(["sleep", "3701"], fix="").start())
+            for number in (steps, until_second):
+                for _ in range(number):
+                    await asyncio.sleep(0)
+                starting.cancel()
+        assert starting.cancelled()
+
+    asyncio.run(give_up_twice())
+    gc.collect()
+    assert children("sleep") == []
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,8 @@ class Mailbox:
 
     Loss: none; what a method did outlives a kill and a cut of the power when it returns. `take`, `charge` and
     `complete` outlive a cut of the power only from the next commit on that waits for the disk: until then nothing has
-    acted on what they did. One event in hand is a constraint of the database. Blocking: only `take` waits for mail.
+    acted on what they did. So an event may be taken in hand while `enqueue` waits for the disk yet. One event in hand
+    is a constraint of the database. Blocking: only `take` waits for mail.
 
     With `in_transaction`, a step is committed together with what that writer writes: the journal's entries of it.
 
@@ -96,14 +97,16 @@ class Mailbox:
 
         What it goes on with (`metadata["continues"]`) is withdrawn as superseded if nobody has taken it in hand yet.
         Raises ValueError for a naive time, TypeError for what is no Event or has metadata JSON cannot hold,
-        `TooManyEvents` for one event of its own making too many.
+        `TooManyEvents` for one event of its own making too many, `StateUnusable` as every method; where that is a disk
+        that fails while it writes, the event may be handled all the same.
         """
         require_event(event)
         with self._changing():
-            added = await self._database.write(lambda c: self._put(c, event))
+            added = await self._database.write(lambda c: self._put(c, event), durable=False)
         if added:
             for arrived in self._arrival_observers:
                 arrived(event)
+        await self._database.flush()
         return added
 
     async def take(self) -> Lease:

@@ -78,13 +78,18 @@ class Database(Kept[Change, object, object]):
         self._patience = patience
         self._since: float | None = None
         """Since when the thread is at the disk, in seconds of a clock that nobody sets; None while it is not."""
+        self._sync_since: float | None = None
+        """The same of what only waits for the disk."""
         self._migrations = migrations
         self._jobs: deque[_Job] = deque()
         self._room = asyncio.Semaphore(MAX_WAITING)
         self._thread: ThreadPoolExecutor | None = None
+        self._syncing: ThreadPoolExecutor | None = None
+        """What waits for the disk where nothing else is to wait with it."""
         self._connection: sqlite3.Connection | None = None
         self._log = -1  # the descriptor of the write-ahead log
-        self._is_sync_due = False
+        self._sync_due: asyncio.TimerHandle | None = None
+        """Brings to the disk what need not last."""
         self._held = ExitStack()
 
     @property
@@ -110,7 +115,7 @@ class Database(Kept[Change, object, object]):
             thread.submit(self._close)
             thread.shutdown(wait=False)
             raise
-        self._thread = thread
+        self._thread, self._syncing = thread, ThreadPoolExecutor(max_workers=1, thread_name_prefix="database: disk")
 
     async def write(self, change: Callable[[sqlite3.Connection], T], *, durable: bool = True) -> T:
         """Run `change` in a transaction and commit it; the value is returned once it is durable.
@@ -119,10 +124,27 @@ class Database(Kept[Change, object, object]):
         outside this file before that. Raises `StateUnusable` (disk full, file damaged), else what `change` raises.
         """
         value = await self._ask(change, changes=True, durable=durable)
-        if not (durable or self._is_sync_due):
-            self._is_sync_due = True
-            asyncio.get_running_loop().call_later(SYNC_AFTER, self._sync_soon)
+        if not durable and self._sync_due is None:
+            self._sync_due = asyncio.get_running_loop().call_later(SYNC_AFTER, self._sync_soon)
         return value
+
+    async def flush(self) -> None:
+        """Return when all that was committed before is on the disk; reads and writes go on meanwhile.
+
+        Raises `StateUnusable` when the disk fails or does not answer: what was committed may be lost with the power.
+        """
+        if self._syncing is None:
+            raise StateUnusable(f"the state database {self.path} is not open")
+        if self._sync_due is not None:  # this one does it
+            self._sync_due.cancel()
+            self._sync_due = None
+        synced = asyncio.get_running_loop().run_in_executor(self._syncing, self._sync)
+        if not await self._answered(synced):
+            raise self._silent(may_come=True)
+        try:
+            synced.result()
+        except OSError as error:
+            raise folder_unusable(self.path.parent, error) from error
 
     async def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
         """Run `look`, which cannot change anything, after all writes asked for before it.
@@ -142,19 +164,25 @@ class Database(Kept[Change, object, object]):
     async def close(self) -> None:
         """Finish what was asked for, close the file and let go of the lock; safe to call twice."""
         thread, self._thread = self._thread, None
-        self._is_sync_due = False
+        syncing, self._syncing = self._syncing, None
         if thread is not None:
-            await asyncio.get_running_loop().run_in_executor(thread, self._close)
+            await asyncio.get_running_loop().run_in_executor(thread, self._close, syncing)
             thread.shutdown()
 
     def _sync_soon(self) -> None:
-        self._is_sync_due = False
-        if self._thread is not None:
-            self._thread.submit(self._sync)
+        self._sync_due = None
+        if self._syncing is not None:
+            self._syncing.submit(self._sync)  # where it fails, the next durable write will say so
 
     def _sync(self) -> None:
-        with self._timed(True), suppress(OSError):  # the next durable write will say so
-            os.fdatasync(self._log)
+        self._sync_since = monotonic()
+        try:
+            self._fdatasync()
+        finally:
+            self._sync_since = None
+
+    def _fdatasync(self) -> None:
+        os.fdatasync(self._log)
 
     async def _ask(self, work: Callable[[sqlite3.Connection], T], *, changes: bool, durable: bool) -> T:
         values: list[T] = []
@@ -173,15 +201,21 @@ class Database(Kept[Change, object, object]):
     async def _served(self, job: _Job, served: asyncio.Future[None]) -> None:
         """Wait until a job is done, for as long as the disk does anything. Raises `DiskSilent`."""
         try:
-            while not served.done():
-                if self.is_silent:
-                    job.abandoned = True
-                    raise self._silent(may_come=job.changes and job.has_begun)
-                await asyncio.wait((served,), timeout=self._left)
+            if not await self._answered(served):
+                job.abandoned = True
+                raise self._silent(may_come=job.changes and job.has_begun)
         finally:
             job.abandoned = True
             served.cancel()
         served.result()
+
+    async def _answered(self, asked: asyncio.Future[None]) -> bool:
+        """Wait for what is asked of the disk; False when it has not answered anything for too long."""
+        while not asked.done():
+            if self.is_silent:
+                return False
+            await asyncio.wait((asked,), timeout=self._left)
+        return True
 
     def _serve(self) -> None:
         """Do all that waits. Each caller submits this once; the first one finds the others' jobs beside its own."""
@@ -256,8 +290,8 @@ class Database(Kept[Change, object, object]):
     @property
     def _left(self) -> float:
         """Seconds that the disk may take yet."""
-        since = self._since
-        return self._patience if since is None else self._patience - (monotonic() - since)
+        waiting = [since for since in (self._since, self._sync_since) if since is not None]
+        return self._patience - (monotonic() - min(waiting)) if waiting else self._patience
 
     def _silent(self, *, may_come: bool = False) -> DiskSilent:
         mend = "see with dmesg whether it fails"
@@ -351,7 +385,9 @@ class Database(Kept[Change, object, object]):
             raise StateUnusable(f"the state database {self.path} is not open")
         return self._connection
 
-    def _close(self) -> None:
+    def _close(self, syncing: ThreadPoolExecutor | None = None) -> None:
+        if syncing is not None:
+            syncing.shutdown()
         self._connection, self._log = None, -1
         self._held.close()
 

@@ -202,7 +202,7 @@ class ReplicatedDatabase(Database):
 
         return self._ask(free, changes=False, durable=False)
 
-    def _sync(self) -> None:
+    def _fdatasync(self) -> None:
         """Leave the file to the next checkpoint: the engine's disk has what it may lose."""
 
     def _connect(self) -> sqlite3.Connection:

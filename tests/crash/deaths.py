@@ -97,6 +97,12 @@ class DyingDatabase(Database):
         self._steps.boundary()
         return value
 
+    async def flush(self) -> None:
+        """Bring what was committed to the disk as a `Database` does."""
+        await super().flush()
+        await self.read(lambda connection: keep(self.path))
+        self._steps.boundary()
+
 
 SYNCED: Final = "synced"
 """Name of the link to the folder with what is surely on the disk."""
@@ -125,7 +131,7 @@ def after_a_cut(path: Path) -> None:
 class Ledger:
     """What the world outside the process has seen of it, a line each; it outlives a kill, and nothing here needs more.
 
-    A line is `verb name`: `accepted`, `rung` (a tool's effect), `illegal` (a request no provider would take).
+    A line is `verb name`: `said`, `accepted`, `rung` (a tool's effect), `illegal` (a request no provider would take).
     """
 
     def __init__(self, path: Path) -> None:

@@ -136,9 +136,11 @@ class Life:
             if arrival.event.id not in accepted:
                 if arrival.interrupts:
                     self.interrupt()
-                await self.mailbox.enqueue(await self._said_now(arrival.event) if arrival.answers else arrival.event)
-                self.clock.at_rest = False  # it wakes at the next turn of the loop
-                self.ledger.note("accepted", arrival.event.id)
+                event = await self._said_now(arrival.event) if arrival.answers else arrival.event
+                self.clock.at_rest = False  # the loop wakes before the disk has taken the event
+                self.ledger.note("said", event.id)
+                await self.mailbox.enqueue(event)
+                self.ledger.note("accepted", event.id)
 
     async def _said_now(self, event: Event) -> Event:
         """Return the words as they are said when all before them was heard, surely and by somebody near."""

@@ -27,7 +27,7 @@ async def opened(folder: Path) -> int:
     assert complaints(await remains(folder), OPENING) == []
     ledger = (folder / "ledger").read_text().splitlines()
     door = [place for place, line in enumerate(ledger) if line.startswith("opened ")]
-    consent = ledger.index(f"accepted event-{OPENING}-{ORDER[1]}")
+    consent = ledger.index(f"said event-{OPENING}-{ORDER[1]}")
     asked = [sentence for sentence in (await remains(folder)).sound if sentence.startswith(QUESTION)]
     assert asked
     assert all(place > consent for place in door), "before anybody said yes"

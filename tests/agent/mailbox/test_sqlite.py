@@ -18,6 +18,7 @@ from memory.state.database import Change, Database, Writer
 from memory.state.journal import Entry, Journal
 from tests.agent.clock import MORNING, Clock
 from tests.agent.mailboxes import work
+from tests.memory.state.door import Door, SlowDisk, until_reached
 from tests.room.virtual_time import run_virtually
 
 
@@ -63,6 +64,23 @@ async def test_a_step_is_written_with_what_belongs_to_it_or_not_at_all(database:
     filed = await mailbox.find(event.id)
     assert filed is not None
     assert (filed.state, filed.progress.model_calls, filed.figures) == ("completed", 1, {"steps": 3})
+
+
+@pytest.mark.shows("A24", "H9")
+async def test_an_event_is_taken_in_hand_while_the_disk_writes_it_and_accepted_once_it_has(tmp_path: Path) -> None:
+    door, event = Door(), work()
+    database = SlowDisk(tmp_path / "nakari.db", door)
+    await database.open(SCHEMA)
+    mailbox = Mailbox(database)
+    async with asyncio.TaskGroup() as group:
+        taken = group.create_task(mailbox.take())
+        accepted = group.create_task(mailbox.enqueue(event))
+        assert (await taken).event == event
+        await until_reached(door)
+        assert not accepted.done()
+        await door.open()
+    assert accepted.result()
+    await database.close()
 
 
 async def test_what_a_take_costs_does_not_grow_with_the_archive_or_the_queue(database: Database) -> None:

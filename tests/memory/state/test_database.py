@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -9,7 +10,7 @@ import pytest
 
 from memory.errors import DiskSilent, StateUnusable
 from memory.state.database import Database, StateInUse
-from tests.memory.state.door import Door, until_reached
+from tests.memory.state.door import Door, SlowDisk, until_reached
 from tests.processes import child
 
 NOTES = "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE)"
@@ -134,8 +135,8 @@ class SyncingDatabase(Database):
         self.loop = asyncio.get_running_loop()
         self.synced = asyncio.Event()
 
-    def _sync(self) -> None:
-        super()._sync()
+    def _fdatasync(self) -> None:
+        super()._fdatasync()
         self.loop.call_soon_threadsafe(self.synced.set)
 
 
@@ -149,6 +150,44 @@ async def test_what_need_not_last_is_brought_to_the_disk_soon_after(tmp_path: Pa
     await database.write(note("second"), durable=False)
     await database.synced.wait()
     await database.close()
+
+
+@pytest.mark.shows("A24", "H9")
+async def test_reads_and_writes_go_on_while_a_flush_waits_for_the_disk(tmp_path: Path) -> None:
+    door = Door()
+    database = SlowDisk(tmp_path / "nakari.db", door)
+    await database.open(NOTES)
+    await database.write(note("first"), durable=False)
+    async with asyncio.TaskGroup() as together:
+        flushed = together.create_task(database.flush())
+        await until_reached(door)
+        await database.write(note("second"), durable=False)
+        assert await database.read(notes) == ["first", "second"]
+        assert not flushed.done()
+        await door.open()
+    await database.close()
+
+
+class NoDisk(Database):
+    def _fdatasync(self) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+async def test_a_flush_that_the_disk_refuses_or_does_not_answer_says_so(tmp_path: Path) -> None:
+    refusing, door = NoDisk(tmp_path / "refusing" / "nakari.db"), Door()
+    hanging = SlowDisk(tmp_path / "hanging" / "nakari.db", door, patience=0.2)
+    for database, told in ((refusing, "Input/output error"), (hanging, "does not answer")):
+        with pytest.raises(StateUnusable, match="not open"):
+            await database.flush()
+        await database.open(NOTES)
+        await database.write(note("kept"), durable=False)
+        with pytest.raises(StateUnusable, match=told):
+            await database.flush()
+    with pytest.raises(DiskSilent):
+        await hanging.read(notes)
+    await door.open()
+    for database in (refusing, hanging):
+        await database.close()
 
 
 async def test_more_callers_than_the_queue_holds_wait_for_room_in_order(database: Database) -> None:

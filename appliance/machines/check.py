@@ -66,10 +66,14 @@ def machines(config: Config) -> Line:
 
 def judge_machines(told: Mapping[str, Json]) -> Line:
     """Judge the household's machines by their roll."""
+    from appliance.machines.namesakes import MEND, two_called
+
     rows = cast("list[dict[str, object]]", told["machines"])
     words = [f"{each['machine']} ({each['role']}) {each['state']}{_waits(each)}" for each in rows]
     if refused := str(told.get("refused", "")):
         return Line("machines", Verdict.WARNING, "; ".join(words) or "none is there", refused)
+    if twice := cast("list[str]", told.get("namesakes", [])):
+        return Line("machines", Verdict.WARNING, "; ".join([*words, *map(two_called, twice)]), MEND)
     if not any(each["role"] != "ears" and each["state"] not in {"away", "follows"} for each in rows):
         follows = [str(each["machine"]) for each in rows if each["state"] == "follows"]
         fix = "start nakari on the machine that has the mind, or look there why it stopped"

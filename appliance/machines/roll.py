@@ -6,9 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from appliance.config.load import Config
 from appliance.errors import ConfigError
 from appliance.machines.joining.users import UsersFile
+from appliance.machines.namesakes import Namesakes
 from appliance.machines.wire import FOLLOWS, PRESENCE, PRESENCE_SECONDS, Presence, WireRefused, unpack
 from appliance.wiring.machines.engine import engine_of
 from memory.json_value import Json
@@ -21,23 +24,35 @@ LISTENED: Final = 2 * PRESENCE_SECONDS
 
 
 async def roll_of(config: Config) -> dict[str, Json]:
-    """Return `server` and `machines`, each with its name, role, room, state and what waits there.
+    """Return `server`, `machines`, each with its name, role, room, state and what waits there, and `namesakes`.
 
     Raises `EngineUnreachable`, `EngineRefused`.
     """
     engine = engine_of(config)
     try:
         server = await engine.describe()
-        present, refused = await listen(engine)
+        heard = await listen(engine)
     finally:
         await engine.close()
-    return {"server": server, "machines": rows_of(present, known_of(config)), "refused": refused}
+    rows = rows_of(heard.present, known_of(config))
+    return {"server": server, "machines": rows, "refused": heard.refused, "namesakes": [*heard.namesakes]}
 
 
-async def listen(engine: "Engine", seconds: float = LISTENED) -> tuple[dict[str, Presence], str]:
-    """Return who tells that it lives, by name, and the sentence about one that this version does not read."""
+class Heard(Struct, frozen=True):
+    """What the machines told in a while."""
+
+    present: dict[str, Presence]
+    """By name."""
+    refused: str
+    """The sentence about one that this version does not read, "" where it reads all."""
+    namesakes: tuple[str, ...]
+    """The names that two machines have."""
+
+
+async def listen(engine: "Engine", seconds: float = LISTENED) -> Heard:
+    """Return who tells that it lives."""
     present: dict[str, Presence] = {}
-    refused = ""
+    namesakes, refused = Namesakes(), ""
     async with engine.topics.subscribe(PRESENCE) as subscription:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -49,7 +64,8 @@ async def listen(engine: "Engine", seconds: float = LISTENED) -> tuple[dict[str,
                         continue
                     if isinstance(told, Presence):
                         present[told.machine] = told
-    return present, refused
+                        namesakes.hear(told)
+    return Heard(present, refused, namesakes.names)
 
 
 def known_of(config: Config) -> dict[str, str]:

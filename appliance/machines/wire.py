@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import uuid
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -26,6 +27,10 @@ PRESENCE: Final = "presence"
 """Topic on which each machine tells that it lives, every `PRESENCE_SECONDS`."""
 
 PRESENCE_SECONDS: Final = 1.5
+
+PROCESS: Final = uuid.uuid4().hex
+"""Id of this process, another one at each start, by which two machines of one name are told apart."""
+
 RETRY_SECONDS: Final = 1.0
 """Between two tries, where the engine or the disk fails."""
 ANSWERED: Final = "answered"
@@ -87,6 +92,8 @@ class Presence(Struct, frozen=True):
     """Whether it stops now."""
     waiting: int = 0
     """At ears: turns that wait for a mind."""
+    process: str = ""
+    """The `PROCESS` that tells it; "" of an older nakari."""
 
 
 class Sentence(Struct, frozen=True):

@@ -242,6 +242,7 @@ def own_name(config: "Config") -> str:
 def _list(invocation: Invocation, as_json: bool) -> Exit:
     import asyncio
 
+    from appliance.machines.namesakes import MEND, two_called
     from appliance.machines.roll import roll_of
 
     config = quietly_configured(invocation)
@@ -253,6 +254,8 @@ def _list(invocation: Invocation, as_json: bool) -> Exit:
     keys = ("machine", "role", "room", "state", "waiting")
     rows = [tuple(str(each.get(key, "")) for key in keys) for each in cast("list[dict[str, Json]]", found["machines"])]
     table(rows, keys, styles=(STRONG, "", "", "", FAINT))
+    for name in cast("list[str]", found["namesakes"]):
+        show(f"{two_called(name)}; {MEND}", err=True)
     if not rows:
         show("no machine is there; `nakari run` on one of them is the first", err=True)
     return Exit.OK

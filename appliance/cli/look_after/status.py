@@ -94,7 +94,9 @@ def _connections(status: Values, zone: tzinfo | None) -> Iterator[tuple[str, str
             yield title, ", ".join(f"{name} {one.get('state', '')}" for name, one in each.items()), 2
     if machines := status.get("machines"):
         is_ears, term = machines["role"] == "ears", status.get("standby")
-        yield "machines", _ears(machines, zone) if is_ears else _mind(machines, term, zone), 3
+        twice = [f"; two machines are called {name}" for name in machines.get("namesakes", ())]
+        line = _ears(machines, zone) if is_ears else _mind(machines, term, zone)
+        yield "machines", "".join([line, *twice]), 3
     if wyoming := status.get("wyoming"):
         yield "wyoming", _wyoming(wyoming, zone), 2
 

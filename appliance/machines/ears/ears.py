@@ -17,9 +17,11 @@ from appliance.machines.ears.outbox import Owed
 from appliance.machines.ears.presence import MindPresence
 from appliance.machines.ears.ringing import RING, RoomTimers, ring_of
 from appliance.machines.ears.waiting import Waiting
+from appliance.machines.namesakes import Namesakes
 from appliance.machines.wire import (
     PRESENCE,
     PRESENCE_SECONDS,
+    PROCESS,
     REPORTS,
     RETRY_SECONDS,
     End,
@@ -77,6 +79,7 @@ class RemoteEars(Struct):
     waiting: Waiting
     bus: Bus
     _reader: Reader = field(default_factory=Reader)
+    _namesakes: Namesakes = field(default_factory=Namesakes)
 
     def __post_init__(self) -> None:
         self.mind.observe(self._mind_changed)
@@ -124,6 +127,7 @@ class RemoteEars(Struct):
             "engine": "connected" if self.engine.is_reachable else "away",
             **self.mind.describe(),
             "waiting": self.courier.waiting,
+            "namesakes": [*self._namesakes.names],
         }
 
     def _mind_changed(self) -> None:
@@ -134,7 +138,10 @@ class RemoteEars(Struct):
         async with self.engine.topics.subscribe(PRESENCE) as words:
             async for each in words:
                 message = self._reader.read(each.data)
-                if isinstance(message, Presence) and message.role in {"mind", "all"}:
+                if not isinstance(message, Presence):
+                    continue
+                self._namesakes.hear(message)
+                if message.role in {"mind", "all"}:
                     self.mouth.follow(message.epoch)
                     if message.leaves:
                         self.mind.left()
@@ -167,7 +174,8 @@ class RemoteEars(Struct):
 
     async def _tell_presence(self) -> None:
         while True:
-            here = Presence(self.here.machine, "ears", self.here.room, waiting=self.courier.waiting)
+            waiting = self.courier.waiting
+            here = Presence(self.here.machine, "ears", self.here.room, waiting=waiting, process=PROCESS)
             with suppress(EngineFailure):
                 await self.engine.topics.publish(PRESENCE, pack(here))
             await asyncio.sleep(PRESENCE_SECONDS)

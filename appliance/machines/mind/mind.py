@@ -20,10 +20,12 @@ from agent.replies import SENTENCE_STARTED, Reply, ReplyStream
 from agent.tools.timers import label_of
 from appliance.machines.mind.arriving import Arriving
 from appliance.machines.mind.speech import MachineSpeech
+from appliance.machines.namesakes import Namesakes
 from appliance.machines.wire import (
     INBOX,
     PRESENCE,
     PRESENCE_SECONDS,
+    PROCESS,
     REPORTS,
     RETRY_SECONDS,
     End,
@@ -179,6 +181,7 @@ class RemoteRooms:
         self._ears: dict[str, EarsRoom] = {}
         self._new: asyncio.Queue[EarsRoom] = asyncio.Queue(MOST_MACHINES)
         self._reader = Reader()
+        self._namesakes = Namesakes()
         around.mailbox.observe_changes(self._changed)
 
     def loops(self) -> Mapping[str, Loop]:
@@ -197,7 +200,8 @@ class RemoteRooms:
             name: {"room": each.room.name, "there": each.way.is_there} for name, each in self._ears.items()
         }
         state = "connected" if self._engine.is_reachable else "away"
-        return {"role": "mind", "machine": self._machine, "epoch": self._epoch, "engine": state, "ears": ears}
+        told: dict[str, Json] = {"role": "mind", "machine": self._machine, "epoch": self._epoch, "engine": state}
+        return told | {"ears": ears, "namesakes": [*self._namesakes.names]}
 
     def _changed(self) -> None:
         for ears in self._ears.values():
@@ -250,8 +254,10 @@ class RemoteRooms:
         async with self._engine.topics.subscribe(PRESENCE) as words:
             async for each in words:
                 message = self._reader.read(each.data)
-                if isinstance(message, Presence) and message.role == "ears":
-                    self._seen(message)
+                if isinstance(message, Presence):
+                    self._namesakes.hear(message)
+                    if message.role == "ears":
+                        self._seen(message)
 
     async def expect(self) -> None:
         """Have a room for the ears that wait for an answer since before this start. Raises `StateUnusable`."""
@@ -305,7 +311,7 @@ class RemoteRooms:
             self._around.interrupt(message.event_id)
 
     async def _tell_presence(self) -> None:
-        here = pack(Presence(self._machine, "mind", epoch=self._epoch))
+        here = pack(Presence(self._machine, "mind", epoch=self._epoch, process=PROCESS))
         try:
             while True:
                 with suppress(EngineFailure):
@@ -313,7 +319,7 @@ class RemoteRooms:
                 await asyncio.sleep(PRESENCE_SECONDS)
         finally:
             with suppress(EngineFailure, TimeoutError, asyncio.CancelledError):
-                leaves = Presence(self._machine, "mind", epoch=self._epoch, leaves=True)
+                leaves = Presence(self._machine, "mind", epoch=self._epoch, leaves=True, process=PROCESS)
                 async with asyncio.timeout(0.5):
                     await self._engine.topics.publish(PRESENCE, pack(leaves))
 

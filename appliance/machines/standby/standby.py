@@ -21,7 +21,7 @@ from agent.event import utc_now
 from appliance.errors import first_of
 from appliance.exits import Exit
 from appliance.machines.standby.lease import Lease
-from appliance.machines.wire import FOLLOWS, PRESENCE, PRESENCE_SECONDS, Presence, pack
+from appliance.machines.wire import FOLLOWS, PRESENCE, PRESENCE_SECONDS, PROCESS, Presence, pack
 from appliance.notify import Watchdog
 from appliance.service import end_within
 from memory.engine.interface import Engine, Request
@@ -227,7 +227,7 @@ class Standby:
 
     async def _show(self) -> None:
         """Tell whoever lists the machines that this one follows."""
-        here = pack(Presence(self._lease.machine, FOLLOWS))
+        here = pack(Presence(self._lease.machine, FOLLOWS, process=PROCESS))
         while True:
             with suppress(EngineFailure):
                 await self._engine.topics.publish(PRESENCE, here)

@@ -8,7 +8,7 @@ import pytest
 from appliance.config.load import load
 from appliance.doctor.examine import Verdict
 from appliance.machines.check import engine, judge_engine, judge_machines, machines
-from appliance.machines.roll import listen, rows_of
+from appliance.machines.roll import Heard, listen, rows_of
 from appliance.machines.wire import FOLLOWS, PRESENCE, Presence, pack
 from memory.engine.access import Login
 from memory.engine.interface import Engine
@@ -75,14 +75,15 @@ async def test_machines_are_listened_to_on_a_real_server(tmp_path: Path) -> None
                 await here.topics.publish(PRESENCE, b'{"version": 99, "kind": "presence"}')
                 await asyncio.sleep(0)
 
-        async def hear() -> tuple[dict[str, Presence], str]:
+        async def hear() -> Heard:
             heard = await listen(here, 1.0)
             is_over.set()
             return heard
 
-        (present, refused), _ = await asyncio.gather(hear(), tell())
-        assert present == {"study": MIND}
-        assert "update nakari here" in refused
+        heard, _ = await asyncio.gather(hear(), tell())
+        assert heard.present == {"study": MIND}
+        assert "update nakari here" in heard.refused
+        assert heard.namesakes == (), "an older nakari sends no id"
         file = tmp_path / "nakari.toml"
         text = f'[state]\nfolder = "{tmp_path}/state"\n[machines]\nurl = "{server.url}"\n'
         await asyncio.to_thread(file.write_text, text)

@@ -130,6 +130,31 @@ def test_what_was_heard_in_the_room_stands_beside_what_was_held_back(page: Page,
     expect(page.get_by_test_id("question")).to_have_count(1)
 
 
+def test_a_question_that_waits_says_for_what(page: Page, door: ScriptedDoor) -> None:
+    def told(words: str) -> None:
+        expect(page.get_by_test_id("turn").last).to_contain_text(words)
+
+    def asked(words: str) -> None:
+        page.get_by_role("textbox").fill(words)
+        page.keyboard.press("Enter")
+        door.answer(str(door.next_message()["id"]), {"event_id": words})
+
+    asked("Who is there?")
+    told("Waiting its turn…")
+    door.say("state", {"state": "thinking", "tool": None, "muted": False})
+    told("It is still busy with something else…")
+    door.say("run_started", asked_again("Who is there?", "Who is there?"), RUN)
+    asked("Is it cold?")
+    told("It is still busy with something else…")
+    asked("And tomorrow?")
+    told("It is still busy with something else, and 1 more waits before this…")
+    asked("And on Friday?")
+    told("and 2 more wait before this…")
+    door.say("run_finished", {"event_id": "Who is there?", "status": "COMPLETED", "error": None}, RUN)
+    door.say("run_started", asked_again("Is it cold?", "Is it cold?"), "run-2")
+    told("and 1 more waits before this…")
+
+
 def test_a_reload_in_mid_answer_loses_nothing(page: Page, door: ScriptedDoor) -> None:
     ask(page, door, "How far is the moon?")
     write(door, "About 384,000")

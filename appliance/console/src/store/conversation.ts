@@ -107,6 +107,16 @@ function added(items: readonly Item[], item: Item): Item[] {
 
 const isAhead = (status: Status): boolean => status === 'sending' || status === 'doubtful' || status === 'waiting'
 
+/** How many others wait before a turn that waits; null where nothing is in hand, as far as this page knows. */
+export function othersBefore(items: readonly Item[], turn: Turn, isBusy: boolean): number | null {
+  if (!isBusy && !items.some((item) => item.kind === 'turn' && item.status === 'running')) return null
+  const before = items.slice(
+    0,
+    items.findIndex((item) => item.key === turn.key),
+  )
+  return before.filter((item) => item.kind === 'turn' && item.status === 'waiting').length
+}
+
 /** A sentence between the turns. */
 export function noticed(items: readonly Item[], text: string, isProblem: boolean, at: string): Item[] {
   return limited([...items, { kind: 'notice', key: madeKey(), text, isProblem, at }])

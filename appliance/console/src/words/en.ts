@@ -78,6 +78,10 @@ export const en = {
     heldBack: 'Held back',
     sending: 'Sending…',
     waiting: 'Waiting its turn…',
+    waitingBehind: (others: number) =>
+      others
+        ? `It is still busy with something else, and ${others} more ${others === 1 ? 'waits' : 'wait'} before this…`
+        : 'It is still busy with something else…',
     working: 'Thinking…',
     sounding: 'Speaking',
     interrupted: 'Interrupted',

@@ -72,6 +72,7 @@ export const zh: Words = {
     heldBack: '未采纳',
     sending: '正在发送…',
     waiting: '正在排队…',
+    waitingBehind: (others) => (others ? `还在忙别的，前面还有 ${others} 个在排队…` : '还在忙别的…'),
     working: '正在思考…',
     sounding: '正在说话',
     interrupted: '被打断',

@@ -4,7 +4,7 @@ import { memo } from 'react'
 import { useAura } from '../../hooks/useAura'
 import { useClockTime } from '../../hooks/useTime'
 import { useWords } from '../../hooks/useWords'
-import type { ToolCall, Turn } from '../../store/conversation'
+import { othersBefore, type ToolCall, type Turn } from '../../store/conversation'
 import type { Words } from '../../words/en'
 import { Icon } from '../Icon'
 import { ToolCard } from './ToolCard'
@@ -93,7 +93,9 @@ function Answer({ turn }: { turn: Turn }) {
           )}
         </p>
       )}
-      {isAtWork && <p className="text-soft">{waitingWord(turn, words)}</p>}
+      {isAtWork && (
+        <p className="text-soft">{turn.status === 'waiting' ? <Waiting turn={turn} /> : atWork(turn, words)}</p>
+      )}
       <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-soft empty:hidden">
         {isSounding && (
           <span className="flex items-center gap-1.5 text-accent">
@@ -151,10 +153,17 @@ function piecesOf(text: string): string[] {
 /** Whether a character's two halves stand on both sides of a place. */
 const isHalf = (text: string, place: number): boolean => /[\uDC00-\uDFFF]/.test(text.charAt(place))
 
-function waitingWord(turn: Turn, words: Words): string {
-  if (turn.status === 'sending') return words.talk.sending
-  return turn.status === 'waiting' ? words.talk.waiting : words.talk.working
+const atWork = (turn: Turn, words: Words): string =>
+  turn.status === 'sending' ? words.talk.sending : words.talk.working
+
+/** What a turn waits for. What another owner has in hand is known by the state alone. */
+function Waiting({ turn }: { turn: Turn }) {
+  const words = useWords()
+  const others = useAura(({ items, state }) => othersBefore(items, turn, BUSY.includes(state)))
+  return others === null ? words.talk.waiting : words.talk.waitingBehind(others)
 }
+
+const BUSY = ['thinking', 'using_a_tool']
 
 function outcomeOf(turn: Turn, words: Words): string {
   switch (turn.status) {

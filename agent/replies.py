@@ -136,21 +136,37 @@ class ReplySink(Protocol):
         """Return the delivery of one reply; nothing is heard before its first whole sentence was fed."""
 
 
+class Sentences(Protocol):
+    """A text that arrives in pieces, as far as its sentences have ended."""
+
+    def feed(self, text: str) -> str:
+        """Append text; return what there is up to the last end of a sentence, but for what was returned before."""
+
+    def finish(self) -> str:
+        """Return the rest."""
+
+
 class ShownReplies(Struct, frozen=True):
     """A `ReplySink` that is another one, and lets observers see the words of each reply as they are written.
 
-    Whoever writes them: the model as it streams, a tool, the runtime itself. The journal gets them whole.
+    Whoever writes them: the model as it streams, a tool, the runtime itself. The journal gets them whole. Of what is
+    said whole sentences are seen, as the mouth gets them: one that breaks off is not said, and comes again with the
+    next try.
     """
 
     sink: ReplySink
     show: Callable[[Event], None]
     run_id_of: Callable[[str], str]
     """Returns the id of the run in hand if it is of the event of this id, else ""."""
+    sentences: Callable[[], Sentences]
+    """Returns what cuts a reply into sentences as the mouth does."""
 
     def open(self, reply: Reply) -> ReplyStream:
         """Return the other one's delivery; shown, unless it only is a sign."""
         stream = self.sink.open(reply)
-        return stream if reply.is_sign else _ShownStream(stream, reply, self)
+        if reply.is_sign:
+            return stream
+        return _ShownStream(stream, reply, self, None if stream.is_written else self.sentences())
 
     def chunk(self, reply: Reply, words: str) -> None:
         """Show some words of a reply."""
@@ -200,10 +216,18 @@ class _ShownStream(ForwardedReply):
 
     reply: Reply
     shown: ShownReplies
+    sentences: Sentences | None
+    """None of what is read, letter by letter."""
 
     async def feed(self, text: str) -> None:
-        self.shown.chunk(self.reply, text)
+        if words := self.sentences.feed(text) if self.sentences else text:
+            self.shown.chunk(self.reply, words)
         await self.stream.feed(text)
+
+    async def close(self) -> None:
+        if self.sentences and (rest := self.sentences.finish()):
+            self.shown.chunk(self.reply, rest)
+        await self.stream.close()
 
 
 def unsaid(delivered: Delivered, already: tuple[str, ...] = ()) -> str:

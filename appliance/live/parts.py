@@ -79,7 +79,7 @@ class Snapshot(Part):
 
 
 class TextChunk(Part):
-    """Words of a reply as they are written; those of one `call_id` in order are the reply's text."""
+    """Words of a reply as they are written, of one that is said whole sentences; those of a `call_id` are its text."""
 
     event_id: str
     call_id: str

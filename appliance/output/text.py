@@ -12,8 +12,8 @@ from agent.bus import Bus
 from agent.event import HOUSEHOLD, Event
 from agent.record import step
 from agent.replies import SOURCES, Delivered, ForwardedReply, Reply, ReplySink, ReplyStream
+from appliance.output.sentences import EndedSentences
 from audio.language import sentence_language
-from audio.tts.sentences import SentenceSplitter
 from memory.json_value import Json
 
 WRITTEN = "speech.written"
@@ -177,30 +177,24 @@ class WrittenToo(ForwardedReply):
     """
 
     written: ReplyStream
-    _splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
-    _rest: str = ""
-    """What has no end yet."""
+    _sentences: EndedSentences = field(default_factory=EndedSentences)
 
     async def feed(self, text: str) -> None:
         """Hand the text on to both."""
-        self._rest += text
-        if whole := self._splitter.feed(text):
-            end = _behind(self._rest, "".join(whole))
-            ended, self._rest = self._rest[:end], self._rest[end:]
+        if ended := self._sentences.feed(text):
             await self.written.feed(ended)
         await self.stream.feed(text)
 
     async def close(self) -> None:
         """End both."""
-        rest, self._rest = self._rest, ""
-        if rest:
+        if rest := self._sentences.finish():
             await self.written.feed(rest)
         await self.written.close()
         await self.stream.close()
 
     async def cut(self) -> None:
         """Break both off."""
-        self._rest = ""
+        self._sentences.finish()
         if self.written.handed:
             await self.written.cut()
         await self.stream.cut()
@@ -209,16 +203,6 @@ class WrittenToo(ForwardedReply):
     def is_written(self) -> bool:
         """Never: it is heard."""
         return False
-
-
-def _behind(text: str, words: str) -> int:
-    """Return the index behind these words in a text that begins with them, but for white space."""
-    left = sum(not letter.isspace() for letter in words)
-    for index, letter in enumerate(text):
-        left -= not letter.isspace()
-        if left == 0:
-            return index + 1
-    return len(text)
 
 
 def is_text(event: Event) -> bool:

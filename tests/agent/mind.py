@@ -36,6 +36,7 @@ from agent.tools.events import event_tools
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.tool import Tool
+from appliance.output.sentences import EndedSentences
 from memory.errors import DiskFull, StateUnusable
 from memory.recall import Recall
 from memory.recall import index as recall_module
@@ -244,7 +245,7 @@ async def a_mind(
     disk = Disk(Recorder(journal))
     bus, run_state, outlet, tokens = Bus(disk), start.run_state, RecordingOutlet(), TokenCounter()
     clock = Clock()
-    sink = ShownReplies(outlet, bus.show, run_state.run_id_of)
+    sink = ShownReplies(outlet, bus.show, run_state.run_id_of, EndedSentences)
     contexts = Contexts(journal, bus, lambda: limits or ContextLimits(), tokens, lambda: clock.now)
     own = tools(journal, mailbox) if callable(tools) else tools
     events = event_tools(mailbox, run_state, contexts, start.limits)

@@ -315,7 +315,7 @@ export type StopMessage = {
   type: "stop";
 };
 
-/** Words of a reply as they are written; those of one `call_id` in order are the reply's text. */
+/** Words of a reply as they are written, of one that is said whole sentences; those of a `call_id` are its text. */
 export type TextChunk = {
   event_id: string;
   call_id: string;

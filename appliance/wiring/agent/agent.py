@@ -44,6 +44,7 @@ from appliance.config.values import listed
 from appliance.model.catalog import catalog_of
 from appliance.model.switch import ModelChoice, prefix_of_room
 from appliance.notify import HeartBeat, LoopHeartBeat
+from appliance.output.sentences import EndedSentences
 from appliance.owners.owners import Owners
 from appliance.reflexes.voice import Voice
 from appliance.wiring.agent.about import about
@@ -171,7 +172,7 @@ def open_sessions(world: World, output: Output, memory: MemorySide) -> Sessions:
     recent = Recent(memory.tiers, tokens, round(SHARE * limits().history_tokens))
     recalled = Recalled(memory.recall, tokens)
     sign_after = 0.0 if world.config.voice.thinking_sign == "none" else SIGN_AFTER
-    replies = ShownReplies(output.replies, state.bus.show, run_state.run_id_of)
+    replies = ShownReplies(output.replies, state.bus.show, run_state.run_id_of, EndedSentences)
     system_replies = SystemReplies(replies, run_state, _earcon(world, output), sign_after, world.environment.clock)
     names = listed(world.config.ears.names)
     attention = Attention(state.mailbox, state.journal, system_replies, output.stop_speaking, names)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.errors import StreamBroken
 from agent.event import TIMER, Event, utc_now
 from agent.model.messages import Message
 from tests.appliance.http.streaming import Talk, talking
@@ -66,6 +67,21 @@ async def test_a_spoken_turn_is_seen_from_hearing_to_the_last_sentence(tmp_path:
     seen = states(told)
     assert (seen[0], seen[-1]) == ("hearing", "listening")
     assert seen.index("hearing") < seen.index("thinking") < seen.index("speaking")
+
+
+@pytest.mark.shows("E21")
+async def test_of_a_spoken_answer_that_breaks_off_a_page_shows_what_was_said_once(tmp_path: Path) -> None:
+    first, second = "There was a king.", "He had two daughters, and both were clever."
+    broken = [Message("assistant", f"{first} He had two dau"), Message("assistant", f"{first} He had tw")]
+    model = ScriptedModel(
+        *(StreamBroken("it broke off", each) for each in broken), Message("assistant", f"{first} {second}")
+    )
+    room = Room(model=model)
+    async with a_box(tmp_path, room) as box, talking(box.config.socket) as talk:
+        await room.says("tell me a story please")
+        told = await talk.until("run_finished")
+    assert "".join(joined(told).split()) == "".join(f"{first}{second}".split())
+    assert [each["text"] for each in payloads(told, "sentence")] == [first, second]
 
 
 @pytest.mark.shows("E21")

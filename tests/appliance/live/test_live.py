@@ -130,6 +130,7 @@ async def test_what_is_forgotten_waits_for_nobody(tmp_path: Path) -> None:
     model = ScriptedModel(Message("assistant", words))
     model.hold[0] = asyncio.Event()
     async with a_mind(tmp_path, [model]) as mind, a_live(mind) as live, live.reading(HOUSEHOLD) as behind:
+        mind.outlet.writes = True
         async with mind.at_work(typed("my secret")), a_look(live) as look:
             await look.until("text_chunk", chunk=words[:7])
             live.forget()
@@ -175,6 +176,7 @@ async def test_a_page_that_is_loaded_again_in_mid_answer_loses_nothing(tmp_path:
         a_look(live) as look,
         mind.at_work(typed("Tell me.")),
     ):
+        mind.outlet.writes = True
         await look.until("text_chunk", chunk=words[35:42])
         async with a_look(live) as again:
             (snapshot,) = await again.until("snapshot")
@@ -282,6 +284,7 @@ async def test_what_is_another_owners_is_seen_by_nobody_else(tmp_path: Path) -> 
         a_look(live, VISITOR) as visitor,
         a_look(live, "another") as other,
     ):
+        mind.outlet.writes = True
         async with mind.at_work(by_visitor("my secret")):
             await visitor.until("text_chunk")
             async with a_look(live) as again:
@@ -303,6 +306,7 @@ async def test_a_reader_that_does_not_read_loses_messages_and_is_told_how_it_is(
     words = "word " * (2 * MOST_WAITING)
     model = ScriptedModel(Message("assistant", words), Message("assistant", "On it."), piece=2)
     async with a_mind(tmp_path, [model]) as mind, a_live(mind) as live, live.reading(HOUSEHOLD) as slow:
+        mind.outlet.writes = True
         await mind.handle(typed("Tell me."))
         async with a_look(live) as look:
             await look.until("snapshot")

@@ -9,7 +9,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, tzinfo
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -104,7 +104,7 @@ def configure(config: Config, stderr: TextIO, *, at_least: int = logging.DEBUG) 
     level = logging.getLevelNamesMapping()[config.log.level.upper()]
     screen = logging.StreamHandler(stderr)
     screen.setLevel(level if level == logging.DEBUG else max(level, at_least))
-    screen.setFormatter(_formatter(redaction, _renderer(config.supervisor.journal_stream, stderr)))
+    screen.setFormatter(_formatter(redaction, _renderer(config.supervisor.journal_stream, stderr, config.zone)))
     handlers: list[logging.Handler] = [screen]
     if config.log.file:
         handlers.append(_file_handler(Path(config.log.file).expanduser(), redaction))
@@ -133,13 +133,11 @@ def keep_crash(error: BaseException, redaction: Redaction, state_folder: Path) -
     return file
 
 
-def human_line(logger: WrappedLogger, name: str, event_dict: EventDict) -> str:
-    """Return a line for a terminal: time of day, level, what happened, its values; no traceback, one line always."""
-    return line_at(datetime.fromisoformat(event_dict["timestamp"]).astimezone(), event_dict)
-
-
 def line_at(moment: datetime, event_dict: EventDict) -> str:
-    """Return the same line, in the zone of this moment."""
+    """Return a line for people: time of day, level, what happened, its values; no traceback, one line always.
+
+    The time is `moment`, in its own zone.
+    """
     event_dict.pop("timestamp", None)
     level, event = event_dict.pop("level"), event_dict.pop("event")
     error = str(event_dict.pop("exception", "")).rstrip().rpartition("\n")[2]
@@ -213,11 +211,13 @@ def _file_handler(path: Path, redaction: Redaction) -> logging.Handler:
     return handler
 
 
-def _renderer(journal_stream: str, stderr: TextIO) -> Processor:
+def _renderer(journal_stream: str, stderr: TextIO, zone: tzinfo) -> Processor:
     to_json = structlog.processors.JSONRenderer(ensure_ascii=False)
     if is_journal(stderr, journal_stream):
         return lambda logger, name, line: f"<{PRIORITY[line['level']]}>{to_json(logger, name, line)!s}"
-    return human_line if stderr.isatty() else to_json
+    if stderr.isatty():  # as `nakari logs` tells them
+        return lambda _, __, line: line_at(datetime.fromisoformat(line["timestamp"]).astimezone(zone), line)
+    return to_json
 
 
 def _formatter(redaction: Redaction, renderer: Processor) -> logging.Formatter:

@@ -139,7 +139,7 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
     async def wait_for_it() -> str:
         for ends in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C does: an invitation left open keeps its name taken
             asyncio.get_running_loop().add_signal_handler(ends, signal.raise_signal, signal.SIGINT)
-        return await invite(made, config.machines.url, users, given, tell)
+        return await invite(made, config.machines.url, users, given, tell, config.zone)
 
     came = asyncio.run(wait_for_it())
     click.echo(f"{name} has joined{f', with nakari {came}' if came else ''}")

@@ -11,7 +11,7 @@ import ssl
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -66,16 +66,17 @@ def admit_again(users: UsersFile, name: str, role: Role, login: Login) -> bool:
 
 
 async def invite(
-    invitation: Invitation, url: str, users: UsersFile, login: Login, show: Callable[[str], object]
+    invitation: Invitation, url: str, users: UsersFile, login: Login, show: Callable[[str], object], zone: tzinfo
 ) -> str:
     """Let one machine in; return the version of its nakari.
 
-    `url` is the server as this machine reaches it. `show` is called with the line once it can be used.
+    `url` is the server as this machine reaches it. `show` is called with the line once it can be used. `zone` is the
+    household's.
 
     However it ends, the invitation is over; others that are open beside it hold. Raises `Problem` where the name is
     taken, or nobody came in time.
     """
-    _require_free(invitation.name, _standing(users))
+    _require_free(invitation.name, _standing(users), zone)
     guest = User(invitation.name, invitation.role, public_of(invitation.seed), time.time() + invitation.seconds)
     try:
         await asyncio.to_thread(users.admit, [*_standing(users), guest])
@@ -95,12 +96,12 @@ def _standing(users: UsersFile) -> list[User]:
     return [user for user in users.read() if not user.until or user.until > now]
 
 
-def _require_free(name: str, known: Sequence[User]) -> None:
+def _require_free(name: str, known: Sequence[User], zone: tzinfo) -> None:
     """Raise `Problem` where a machine has this name, or is invited under it: nobody could tell the two apart."""
     for user in known:
         if user.name.lower() == name.lower():
             if user.until:
-                until = datetime.fromtimestamp(user.until).astimezone()
+                until = datetime.fromtimestamp(user.until, zone)
                 what = f"{name} is invited already, until {until:%H:%M}; end that invitation with Ctrl-C"
                 raise Problem(f"{what}, or choose another name", Exit.USAGE)
             raise Problem(

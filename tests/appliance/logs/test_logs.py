@@ -10,6 +10,7 @@ import stat
 import threading
 import warnings
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TextIO
 
@@ -254,6 +255,17 @@ def test_a_terminal_gets_short_lines_and_no_traceback(config: Config, terminal: 
     line = os.read(other_end, 4096).decode()
     assert line.endswith("error   voice_failed voice=edge key=*** ValueError: no such voice\r\n")
     assert line.count("\n") == 1
+
+
+def test_a_terminal_gets_times_in_the_households_zone(config: Config, terminal: tuple[TextIO, int]) -> None:
+    stream, other_end = terminal
+    zone = timezone(timedelta(hours=13, minutes=17))
+    logs.configure(replace(config, zone=zone), stream)
+    began = datetime.now(zone)
+    structlog.get_logger("appliance.x").info("listening")
+    stream.flush()
+    told = os.read(other_end, 4096).decode()
+    assert told[:8] in {f"{each:%H:%M:%S}" for each in (began, datetime.now(zone))}
 
 
 @pytest.mark.shows("F26", "H4")

@@ -7,7 +7,9 @@ import stat
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import nats.errors
 import pytest
@@ -160,9 +162,14 @@ async def test_a_machine_that_was_taken_out_is_refused(server: Server, tmp_path:
 
 async def test_a_name_is_invited_once_at_a_time_and_others_beside_it(server: Server, tmp_path: Path) -> None:
     mind, bath = Machine(tmp_path / "mind", server, name="mind"), Machine(tmp_path / "bath", server)
+    with mind.file.open("a") as file:
+        file.write('[mind]\ntimezone = "Asia/Kathmandu"\n')
     waiting, _ = await mind.invite("kitchen")
     code, _, said = await mind.run("machines", "invite", "Kitchen", "--reload", reload_command(server.folder))
-    assert (code, "Kitchen is invited already, until " in said, said.count("\n")) == (2, True, 1), said
+    (guest,) = [user for user in UsersFile(server.folder / "home.users", "home").read() if user.until]
+    until = datetime.fromtimestamp(guest.until, ZoneInfo("Asia/Kathmandu"))
+    words = f"Kitchen is invited already, until {until:%H:%M}; "
+    assert (code, words in said, said.count("\n")) == (2, True, 1), said
     process, line = await mind.invite("bath")
     assert (await bath.run("join", line, "--ca", str(server.folder / "server.pem")))[0] == 0
     assert await process.wait() == 0

@@ -17,7 +17,6 @@ from appliance.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from datetime import tzinfo
 
     from appliance.admin.graph_admin import GraphAdmin
     from appliance.admin.local import RemoteAdmin
@@ -86,10 +85,10 @@ def query(invocation: Invocation, cypher: str, params: str, moment: str | None, 
     from appliance.api.requests.memory import Past, UseTool
     from appliance.logs.show import asked_moment
 
-    values = _object(params)
+    values, config = _object(params), _configured(invocation)
     if moment is None:
-        return _run(invocation, UseTool(do="tool", name="memory_query", arguments=_call(cypher, values)), as_json)
-    return _run(invocation, Past(until=asked_moment(moment, _zone(invocation)), cypher=cypher, params=values), as_json)
+        return _run(config, UseTool(do="tool", name="memory_query", arguments=_call(cypher, values)), as_json)
+    return _run(config, Past(until=asked_moment(moment, config.zone), cypher=cypher, params=values), as_json)
 
 
 @memory.command()
@@ -102,7 +101,7 @@ def write(invocation: Invocation, cypher: str, params: str, as_json: bool) -> Ex
     from appliance.api.requests.memory import UseTool
 
     request = UseTool(do="tool", name="memory_write", arguments=_call(cypher, _object(params)))
-    return _run(invocation, request, as_json)
+    return _run(_configured(invocation), request, as_json)
 
 
 @memory.command()
@@ -112,7 +111,7 @@ def schema(invocation: Invocation, as_json: bool) -> Exit:
     """Show labels, relationship types and property keys in use."""
     from appliance.api.requests.memory import UseTool
 
-    return _run(invocation, UseTool(do="tool", name="memory_schema"), as_json)
+    return _run(_configured(invocation), UseTool(do="tool", name="memory_schema"), as_json)
 
 
 @memory.command()
@@ -122,7 +121,7 @@ def snapshot(invocation: Invocation, as_json: bool) -> Exit:
     """Write the whole graph into the snapshots' folder."""
     from appliance.api.requests.memory import TakeSnapshot
 
-    return _run(invocation, TakeSnapshot(), as_json)
+    return _run(_configured(invocation), TakeSnapshot(), as_json)
 
 
 @memory.command("list")
@@ -132,7 +131,7 @@ def list_snapshots(invocation: Invocation, as_json: bool) -> Exit:
     """List the snapshots, oldest first."""
     from appliance.api.requests.memory import ListSnapshots
 
-    return _run(invocation, ListSnapshots(), as_json)
+    return _run(_configured(invocation), ListSnapshots(), as_json)
 
 
 @memory.command()
@@ -148,8 +147,8 @@ def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
 
     file = Path(snapshot).absolute()
     if file.is_file():  # in a folder that the service may not look into, perhaps
-        return _kept(invocation, lambda admin, told: admin.restore_file(file, told), as_json)
-    return _run(invocation, Restore(snapshot=snapshot), as_json)
+        return _kept(_configured(invocation), lambda admin, told: admin.restore_file(file, told), as_json)
+    return _run(_configured(invocation), Restore(snapshot=snapshot), as_json)
 
 
 @memory.command()
@@ -168,11 +167,11 @@ def diff(invocation: Invocation, before: str | None, after: str, moment: str | N
 
     if (before is None) is (moment is None):
         raise click.UsageError("either a snapshot, or --since")
+    config = _configured(invocation)
     if before is not None:
-        return _run(invocation, Diff(before=before, after=after), as_json)
-    zone = _zone(invocation)
-    request = Changes(since=asked_moment(str(moment), zone))
-    return _kept(invocation, lambda admin, told: admin.act(request, told), as_json, partial(changes_told, zone=zone))
+        return _run(config, Diff(before=before, after=after), as_json)
+    request, in_words = Changes(since=asked_moment(str(moment), config.zone)), partial(changes_told, zone=config.zone)
+    return _kept(config, lambda admin, told: admin.act(request, told), as_json, in_words)
 
 
 @memory.command()
@@ -188,11 +187,12 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
     from appliance.api.requests.memory import Replay
     from appliance.logs.show import asked_moment
 
-    until = None if moment is None else asked_moment(moment, _zone(invocation))
+    config = _configured(invocation)
+    until = None if moment is None else asked_moment(moment, config.zone)
     if file is None:
-        return _run(invocation, Replay(until=until), as_json)
+        return _run(config, Replay(until=until), as_json)
     path = to_be_made(file)  # in a folder that the service may not write into, perhaps
-    return _kept(invocation, lambda admin, told: admin.replay_to(path, until, told), as_json)
+    return _kept(config, lambda admin, told: admin.replay_to(path, until, told), as_json)
 
 
 @memory.command()
@@ -204,23 +204,23 @@ def audit(invocation: Invocation, what: str, lines: int, as_json: bool) -> Exit:
     """Show the newest records of the audit log, or verify all of it."""
     from appliance.api.requests.memory import ReadAudit, VerifyAudit
 
-    return _run(invocation, VerifyAudit() if what == "verify" else ReadAudit(last=lines), as_json)
+    return _run(_configured(invocation), VerifyAudit() if what == "verify" else ReadAudit(last=lines), as_json)
 
 
-def _zone(invocation: Invocation) -> "tzinfo":
-    return configured(invocation, log="ERROR").zone
+def _configured(invocation: Invocation) -> "Config":
+    return configured(invocation, log="ERROR")
 
 
-def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bool) -> Exit:
+def _run(config: "Config", request: "MemoryRequest | UseTool", as_json: bool) -> Exit:
     from appliance.api.requests.memory import UseTool
 
     if isinstance(request, UseTool):
-        return _kept(invocation, lambda admin, told: admin.use(request), as_json)
-    return _kept(invocation, lambda admin, told: admin.act(request, told), as_json)
+        return _kept(config, lambda admin, told: admin.use(request), as_json)
+    return _kept(config, lambda admin, told: admin.act(request, told), as_json)
 
 
 def _kept(
-    invocation: Invocation,
+    config: "Config",
     act: "Callable[[RemoteAdmin | GraphAdmin | NoGraph, Progress], Awaitable[Json]]",
     as_json: bool,
     in_words: "Callable[[Json], Json] | None" = None,
@@ -228,7 +228,6 @@ def _kept(
     """Let the admin of the memory act, wherever it is, and tell what came of it; `in_words` says it to people."""
     import asyncio
 
-    config = configured(invocation, log="ERROR")
     from appliance.admin.local import open_admin
 
     async def run() -> "Json":

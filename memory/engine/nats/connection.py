@@ -148,7 +148,6 @@ class Link:
         """Return a connection that stands, within `DEADLINE`. Raises `EngineUnreachable`, `EngineRefused`."""
 
         async def itself(connection: Connection) -> Connection:
-            await asyncio.sleep(0)  # in which one that has just broken is seen to be
             return connection
 
         return await self.ask(itself, changes=False)

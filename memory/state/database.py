@@ -4,11 +4,10 @@ import asyncio
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from time import monotonic
 from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -16,6 +15,7 @@ from msgspec import Struct
 from memory.errors import DiskSilent, StateUnreadable, StateUnusable
 from memory.kept import Kept
 from memory.lock import lock, unlock
+from memory.state.disk_watch import DiskWatch
 from memory.state.failures import explained, folder_unusable
 from memory.state.reader import read_only
 from memory.state.replica import position
@@ -75,11 +75,7 @@ class Database(Kept[Change, object, object]):
 
     def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS, patience: float = PATIENCE) -> None:
         self.path = path
-        self._patience = patience
-        self._since: float | None = None
-        """Since when the thread is at the disk, in seconds of a clock that nobody sets; None while it is not."""
-        self._sync_since: float | None = None
-        """The same of what only waits for the disk."""
+        self._disk = DiskWatch(patience)
         self._migrations = migrations
         self._jobs: deque[_Job] = deque()
         self._room = asyncio.Semaphore(MAX_WAITING)
@@ -100,7 +96,7 @@ class Database(Kept[Change, object, object]):
     @property
     def is_silent(self) -> bool:
         """Whether the disk has not answered for longer than it should."""
-        return self._left <= 0.0
+        return self._disk.is_silent
 
     async def open(self, *schemas: str) -> None:
         """Open or create the file, bring it to the present version and run the schemas (idempotent SQL scripts).
@@ -139,7 +135,7 @@ class Database(Kept[Change, object, object]):
             self._sync_due.cancel()
             self._sync_due = None
         synced = asyncio.get_running_loop().run_in_executor(self._syncing, self._sync)
-        if not await self._answered(synced):
+        if not await self._disk.answers(synced):
             raise self._silent(may_come=True)
         try:
             synced.result()
@@ -175,11 +171,8 @@ class Database(Kept[Change, object, object]):
             self._syncing.submit(self._sync)  # where it fails, the next durable write will say so
 
     def _sync(self) -> None:
-        self._sync_since = monotonic()
-        try:
+        with self._disk.timed():
             self._fdatasync()
-        finally:
-            self._sync_since = None
 
     def _fdatasync(self) -> None:
         os.fdatasync(self._log)
@@ -201,7 +194,7 @@ class Database(Kept[Change, object, object]):
     async def _served(self, job: _Job, served: asyncio.Future[None]) -> None:
         """Wait until a job is done, for as long as the disk does anything. Raises `DiskSilent`."""
         try:
-            if not await self._answered(served):
+            if not await self._disk.answers(served):
                 job.abandoned = True
                 raise self._silent(may_come=job.changes and job.has_begun)
         finally:
@@ -209,21 +202,13 @@ class Database(Kept[Change, object, object]):
             served.cancel()
         served.result()
 
-    async def _answered(self, asked: asyncio.Future[None]) -> bool:
-        """Wait for what is asked of the disk; False when it has not answered anything for too long."""
-        while not asked.done():
-            if self.is_silent:
-                return False
-            await asyncio.wait((asked,), timeout=self._left)
-        return True
-
     def _serve(self) -> None:
         """Do all that waits. Each caller submits this once; the first one finds the others' jobs beside its own."""
         while self._jobs:
             group = self._next_group()
             for job in group:
                 job.has_begun = True  # first, so that who gives it up meanwhile knows that it may be done all the same
-            with self._timed(True):
+            with self._disk.timed():
                 if (wanted := [job for job in group if not job.abandoned]) and not wanted[0].changes:
                     self._look(wanted[0])
                 elif wanted:
@@ -278,28 +263,13 @@ class Database(Kept[Change, object, object]):
             connection.execute("ROLLBACK TO change")
         connection.execute("RELEASE change")
 
-    @contextmanager
-    def _timed(self, is_short: bool) -> Iterator[None]:
-        """Have `is_silent` count the seconds of what is short, and none of what takes its time."""
-        before, self._since = self._since, monotonic() if is_short else None
-        try:
-            yield
-        finally:
-            self._since = None if before is None else monotonic()
-
-    @property
-    def _left(self) -> float:
-        """Seconds that the disk may take yet."""
-        waiting = [since for since in (self._since, self._sync_since) if since is not None]
-        return self._patience - (monotonic() - min(waiting)) if waiting else self._patience
-
     def _silent(self, *, may_come: bool = False) -> DiskSilent:
         mend = "see with dmesg whether it fails"
         told = f"{mend}. What was asked may be done once it answers: look before you say it again" if may_come else mend
         return DiskSilent(f"the state database {self.path} cannot be used (its disk does not answer); {told}")
 
     def _vacuum(self, connection: sqlite3.Connection) -> None:
-        with self._timed(False):
+        with self._disk.untimed():
             connection.execute("PRAGMA query_only=OFF")
             connection.execute("VACUUM")
         self._empty_log(connection)

@@ -196,7 +196,7 @@ class ReplicatedDatabase(Database):
 
         def free(connection: sqlite3.Connection) -> T:
             assert isinstance(connection, RecordingConnection)
-            with self._timed(False):  # it may wait for the engine, which has a deadline of its own
+            with self._disk.untimed():  # it may wait for the engine, which has a deadline of its own
                 connection.execute("PRAGMA query_only=OFF")
                 return work(connection)
 
@@ -217,7 +217,7 @@ class ReplicatedDatabase(Database):
         assert isinstance(connection, RecordingConnection)
         try:
             if self._led is not None and self._is_behind:
-                with self._timed(False):
+                with self._disk.untimed():
                     self._copy.catch_up(connection)
                 self._is_behind = False
         except EngineFailure as error:
@@ -249,7 +249,7 @@ class ReplicatedDatabase(Database):
         record = Record(kind, epoch, self._machine, self._copy.at.digest, changes, log_only=log_only).encode()
         after, name = self._copy.at.position, uuid.uuid4().hex
         self._is_behind = True
-        with self._timed(False):
+        with self._disk.untimed():
             try:
                 self._copy.asked(self._engine.log.append(record, after=after, id=name))
             except OutcomeUnknown as unknown:

@@ -86,23 +86,28 @@ class Home:
             self.talk.messages = self.talk.messages[:1]
         self.talk.hear(words, at=at)
         await self._journal(event)
-        for _ in range(4):
+        said: list[str] = []
+        for _ in range(8):
             calls = await self.talk.answer()
-            if calls[0][0] == "reply":
-                self.talk.result("delivered", *("done" for _ in calls[1:]))
-                said = str(calls[0][1]["text"])
-                body: dict[str, Json] = {"call_id": event.id, "number": 0, "words": said}
-                await self.journal.append(
-                    Entry("speech.sentence_started", body, event.id, owner_key="household", at=event.created_at)
-                )
-                return said
+            for name, arguments in calls:
+                if name == "reply":
+                    said.append(str(arguments["text"]))
+                    await self._journal_reply(event, len(said) - 1, said[-1])
             self.talk.result(*[await self._run(name, arguments, event) for name, arguments in calls])
+            if calls[-1][0] == "complete_event":
+                return " ".join(said)
         raise AssertionError("no answer")
+
+    async def _journal_reply(self, event: Event, number: int, said: str) -> None:
+        body: dict[str, Json] = {"call_id": event.id, "number": number, "words": said}
+        await self.journal.append(
+            Entry("speech.sentence_started", body, event.id, owner_key="household", at=event.created_at)
+        )
 
     async def _run(self, name: str, arguments: dict[str, object], event: Event) -> str:
         if name == "recall":
             return await run_tool(self.search, json.dumps(arguments), Call("c", event))
-        return "{}"
+        return "delivered" if name == "reply" else "{}"
 
     async def _journal(self, event: Event) -> None:
         entry = entry_of(event)

@@ -97,6 +97,14 @@ _UNWANTED: Final = re.compile(
 )
 """What says of a thing that it is not to stand there."""
 
+_SENTENCE_ENDS: Final = re.compile(
+    r"(?<=[.!?])(?<!\b[DMS][rt]\.)(?<!\bMrs\.)(?<!\bno\.) +(?=[A-Z\d])|(?<=[。！？])\s*(?=.)"
+)
+"""Between what was told of one wish and of the next."""
+
+_NOT_THAT: Final = re.compile(r"^not [^,]+, *(?:but )?", re.IGNORECASE)
+"""What is said once more of a thing that was taken back, before what is wanted instead."""
+
 _OF_LIST: Final = re.compile(r"\b(?:list|it|there|add|buy|bought|groceries|shopping)\b|[清单买]", re.IGNORECASE)
 """What shows that a list is meant."""
 
@@ -300,10 +308,10 @@ def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple
 
 
 def _in_order(found: ToolResult) -> list[str]:
-    """Return the words that were found, the oldest first."""
+    """Return the sentences that were found, the oldest first; what was told in one event is found as one."""
     hits = [fields(hit) for hit in listed(fields(found.value).get("hits"))]
     of_time = sorted(((str(hit.get("at", "")), -place), str(hit.get("words", ""))) for place, hit in enumerate(hits))
-    return [words for _, words in of_time]
+    return [told for _, words in of_time for told in _SENTENCE_ENDS.split(words)]
 
 
 def _alone(reply: str, language: Language) -> str:

@@ -92,3 +92,12 @@ def test_an_enumeration_is_taken_apart(said: str, parts: list[str]) -> None:
 def test_the_list_just_spoken_of_is_known_by_the_reply() -> None:
     assert spoken_of(["Yes, tea is on the packing list."], "en") == "packing"
     assert spoken_of(["It is noon."], "en") == ""
+
+
+async def test_what_is_told_beside_it_is_no_part_of_a_list(tmp_path: Path) -> None:
+    async with a_home(tmp_path) as home:
+        await home.hear("add milk to the shopping list and set a timer for ten minutes")
+        await home.hear("add bread to the shopping list and add nails to the hardware list")
+        told = "On the shopping list there is: milk, bread."
+        assert await home.hear("what's on the shopping list") == told
+        assert await home.hear("what's on the hardware list") == "On the hardware list there is: nails."

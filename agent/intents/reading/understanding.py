@@ -172,7 +172,8 @@ def _reading(result: RecognizeResult, words: str) -> Reading:
         slots |= {"repeat": f"FREQ=MONTHLY;BYMONTHDAY={int(day_of_month)}", "date": int(day_of_month)}
     for slot, unit in _EACH_OF_UNIT.items():
         if number := slots.pop(slot, None):
-            slots["repeat"] = f"FREQ={unit};INTERVAL={int(number)}"
+            on = f";BYDAY={BYDAY[int(slots['weekday'])]}" if "weekday" in slots else ""
+            slots["repeat"] = f"FREQ={unit};INTERVAL={int(number)}{on}"
     if days:
         slots["repeat"] = "FREQ=WEEKLY;BYDAY=" + ",".join(BYDAY[day] for day in days)
     return free, Intent(result.intent.name, slots)

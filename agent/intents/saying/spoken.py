@@ -232,7 +232,9 @@ _ENDED: Final = re.compile(r"(FREQ=.+);UNTIL=(\d{8})T235959")
 _WITHIN_DAY: Final = re.compile(r"FREQ=(?P<unit>HOUR|MINUTE)LY;INTERVAL=(?P<number>\d+)(?:;COUNT=(?P<count>\d+))?")
 _SO_MANY: Final = re.compile(r"FREQ=(?P<unit>DAILY|WEEKLY);INTERVAL=(?P<count>\d+)")
 _MONTHLY: Final = re.compile("FREQ=MONTHLY;BYMONTHDAY=([0-9]+)")
-_WEEKLY: Final = re.compile("FREQ=WEEKLY(?:;INTERVAL=2)?;BYDAY=(?:MO|TU|WE|TH|FR|SA|SU)(?:,(?:MO|TU|WE|TH|FR|SA|SU))*")
+_WEEKLY: Final = re.compile(
+    "FREQ=WEEKLY(?:;INTERVAL=(?P<count>[0-9]+))?;BYDAY=(?:MO|TU|WE|TH|FR|SA|SU)(?:,(?:MO|TU|WE|TH|FR|SA|SU))*"
+)
 
 
 def every(rule: str, language: Language) -> str:
@@ -268,16 +270,19 @@ def _every_month(rule: str, language: Language) -> str:
 
 
 def _every_week(rule: str, language: Language) -> str:
-    if _WEEKLY.fullmatch(rule) is None:
+    weekly = _WEEKLY.fullmatch(rule)
+    if weekly is None:
         return ""
+    count = int(weekly["count"] or 1)
     days = [_BYDAY.index(day) for day in rule.rpartition("=")[2].split(",")]
     missing = [day for day in range(len(_BYDAY)) if day not in days]
     if len(missing) == 1:
         left_out = missing[0]
         return f"除了周{_WEEKDAYS_ZH[left_out]}每天" if language == "zh" else f"every day but {_WEEKDAYS[left_out]}"
     if language == "zh":
-        return "每周" + "、".join(_WEEKDAYS_ZH[day] for day in days)
-    each = "every other" if "INTERVAL=2" in rule else "every"
+        weeks = {1: "每", 2: "每隔一周的"}.get(count, f"每{count}周的")
+        return f"{weeks}周" + "、".join(_WEEKDAYS_ZH[day] for day in days)
+    each = {1: "every", 2: "every other"}.get(count, f"every {_counted(count)} weeks on")
     *first, last = (_WEEKDAYS[day] for day in days)
     return f"{each} {', '.join(first)} and {last}" if first else f"{each} {last}"
 

@@ -236,7 +236,7 @@ async def test_a_reminder_is_found_by_one_word_of_it(talk: Talk) -> None:
         (
             "remind me every two weeks on Monday at nine to vacuum",
             "alarm",
-            {"repeat": "FREQ=WEEKLY;INTERVAL=2", "weekday": 0, "hour": 9, "label": "vacuum"},
+            {"repeat": "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "weekday": 0, "hour": 9, "label": "vacuum"},
         ),
         (
             "提醒我每周四晚上倒垃圾。",

@@ -64,7 +64,8 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
         return timers.cancel(state, intent)
     there = timers_in(listed)
     chosen = [meant(state, there, intent)] if "id" in intent.slots else on_that_day(state, there, intent)
-    day = _days(intent, now.date())[0]
+    days = _days(intent, now.date())
+    day = next((day for day in days if any(_comes_on(each, day) for each in there)), days[0])
     if not chosen:
         coming = [each for each in there if "repeats" in each and _comes_on(each, day)]
         waking = [each for each in coming if _wakes(each)]

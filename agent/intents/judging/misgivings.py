@@ -34,7 +34,7 @@ _NOT_READ: Final[dict[Language, re.Pattern[str]]] = {
     ),
     "zh": re.compile(
         rf"^(?:{NUMBER_ZH}|半|点|[个又零])*(?:$|小时|钟头|分钟?(?![享给])|秒|刻钟|点半?$|半?钟$)"
-        "|^负|^[明后今]年|^[哦噢啊]?(?:不是|不对|不(?=[，,]|$)|错了|我是说)|^除[了去]|^(?:周末|周[一二三四五六日天]|星期[一二三四五六日天])"
+        "|^负|^[明后今]年|^(?:算了|取消|但是|不过|到了再)|^[哦噢啊]?(?:不是|不对|不(?=[，,]|$)|错了|我是说)|^除[了去]|^(?:周末|周[一二三四五六日天]|星期[一二三四五六日天])"
         "(?:就|都)?(?:不|别)"
     ),
 }
@@ -65,6 +65,16 @@ _FEAST: Final[dict[Language, re.Pattern[str]]] = {
 }
 """Days of which nobody here knows when they are."""
 
+
+_AGAIN: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"\b(?:every|(?:first|second|third|fourth|last) \w+day of (?:the|each|every) month|"
+        r"(?:week|month|year|fortnight)ly)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile("每(?!人|个人|次|样)|隔[一天周月年两]|逢"),
+}
+"""What shows that it is to ring again and again, and must have been read as a rule."""
 
 _CONDITION: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
@@ -148,6 +158,9 @@ def _has_exception(intent: Intent, language: Language) -> bool:
 def _has_left_over(words: str, intent: Intent, language: Language) -> bool:
     """Say whether a part of the time was taken for what it is for, or behind a number stands what is like a unit."""
     label = intent.text("label")
+    again = _AGAIN[language].search(words)
+    if again and not intent.text("repeat") and (again.group() not in label or label.startswith(again.group())):
+        return True
     feast = _FEAST[language].search(words)
     named = re.escape(feast.group()) if feast else ""
     is_time = re.match(rf"(?:at|on|for|by) {named}", label) or re.search(rf"{named}[^，。]{{0,6}}点", words)

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from agent.intents.intent import Language
+from agent.intents.language.clock_times import corrected
 from agent.intents.language.every_day import but_some_days
 from agent.intents.language.lengths import readable_lengths
 
@@ -92,7 +93,7 @@ def without_fillers(words: str, language: Language) -> str:
 
 def mended(words: str, language: Language) -> str:
     """Return a sentence without hesitation and without what its speaker took back in it; times as they are read."""
-    words = but_some_days(readable_lengths(words, language), language)
+    words = but_some_days(readable_lengths(corrected(words, language), language), language)
     for pattern, instead in _mending(language):
         words = pattern.sub(instead, words)
     return words.strip()

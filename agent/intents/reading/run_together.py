@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from agent.intents.intent import Language, language_of
+from agent.intents.language.clock_times import CLOCK_ZH, DAY_ZH, PART_ZH, SOME_ZH
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.wording import anywhere
 from memory.chinese import simplified
@@ -79,19 +80,10 @@ _COUNTS: Final = re.compile(
 )
 """The same with one unit for all: set timers for five, ten and fifteen minutes."""
 
-_DAY_ZH: Final = (
-    "(?:大?[今明后]天|[今明](?=[早晚])|(?:[这本下]个?)?(?:周|星期|礼拜)[一二三四五六日天]|"
-    "每天|每个?(?:周|星期|礼拜)[一二三四五六日天]|(?:每个)?(?:工作日|周末))"
-)
-_PART_ZH: Final = "(?:早上|早晨|上午|中午|下午|傍晚|晚上|夜里|半夜|凌晨|清晨|早|晚)"
-_SOME_ZH: Final = r"[\d零一二两三四五六七八九十]"
-_CLOCK_ZH: Final = (
-    rf"(?:\d{{1,2}}:\d\d|{_SOME_ZH}{{1,3}}点(?:钟|整|半|[一三]刻|零?{_SOME_ZH}{{1,3}}(?!{_SOME_ZH}|点|个|分钟)分?)?)"
-)
-_WHEN_ZH: Final = rf"(?P<day>{_DAY_ZH}?)的?(?P<part>{_PART_ZH}?)(?P<clock>{_CLOCK_ZH})"
+_WHEN_ZH: Final = rf"(?P<day>{DAY_ZH}?)的?(?P<part>{PART_ZH}?)(?P<clock>{CLOCK_ZH})"
 _LENGTH_ZH: Final = (
-    rf"(?:{_SOME_ZH}{{1,4}}个?半?(?:小时|钟头)(?:{_SOME_ZH}{{1,3}}分钟?)?|半个?(?:小时|钟头)|{_SOME_ZH}{{1,4}}分(?:半钟?|钟)?|"
-    rf"{_SOME_ZH}{{1,4}}秒钟?|[一三]刻钟)"
+    rf"(?:{SOME_ZH}{{1,4}}个?半?(?:小时|钟头)(?:{SOME_ZH}{{1,3}}分钟?)?|半个?(?:小时|钟头)|{SOME_ZH}{{1,4}}分(?:半钟?|钟)?|"
+    rf"{SOME_ZH}{{1,4}}秒钟?|[一三]刻钟)"
 )
 _AFTER_ZH: Final = rf"(?:再?[过等])?{_LENGTH_ZH}[以之]?后"
 _RING_ZH: Final = "(?:再|也|还要?|就|记得|请|帮我|给我)*(?:提醒|叫醒?|喊|通知)我(?![爸妈哥姐弟妹爷奶家老儿女孙])"
@@ -134,7 +126,7 @@ _EACH_AT_ZH: Final = re.compile(
 _AT_ZH: Final = re.compile(f"(?:再|然后|还有)*(?P<time>{_TIME_ZH})(?:提醒我)?(?P<what>.+)")
 """One of them."""
 
-_OF_DAY_ZH: Final = re.compile(f"(?P<day>{_DAY_ZH})(?={_PART_ZH}|{_CLOCK_ZH})")
+_OF_DAY_ZH: Final = re.compile(f"(?P<day>{DAY_ZH})(?={PART_ZH}|{CLOCK_ZH})")
 """The day of an order, which is that of the next one too where no pause parts them: 明天七点叫我晚上十点提醒我吃药."""
 
 _SET_ZH: Final = "(?:设置|设定|设|定|开|订|来|上|要|创建|新建)"
@@ -159,12 +151,14 @@ _ANOTHER: Final = (
     re.compile(
         rf"^(?:in|at|past|for) to\b|^past (?:the hour|{NUMBER})\b|\band an? {_LENGTH}$|"
         rf"\band (?:one|another) (?:for|at|in) (?:{NUMBER}|half|quarter|noon)\b|"
-        r"(?<!to )(?<!will )(?<!can )\b(?:remind|wake) me (?:at|in|to|on|tomorrow)\b|^(?:timer|alarm|reminder)s?$",
+        r"(?<!to )(?<!will )(?<!can )\b(?:remind|wake) me (?:at|in|to|on|tomorrow)\b|^(?:timer|alarm|reminder)s?$|"
+        rf"^(?:(?:half|(?:a )?quarter|{NUMBER}) )?(?:past|to)$|\b(?:start|set) (?:one|another|a timer)\b|"
+        rf"\bevery (?:{NUMBER} )?(?:minute|hour)s?\b",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"(?:{_AFTER_ZH}|{_nameless(_WHEN_ZH)}){_RING_ZH}|^.+{_AFTER_ZH}(?!的)."
-        rf"|^[和跟与、]?{_SOME_ZH}{{1,3}}点?(?:和|跟|、){_SOME_ZH}{{1,3}}点|^[和跟与、]{_SOME_ZH}{{1,3}}点|^[和跟]的|^点(?:之?间|左右|多)"
+        rf"(?:{_AFTER_ZH}|[过等]{_LENGTH_ZH}|{_nameless(_WHEN_ZH)}){_RING_ZH}|^.+{_AFTER_ZH}(?!的)."
+        rf"|^[和跟与、]?{SOME_ZH}{{1,3}}点?(?:和|跟|、){SOME_ZH}{{1,3}}点|^[和跟与、]{SOME_ZH}{{1,3}}点|^[和跟]的|^点(?:之?间|左右|多)"
         rf"|[定设]一?个?(?:{_LENGTH_ZH}|{_nameless(_WHEN_ZH)}的闹)|各一个?$|[煮蒸炖烤泡焖]{_LENGTH_ZH}$|的闹钟都?(?:取消|删|关)"
     ),
 )

@@ -24,7 +24,7 @@ _NAMED: Final = {
 }
 """Hours of what people name a part of the day by."""
 
-_HOW_OFTEN: Final = frozenset({"一次", "一下", "一声", "一遍"})
+_HOW_OFTEN: Final = frozenset({"一次", "一下", "一声", "一遍", "先"})
 """What stands where a label would, and says only that it rings: 八点提醒我一次."""
 
 _BEFORE_BED: Final = re.compile(r"\bbefore bed\b|睡前|睡觉前", re.IGNORECASE)

@@ -12,7 +12,7 @@ from agent.intents.follow_up.meaning import asked_back, follow_up, said_yes_to
 from agent.intents.follow_up.of_house import said_in_full
 from agent.intents.follow_up.of_one_breath import of_one_day
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
-from agent.intents.judging.exceptions import all_but
+from agent.intents.judging.exceptions import all_but, named_alone
 from agent.intents.judging.guessing import guessed
 from agent.intents.judging.misgivings import is_talk, not_read, told_not_to
 from agent.intents.language.wording import bare, mended, without_fillers
@@ -63,7 +63,7 @@ def _ended(state: DialogState) -> list[Action]:
 
 def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer to one wish."""
-    state = in_full(state, understand)
+    state = named_alone(in_full(state, understand), understand)
     if kept := Intent("declined") if told_not_to(state) else all_but(state, understand):
         return _answer(state, kept, understand, "")
     said, alone = state, _meant(state, understand)

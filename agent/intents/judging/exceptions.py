@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.intents.dialog_state import DialogState
-from agent.intents.intent import Intent, Language, Understand
+from agent.intents.intent import UNKNOWN, Intent, Language, Understand
 from agent.intents.language.wording import anywhere, bare, mended, without_fillers
 from agent.intents.subjects.lists import spoken_of
 
@@ -31,6 +31,11 @@ _ALL_BUT: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
         ),
         re.compile(
             r"^(?P<wish>.*\b(?:all|every|everything|both|the lot)\b.*?), (?:just |only |and |but )*not (?P<but>.+)$",
+            re.IGNORECASE,
+        ),
+        re.compile(
+            r"^(?P<wish>.+?)(?:,? (?:but|and|only|just)|,)(?: (?:please|just))? "
+            r"(?:leave|keep|(?:don't|do not) (?:touch|cancel|stop)) (?P<but>.+)$",
             re.IGNORECASE,
         ),
     ),
@@ -66,6 +71,9 @@ _TAKES_OFF: Final[dict[Language, re.Pattern[str]]] = {
 }
 """What takes all off a list, besides an exception."""
 
+_OF_ONE: Final = frozenset({"timer_cancel", "alarm_skip"})
+"""What is wanted of one that rings."""
+
 _OF_ALL: Final = re.compile(
     r"\b(?:all|every\w*|both|rest|others?|lot|timers|alarms|reminders)\b|[全都每]|所有|其|别的|剩", re.IGNORECASE
 )
@@ -78,6 +86,15 @@ _CALLED: Final = re.compile(
 )
 
 
+def named_alone(state: DialogState, understand: Understand) -> DialogState:
+    """Return the state without what is only named to stay, where what is to go is named too: stop the pasta timer."""
+    language = state.language
+    found = _parts(without_fillers(mended(state.words, language), language), language)
+    meant = understand(found.wish) if found else UNKNOWN
+    is_one = meant.name in _OF_ONE and meant.slots and _OF_ALL.search(meant.text("label")) is None
+    return state.in_words(found.wish) if found and is_one else state
+
+
 def all_but(state: DialogState, understand: Understand) -> Intent | None:
     """Return what takes all away but something; None where nothing is left out, or it is not known of what."""
     language = state.language
@@ -87,8 +104,6 @@ def all_but(state: DialogState, understand: Understand) -> Intent | None:
         return None
     listed = _TAKES_OFF[language].match(found.wish)
     meant = understand(found.wish)
-    if meant.name == "timer_cancel" and (label := meant.text("label")) and _OF_ALL.search(label) is None:
-        return Intent(meant.name, {"label": label})  # that one alone, and what stays is only named beside it
     of_timers = any("timer" in each.tool or "alarm" in each.tool for turn in state.last_said() for each in turn.results)
     before = [reply for turn in state.last_said() for reply in turn.replies]
     rings = anywhere(language, "ringing").search(words) is not None

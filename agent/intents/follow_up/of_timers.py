@@ -56,6 +56,13 @@ _WEEKDAY: Final = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", 
 _ARTICLE: Final = re.compile(r"\ban?\s+$", re.IGNORECASE)
 
 _IN_NUMBER: Final = re.compile(rf"in (?:another )?{NUMBER}(?= (?:to|for|about)\b|[.]?$)", re.IGNORECASE)
+_COUNT_LAST: Final = re.compile(
+    r"^(?:and |then |also )*(?:for (?P<label>(?:(?!(?:at|to|by|in|past|a|an|half|and|is|are)\b)[a-z'-]+ ){1,3})|"
+    rf"(?P<thing>(?:the |my )[a-z'-]+ ))(?P<count>{NUMBER})[.]?$",
+    re.IGNORECASE,
+)
+"""What a further timer is for, with the number of its minutes behind it, and no time of day."""
+
 _UNIT: Final = re.compile(r"\b(minute|hour|second)s?\b", re.IGNORECASE)
 _OF_AN_HOUR: Final = re.compile(r"\b(?:half|quarters?)(?: of)?(?: an?)? hour\b", re.IGNORECASE)
 
@@ -223,6 +230,8 @@ def _another_of_minutes(words: str, language: Language, last: Turn, understand: 
     count, _, label = wanted.partition(" for ")
     if not _number(count, language, understand):  # and one for the rice for eight
         label, _, count = wanted.rpartition(" for ")
+    if not _number(count, language, understand) and (last_word := _COUNT_LAST.search(words)):
+        label, count = last_word["label"] or last_word["thing"], last_word["count"]  # and for the potatoes twenty
     if number := _number(count, language, understand):
         named: dict[str, Slot] = {"label": without_fillers(label, language)} if label else {}
         yield Intent("timer_start", {"minutes": number, **named})

@@ -27,6 +27,9 @@ _BEFORE_ORDER: Final[Mapping[Language, re.Pattern[str]]] = {
 """What stands before the word that asks, where it orders rather than tells: a clause begins, or a time ends."""
 
 
+_AT_NOON: Final[Mapping[Language, str]] = {"en": "{} at noon", "zh": "{}正午"}
+"""A moment of which words that name a day are the beginning."""
+
 _PARTICLES: Final = "in|on|off|out|up|down|over|away|back"
 """What ends a sentence and belongs to its verb, before no time: shut them in."""
 
@@ -56,7 +59,7 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
     fitting = [each for each in fitting if each[1].name == "length" or not _COUNTED.match(each[1].text("after"))]
     # A day and an hour between which another time stands do not belong together.
-    fitting = [each for each in fitting if not (rest := each[1].text("middle")) or _holds_none(times(rest))]
+    fitting = [each for each in fitting if not (rest := each[1].text("middle")) or _holds_none(times, rest, language)]
     direct = [each for each in fitting if _follows_cue(each[1].text("before"), language)]
     found = min(direct or fitting, key=lambda reading: reading[0], default=(0, None))[1]
     if found is None:
@@ -106,8 +109,10 @@ def _in_clause(words: str, cue: int, times: Callable[[str], Iterable[Reading]]) 
     return Intent(alone.name, {**day, **alone.slots, **({"label": told} if is_nameless else {})})
 
 
-def _holds_none(times: Iterable[Reading]) -> bool:
-    return all(each.number("bare") for _, each in times)
+def _holds_none(times: Callable[[str], Iterable[Reading]], words: str, language: Language) -> bool:
+    """Say whether words hold no time, and no day either."""
+    at_noon = times(_AT_NOON[language].format(words))
+    return all(each.number("bare") for _, each in times(words)) and not any(names_day(each) for _, each in at_noon)
 
 
 def told_anew(words: str) -> Intent | None:

@@ -54,8 +54,12 @@ _LENGTHS: Final = (
 )
 """Two timers in one: set a ten-minute and a twenty-minute timer."""
 
-_THING: Final = r"to (?:(?!,| and to ).)+?"
-_EACH_AT: Final = rf"{_THING} at {_CLOCK}"
+_THING: Final = r"(?:to|about) (?:(?!,| and (?:to|about) ).)+?"
+_ON_DAY: Final = (
+    r"(?:tomorrow|tonight|(?:on )?(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+    r"(?: morning| afternoon| evening| night)?"
+)
+_EACH_AT: Final = rf"{_THING} (?:{_ON_DAY}(?: at {_CLOCK})?|at {_CLOCK})"
 _DONE_AT: Final = re.compile(
     rf"(?<= at )({_CLOCK}(?:,? and|,)) (?=(?:turn|switch|lock|unlock|open|close|start|stop)\b[^,]+ at {_CLOCK})",
     re.IGNORECASE,
@@ -65,6 +69,13 @@ _THINGS: Final = re.compile(
     rf"(?P<opening>.*\bremind me) (?P<each>{_EACH_AT}(?:(?:,? and|,) {_EACH_AT})+)[.]?", re.IGNORECASE
 )
 """Several things, each before its hour: remind me to take my pills at three, to drink at four and to walk at five."""
+
+_DAYS: Final = re.compile(
+    rf"(?P<opening>.*\bremind me) (?P<one>{_ON_DAY}(?: at {_CLOCK})? (?:to|about) .+?),? and "
+    rf"(?P<two>{_ON_DAY}(?: at {_CLOCK})? (?:to|about) .+)",
+    re.IGNORECASE,
+)
+"""Two things, each behind its day: remind me tonight to take the bins out and tomorrow to bring them in."""
 
 _AFTERS: Final = re.compile(
     rf"(?P<opening>.*\b(?:remind|tell|wake|call) me(?: .+?)?) in (?P<first>{NUMBER})(?P<unit>(?: {UNIT})?)"
@@ -144,10 +155,14 @@ def _lengths(words: str) -> str:
 
 def _things(words: str) -> str:
     done = _DONE_AT.sub(r"\1 to ", words)
+    if days := _DAYS.fullmatch(words):
+        return f"{days['opening']} {days['one']} and {days['opening']} {days['two']}"
     found = _THINGS.fullmatch(done)
     each = re.findall(_EACH_AT, found["each"], re.IGNORECASE) if found else []
     if found and done != words:  # else the second is an order of its own
         each = [re.sub(rf"^(to .+) (at {_CLOCK})$", r"\2 \1", one, flags=re.IGNORECASE) for one in each]
+    if found and re.search(_ON_DAY, found["each"], re.IGNORECASE):
+        return " and ".join(f"{found['opening']} {one}" for one in each)  # a day alone asks for nothing
     return f"{found['opening']} {' and '.join(each)}" if found else ""
 
 

@@ -134,6 +134,9 @@ _INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
         re.compile(
             "^(?:哎|哦|不对|，)*(?:把)?(?P<item>[^，,]{1,10}?)(?:改|换)成(?P<instead>[^，,。]{1,10}?)(?:吧)?[。]?$"
         ),
+        re.compile(
+            "^(?:把)?(?P<item>[^，,]{1,10}?)(?:划掉|去掉|删掉|拿掉)[，,]?(?:再|然后)?(?:换|改)成(?P<instead>[^，,。]{1,10}?)(?:吧)?[。]?$"
+        ),
         re.compile("^(?:哎|哦|不对|，)*不是(?P<item>[^，,]{1,10})[，,]是(?P<instead>[^，,。]{1,10})[。]?$"),
     ),
 }
@@ -158,8 +161,7 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
         yield Intent("list_add", {"item": _with_more(on_it["item"], on_it["more"] or "", language)})
     yield from _corrected(words, last, language)
     bare = without_fillers(words, language)
-    if off := beginning("take_off", language).match(bare):
-        item = ending("off_it", language).sub("", re.split(_OFF[language], bare[off.end() :], maxsplit=1)[0])
+    if item := _to_take_off(bare, language):
         last_told = next(iter(items_told(last.replies, language)), item)
         named = last_told if item in _IT else item
         is_away = not bare.lower().startswith("take ") or re.search(r"\boff\b|\bout of it\b", bare, re.IGNORECASE)
@@ -172,6 +174,14 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
     is_begun = any(gaps("list_started", reply, language) for reply in last.replies)
     if is_begun and intent.name in _VAGUE and len(bare) <= LONGEST_LIST and not is_question(bare):
         yield Intent("list_add", {"item": _PUTTING.sub("", bare) or bare})
+
+
+def _to_take_off(words: str, language: Language) -> str:
+    """Return what words take off a list, before or behind which the verb stands; "" where they take nothing off."""
+    if off := beginning("take_off", language).match(words):
+        return ending("off_it", language).sub("", re.split(_OFF[language], words[off.end() :], maxsplit=1)[0])
+    behind = ending("taken_off", language).search(words)
+    return without_fillers(words[: behind.start()].lstrip("把将"), language) if behind else ""
 
 
 def _undone(last: Turn, language: Language) -> Iterator[Intent]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, Language, Understand, language_of
@@ -33,6 +34,10 @@ _SPARING: Final = re.compile(
 )
 """What shows that not all of them are meant, however it is said."""
 
+_OF_NO_MORE: Final = frozenset({"list_remove", "list_clear", "ring_left"})
+_USED_UP_ZH: Final = re.compile("(?:用完|吃完|喝完|没有?|见底)了")
+"""What says that there is no more of something, and the wishes for which that is taken."""
+
 SURE: Final[Mapping[Language, float]] = {"en": 0.6, "zh": 0.5}
 """Certainty from which what was read is done at once."""
 
@@ -59,7 +64,7 @@ _ELSEWHERE: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
         re.compile(
             r"\b(?:did|do i|does|was|were|should|must|need|leave|go|going|he|she|they|we(?! in| at|'re)|"
             r"are we (?!in|at|on)|my|come|coming|meet\w*|start\w*|last|next|ago|from|before|after|"
-            r"\w+day(?<!today)|january|february|march|april|june|july|august|"
+            r"\w+day(?<!today)|'s (?=date)|january|february|march|april|june|july|august|"
             r"september|october|november|december|\d{4}|lunar|average)\b",
             re.IGNORECASE,
         ),
@@ -103,6 +108,14 @@ class Guess(Struct, frozen=True):
     is_sure: bool
 
 
+def _of_used_up(reading: Reading | None, words: str) -> Reading | None:
+    """Return what is read of something of which there is no more: it is to be bought, and not to come off a list."""
+    if reading is None or reading.name not in _OF_NO_MORE or not _USED_UP_ZH.search(words):
+        return reading
+    thing = dict(reading.slots).get("item") or dict(reading.slots).get("label")
+    return replace(reading, name="list_add", slots=(("item", thing),)) if thing else None
+
+
 def _is_none(reading: Reading, words: str, intent: Intent, language: Language) -> bool:
     """Say whether the words want something else than the reading, spare something, or want it in some case alone."""
     is_outside = intent.name == "outside"
@@ -121,7 +134,7 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     if state.is_doubtful or is_story(state.words, language):
         return None
     mended_words = mended(state.words, language)
-    reading = network(language).read(mended_words)
+    reading = _of_used_up(network(language).read(mended_words), mended_words)
     if reading is None or _is_none(reading, mended_words, intent, language):
         return None
     asks = is_question(bare_words)

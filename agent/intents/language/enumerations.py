@@ -31,6 +31,11 @@ def each_of(thing: str) -> list[str]:
     return _each_chinese(thing) if language_of(thing) == "zh" else _each_english(thing)
 
 
+def is_thing(thing: str) -> bool:
+    """Say whether a Chinese thing is one that stands on shopping lists."""
+    return re.fullmatch(f"(?:{_COUNTED_ZH})?(?:{_any('foods_zh')}|[盐糖米油醋])", thing) is not None
+
+
 def _each_english(thing: str) -> list[str]:
     words = thing.split()
     if len(words) < 2 or not all(word.lower() in _things() for word in words):

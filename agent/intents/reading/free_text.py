@@ -4,11 +4,13 @@ import re
 from typing import Final
 
 from agent.intents.intent import Intent, language_of
+from agent.intents.language.enumerations import is_thing
 from agent.intents.language.house import names_device
 from agent.intents.language.lengths import NUMBER, UNIT
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import anywhere, beginning
 from agent.intents.reading.reminding import tells
+from agent.intents.subjects.lists import things
 from agent.intents.subjects.rings.which_timer import NAMING, names_timer
 from agent.intents.subjects.voices import names_somebody
 
@@ -33,10 +35,13 @@ _WORD: Final = re.compile(
 )
 """What can be spelled: a word or a name, and not "that"."""
 
+_USED_UP_ZH: Final = re.compile("(?:用完|吃完|喝完|没|没有|见底)了[吧啊呢呀]*[。！]?$")
+"""What says that there is no more: a thing of every household is to be bought, and time or a battery is not."""
+
 _NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})
 """What no list is called."""
 
-_NO_LIST: Final = re.compile(r"\blist\b|清单")
+_NO_LIST: Final = re.compile(r"\blist\b|\b(?:things?|items?|ones?) (?:on|from|of)\b|清单", re.IGNORECASE)
 _NO_LIST_TO_ADD_TO: Final = re.compile("[、，,]|加到|记到| (?:to|on) (?:the|my|our) ")
 """What shows that the name of a list is a part of a sentence."""
 
@@ -84,7 +89,8 @@ def _is_of_list(intent: Intent, said: str) -> bool:
         case "list_add":
             is_bare = not named and _ADDED.search(said) and not _NAMES_LIST.search(said)
             is_no_thing = item.casefold() in _NO_ITEMS or _NO_LIST.search(item) or (is_bare and _NO_THING.search(item))
-            return not is_no_thing and not _NO_LIST_TO_ADD_TO.search(named)
+            is_unknown = _USED_UP_ZH.search(said) is not None and not all(map(is_thing, things(item)))
+            return not (is_no_thing or is_unknown or _NO_LIST_TO_ADD_TO.search(named))
         case "list_remove":
             return bool(item)
         case "list_start":

@@ -16,6 +16,7 @@ from agent.intents.reading.run_together import LONGEST, MOST, MOST_RINGING, are_
 from agent.intents.reading.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
+from agent.intents.subjects.lists import added
 from agent.intents.subjects.lists import start as start_list
 from agent.intents.subjects.rings.all_at_once import kinds_in
 from agent.intents.subjects.sums.answer import answer_sum
@@ -38,6 +39,8 @@ _DONE: Final = frozenset(
         "timer_cancel_all",
         "alarm_skip",
         "timer_change",
+        "timer_pause",
+        "timer_resume",
         "volume_set",
         "volume_up",
         "volume_down",
@@ -55,6 +58,11 @@ _GONE_ON: Final = TIMED | {"list_start", "timer_cancel"}
 _SUM: Final = "sum"
 _WISHES: Final = {_SUM} | TIMED | _TOLD | _DONE | _LISTED | _ASKED
 """What may stand beside another wish: what is plain by itself, and takes no whole sentence as its own free text."""
+
+_OF_ADDED: Final = re.compile(
+    r"^(?:and |but |just )*(?:not|no)\b|\b(?:on|onto|to) (?:the|my|our)\b.*\blist\b|^(?:但是?)?不|[到进]", re.IGNORECASE
+)
+"""What says of something that is put on a list that it is not to stand there, or where it is put."""
 
 _AT_ONCE: Final = frozenset(
     {"repeat", "stop", "wait", "go_on", "snooze", "what_can_you_do", "forget_last", "forget_other"}
@@ -165,11 +173,25 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int) -
         if first.text("label") and state.language == "en":
             right = _with_and(after, right, understand)
         rest = (_parted(after, right, understand, most - 1) if most > 2 else []) or [right]
-        # Only what rings is gone on with: "fish and chips nine" is a password, and no second alarm.
-        second = _meant(after, rest[0], understand) if first.name in _GONE_ON else _alone(rest[0], understand)
+        second = _next(after, first, rest[0], understand)
         if _may_follow(first, second, rest[0]) and not _is_one(whole, first, second, left, right):
             return [_on_its_day(left, first, rest[0], understand), *rest]
     return []
+
+
+def _next(after: DialogState, first: Intent, words: str, understand: Understand) -> Intent:
+    """Return what words mean that go on from the wish before them.
+
+    Only what rings is gone on with: "fish and chips nine" is a password, and no second alarm. From a list on which
+    something was just put something else may come off, but for what is to be done and stands there: "to the list".
+    """
+    if first.name in _GONE_ON:
+        return _meant(after, words, understand)
+    alone = _alone(words, understand)
+    if first.name != "list_add" or alone.name in _WISHES or _OF_ADDED.search(words):
+        return alone
+    off = _meant(after, words, understand, "list_remove")
+    return off if off.name == "list_remove" else alone
 
 
 def _with_and(after: DialogState, words: str, understand: Understand) -> str:
@@ -199,17 +221,17 @@ def _on_its_day(left: str, first: Intent, right: str, understand: Understand) ->
 
 
 def _may_begin(first: Intent, words: str) -> bool:
-    return first.name in _WISHES | _BEFORE or (first.name in _SOUGHT and _asks(words))
+    return first.name in _WISHES | _BEFORE or _is_of_day(first) or (first.name in _SOUGHT and _asks(words))
 
 
 def _may_follow(first: Intent, second: Intent, words: str) -> bool:
     """Say whether the second of two is a wish of its own after the first; two questions, where one may be known."""
     if first.name in _BEFORE:
-        return second.name in _WISHES and not beginning("that", language_of(words)).match(words)
+        return (second.name in _WISHES or _is_of_day(second)) and not beginning("that", language_of(words)).match(words)
     if second.name in _NOT_OURS and beginning("of_box", language_of(words)).match(words):
         return first.name not in _SOUGHT
     is_known = first.name not in _SOUGHT or "recall" in {first.name, second.name}
-    return second.name in _WISHES or (second.name in _SOUGHT and is_known and _asks(words))
+    return second.name in _WISHES or _is_of_day(second) or (second.name in _SOUGHT and is_known and _asks(words))
 
 
 def _asks(words: str) -> bool:
@@ -241,7 +263,8 @@ def _takes_back(left: str, right: str, language: Language) -> bool:
 def _after(state: DialogState, words: str, intent: Intent) -> DialogState:
     """Return the state as it will be when a wish was fulfilled."""
     called = (ToolResult(_TOOLS[intent.name], ""),) if intent.name in _TOOLS else ()
-    told = (start_list(state, intent),) if intent.name == "list_start" else ()
+    of_list = {"list_start": start_list, "list_add": added}.get(intent.name)
+    told = (of_list(state, intent),) if of_list else ()
     return replace(state, earlier=(*state.earlier, Turn(replace(state.turn.block, words=words), called, told)))
 
 
@@ -252,8 +275,13 @@ def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str)
     is_same = first == second and kinds_in(left) == kinds_in(right)  # the timer, and the alarm
     if is_same or (first.name == second.name and first.name in _ALIKE and _values(first) == _values(second)):
         return True  # said twice
-    is_plain = second.name in TIMED or second.text("list") or is_question(without_fillers(right, language_of(right)))
-    if first.name in TIMED and _ends_in_text(first, left) and not is_plain:
+    is_plain = (
+        second.name in TIMED
+        or _is_of_day(second)
+        or second.text("list")
+        or is_question(without_fillers(right, language_of(right)))
+    )
+    if first.name in TIMED | {"ask_when"} and _ends_in_text(first, left) and not is_plain:
         return True  # to be reminded of it
     parts, all_ = [_values(first), _values(second)], _values(whole)
     return whole.name in _WISHES and all_ not in parts and {*parts[0], *parts[1]} <= {*all_}

@@ -34,7 +34,10 @@ _BETWEEN: Final = re.compile(
 )
 """What stands between the things of a list."""
 
-_ARTICLE: Final = re.compile(r"^(?:(?:some|the|any|more|an?(?= few\b)|also|oh)\b|一些|一点|点)\s*", re.IGNORECASE)
+_ARTICLE: Final = re.compile(
+    r"^(?:(?:some|the|any|more|an?(?= few\b)|also|oh)\b|一些|一点|点|买(?=[一二两三四五六七八九十半几\d]))\s*",
+    re.IGNORECASE,
+)
 """What a thing is said with and does not stand on the list."""
 
 _NOTHING: Final = re.compile(r"^(?:哦|对了|还有)$|^(?:哦|对)+")
@@ -78,7 +81,7 @@ _BEHIND_ZH: Final = re.compile(rf"{_MUCH_ZH}$")
 """The same, said behind it."""
 
 _MORE_OF_IT: Final = re.compile(
-    r"^(?:size \w+|(?:the )?(?:large|small|big|medium)(?: ones?)?|"
+    r"^(?:size \w+|(?:the )?(?:large|small|big|medium|little|long|short|thick|thin)(?: ones?)?|"
     rf"(?:an? )?{_COUNT} (?:{_MEASURES}|of (?:them|those|it)))$",
     re.IGNORECASE,
 )
@@ -117,8 +120,14 @@ _TAKEN_BACK: Final = re.compile(
 
 def add(state: DialogState, intent: Intent) -> list[Action] | str:
     """Say that the things are on the list, which is what keeps them; leave an event by which a model notes it too."""
+    is_some = bool(things(intent.text("item")))
+    return _noted(state, added(state, intent)) if is_some else phrase("left_alone", state.language)
+
+
+def added(state: DialogState, intent: Intent) -> str:
+    """Return the sentence that tells which things are on the list now."""
     items = _joined(things(intent.text("item")), state.language)
-    return _noted(state, phrase("list_added", state.language, list=list_of(state, intent), items=items))
+    return phrase("list_added", state.language, list=list_of(state, intent), items=items)
 
 
 def remove(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -170,7 +179,7 @@ def clear(state: DialogState, intent: Intent) -> list[Action] | str:
 
 
 def tell(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Say what is on the list, or whether one thing is."""
+    """Say what is on the list, so many of the `first` or the `last` of it, or whether one thing is."""
     name, language = list_of(state, intent), state.language
     found = _looked_up(state, name)
     if not isinstance(found, ToolResult):
@@ -181,7 +190,9 @@ def tell(state: DialogState, intent: Intent) -> list[Action] | str:
         return phrase("list_has" if has else "list_has_not", language, item=_joined(wanted, language), list=name)
     if not there:
         return phrase("list_empty", language, list=name)
-    return phrase("list_told", language, items=_joined(there, language), list=name)
+    first, last = intent.number("first"), intent.number("last")
+    part = there[:first] if first else there[-last:]
+    return phrase("list_told", language, items=_joined(part, language), list=name)
 
 
 def names(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -274,8 +285,12 @@ def things(said: str) -> list[str]:
             found[-1] = f"{found[-1]} {part}"
         elif part:
             found += each_of(part)
-    for correction in after if found else ():
-        found[-1] = instead_of(found[-1], correction.strip(" .!?")) or correction.strip(" .!?")
+    for said_instead in after if found else ():
+        correction = _NOT_THAT.sub("", said_instead).strip(" .!?")
+        if _REASON.match(correction):  # oh wait, we've still got some
+            found.pop()
+            break
+        found[-1] = instead_of(found[-1], correction) or correction
     return found
 
 

@@ -85,6 +85,10 @@ _COMES_AGAIN: Final = re.compile(r"\b(?:every|each|daily|weekly|\w+days)\b|每|�
 """What shows that something is wanted again and again."""
 
 
+_NO_LIST: Final = re.compile(r"\b(?:clear|empty|wipe|erase|delete|tell me (?:an?|some))\b|清空|清掉|删", re.IGNORECASE)
+"""What shows that more is wanted of a list than to be told, or that none is meant."""
+
+
 def _is_of_other(name: str, plain: str, words: str) -> bool:
     """Say whether a plain sentence says something else than the words: of another place or day, or only for once."""
     if name in _SETTING and _COMES_AGAIN.search(words) and not _COMES_AGAIN.search(plain):
@@ -121,7 +125,8 @@ def _is_none(reading: Reading, words: str, intent: Intent, language: Language) -
     is_outside = intent.name == "outside"
     is_sparing = reading.name in _OF_ALL and _SPARING.search(words) is not None
     is_conditional = reading.name not in _ONLY_TOLD and has_condition(words, language)
-    return is_sparing or is_conditional or wants_else(reading, words, language, is_outside=is_outside)
+    is_no_list = reading.name == "list_tell" and _NO_LIST.search(words) is not None
+    return is_sparing or is_conditional or is_no_list or wants_else(reading, words, language, is_outside=is_outside)
 
 
 def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess | None:

@@ -351,3 +351,11 @@ def test_the_date_of_a_day_is_asked(words: str, slots: dict[str, int]) -> None:
 @pytest.mark.parametrize("words", ["what's mum's date", "what's the wedding's date"])
 async def test_the_date_of_something_else_is_not_todays(tmp_path: Path, words: str) -> None:
     assert "2026" not in await _heard(tmp_path, words)
+
+
+@pytest.mark.parametrize("words", ["tell me a fact", "帮我把购物清单念一遍然后清空"])
+async def test_no_list_is_told_to_who_wants_something_else(tmp_path: Path, words: str) -> None:
+    before = "购物清单加上苹果" if "清单" in words else "add milk to the list"
+    told = await _heard(tmp_path, before, words)
+    assert "milk" not in told
+    assert "苹果" not in told

@@ -199,9 +199,8 @@ class Bus:
             self._hold_again(held, durable=held_durable)
             raise
         except Exception:
-            if held and (
-                events or in_transaction is not None
-            ):  # a bug of whoever publishes must not cost a run what it held
+            if held and (events or in_transaction is not None):
+                # A bug of whoever publishes must not cost a run what it held.
                 self._hold_again(held, durable=held_durable)
                 await self._publish((), durable=False)
             raise

@@ -301,9 +301,8 @@ class Resuming(Struct, frozen=True):
         run.stop.check()
         if run.last.role == "assistant":  # while it said an answer of bare text
             await self.system_replies.deliver(run, "resumed", run.last.content)
-        if (
-            run.last.role == "user" and self.run_state.already
-        ):  # while the answer came: of that, only what was said is left
+        if run.last.role == "user" and self.run_state.already:
+            # While the answer came: of that, only what was said is left.
             handed = " ".join(self.run_state.already).strip()
             await keep_interrupted(self.bus, self.contexts, run, handed, "the machine stopped here")
             return None

@@ -68,10 +68,8 @@ def taken_socket(path: Path, seconds: float = PART_SECONDS) -> Iterator[tuple[st
     if not path.is_socket():
         yield f"{path} is there and is no socket", "move it away, or set [door] socket"
         return
-    with (
-        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller,
-        suppress(OSError),
-    ):  # a dead process's, or another user's
+    # What cannot be reached is a dead process's, or another user's.
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller, suppress(OSError):
         caller.settimeout(SECONDS)
         caller.connect(str(path))
         process, *_ = PEER.unpack(caller.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, PEER.size))

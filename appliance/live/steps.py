@@ -294,9 +294,8 @@ class Steps(Struct):
         ended: dict[str, Json] = {"status": step.text("status") or "FAILED", "error": error}
         if step.name == "run_broken_off":
             ended = {"status": "FAILED", "error": BROKE_OFF}
-        if (
-            run.is_cut_off and not run.is_told_how_far
-        ):  # in writing: all of it was read, and no account of hearing comes
+        if run.is_cut_off and not run.is_told_how_far:
+            # In writing: all of it was read, and no account of hearing comes.
             read: dict[str, Json] = {"heard": run.text.strip(), "unsaid": ""}
             yield Fact("interrupted", {"event_id": run.started["event_id"], **read}, run.owner_key, step.at, run.run_id)
         yield replace(self._finished(run, step.at, ended), seq=step.seq)

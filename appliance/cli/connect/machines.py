@@ -256,6 +256,8 @@ def _list(invocation: Invocation, as_json: bool) -> Exit:
     table(rows, keys, styles=(STRONG, "", "", "", FAINT))
     for name in cast("list[str]", found["namesakes"]):
         show(f"{two_called(name)}; {MEND}", err=True)
+    if refused := str(found["refused"]):
+        show(refused, err=True)
     if not rows:
         show("no machine is there; `nakari run` on one of them is the first", err=True)
     return Exit.OK

@@ -15,6 +15,7 @@ from memory.engine.interface import Engine
 from memory.engine.open import engine_at
 from memory.errors import EngineUnreachable
 from tests.engine_servers import nats_program, nats_server
+from tests.service.process import Household
 
 pytestmark = pytest.mark.shows("H10")
 
@@ -77,6 +78,10 @@ async def test_machines_are_listened_to_on_a_real_server(tmp_path: Path) -> None
 
         async def hear() -> Heard:
             heard = await listen(here, 1.0)
+            home = Household(tmp_path / "home", {"machines": {"url": server.url}})
+            listed = await asyncio.to_thread(home.run, "machines")
+            assert "study" in listed.stdout
+            assert "update nakari here" in listed.stderr
             is_over.set()
             return heard
 

@@ -3,13 +3,13 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
 import structlog
 
-from agent.event import Event, require_event, utc_now, utc_text
+from agent.event import ASR_TRANSCRIPT, Event, require_event, utc_now, utc_text
 from agent.mailbox import children as offspring
 from agent.mailbox import economy, queue, table
 from agent.mailbox.children import Child
@@ -51,8 +51,7 @@ class Mailbox:
 
     Loss: none; what a method did outlives a kill and a cut of the power when it returns. `take`, `charge` and
     `complete` outlive a cut of the power only from the next commit on that waits for the disk: until then nothing has
-    acted on what they did. So an event may be taken in hand while `enqueue` waits for the disk yet. One event in hand
-    is a constraint of the database. Blocking: only `take` waits for mail.
+    acted on what they did. One event in hand is a constraint of the database. Blocking: only `take` waits for mail.
 
     With `in_transaction`, a step is committed together with what that writer writes: the journal's entries of it.
 
@@ -97,16 +96,19 @@ class Mailbox:
 
         What it goes on with (`metadata["continues"]`) is withdrawn as superseded if nobody has taken it in hand yet.
         Raises ValueError for a naive time, TypeError for what is no Event or has metadata JSON cannot hold,
-        `TooManyEvents` for one event of its own making too many, `StateUnusable` as every method; where that is a disk
-        that fails while it writes, the event may be handled all the same.
+        `TooManyEvents` for one event of its own making too many.
+
+        What was heard may be taken in hand, and answered, while the disk writes it yet, or fails to and this raises.
         """
         require_event(event)
+        is_heard = event.type == ASR_TRANSCRIPT  # whoever spoke is told nothing before the answer
         with self._changing():
-            added = await self._database.write(lambda c: self._put(c, event), durable=False)
+            added = await self._database.write(lambda c: self._put(c, event), durable=not is_heard)
         if added:
             for arrived in self._arrival_observers:
                 arrived(event)
-        await self._database.flush()
+        if is_heard:
+            await self._database.flush()
         return added
 
     async def take(self) -> Lease:
@@ -141,11 +143,9 @@ class Mailbox:
         """Return when the consumer waits in `take`, nothing is due, and nothing is just being filed."""
         await self._idle.wait()
 
-    @contextmanager
-    def filing(self) -> Iterator[None]:
+    def filing(self) -> AbstractContextManager[None]:
         """Keep `until_idle` waiting while somebody finds out whether there is anything to file."""
-        with self._changing():
-            yield
+        return self._changing()
 
     async def in_hand(self) -> Lease | None:
         """Return the event in hand, without waiting."""

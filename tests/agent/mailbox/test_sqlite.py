@@ -18,6 +18,7 @@ from memory.state.database import Change, Database, Writer
 from memory.state.journal import Entry, Journal
 from tests.agent.clock import MORNING, Clock
 from tests.agent.mailboxes import work
+from tests.agent.mind import spoken
 from tests.memory.state.door import Door, SlowDisk, until_reached
 from tests.room.virtual_time import run_virtually
 
@@ -67,8 +68,9 @@ async def test_a_step_is_written_with_what_belongs_to_it_or_not_at_all(database:
 
 
 @pytest.mark.shows("A24", "H9")
-async def test_an_event_is_taken_in_hand_while_the_disk_writes_it_and_accepted_once_it_has(tmp_path: Path) -> None:
-    door, event = Door(), work()
+async def test_what_was_heard_is_taken_in_hand_while_the_disk_writes_it(tmp_path: Path) -> None:
+    """And accepted once the disk has it."""
+    door, event = Door(), spoken("what time is it")
     database = SlowDisk(tmp_path / "nakari.db", door)
     await database.open(SCHEMA)
     mailbox = Mailbox(database)

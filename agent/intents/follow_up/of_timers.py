@@ -57,8 +57,8 @@ _ARTICLE: Final = re.compile(r"\ban?\s+$", re.IGNORECASE)
 
 _IN_NUMBER: Final = re.compile(rf"in (?:another )?{NUMBER}(?= (?:to|for|about)\b|[.]?$)", re.IGNORECASE)
 _COUNT_LAST: Final = re.compile(
-    r"^(?:and |then |also )*(?:for (?P<label>(?:(?!(?:at|to|by|in|past|a|an|half|and|is|are)\b)[a-z'-]+ ){1,3})|"
-    rf"(?P<thing>(?:the |my )[a-z'-]+ ))(?P<count>{NUMBER})[.]?$",
+    rf"^(?:and |then |also |one )*(?:for (?P<label>(?:(?!(?:at|to|by|in|past|a|an|half|and|is|are|{NUMBER})\b)"
+    rf"[a-z'-]+,? ){{1,3}})|(?P<thing>(?:the |my )[a-z'-]+,? ))(?P<count>{NUMBER})[.]?$",
     re.IGNORECASE,
 )
 """What a further timer is for, with the number of its minutes behind it, and no time of day."""
@@ -231,7 +231,10 @@ def _another_of_minutes(words: str, language: Language, last: Turn, understand: 
     if not _number(count, language, understand):  # and one for the rice for eight
         label, _, count = wanted.rpartition(" for ")
     if not _number(count, language, understand) and (last_word := _COUNT_LAST.search(words)):
-        label, count = last_word["label"] or last_word["thing"], last_word["count"]  # and for the potatoes twenty
+        label, count = (
+            (last_word["label"] or last_word["thing"]).rstrip(", "),
+            last_word["count"],
+        )  # and for the potatoes twenty
     if number := _number(count, language, understand):
         named: dict[str, Slot] = {"label": without_fillers(label, language)} if label else {}
         yield Intent("timer_start", {"minutes": number, **named})

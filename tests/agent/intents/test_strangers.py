@@ -14,6 +14,26 @@ from tests.agent.offline_talk import Talk
 UNDERSTAND = load_understanding()
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "set_"),
+    [
+        ("ten to seven", "actually make that quarter to", "22 06:45"),
+        ("half past six", "no, quarter to", "22 06:45"),
+        ("quarter past six", "make it quarter to", "22 05:45"),
+        ("seven", "no, quarter to", "22 06:45"),
+        ("ten to seven", "make that five past", "22 07:05"),
+        ("quarter to seven", "actually make that quarter past", "22 07:15"),
+        ("half past six", "no, quarter past", "22 06:15"),
+        ("six", "make that half past", "22 06:30"),
+    ],
+)
+async def test_minutes_without_an_hour_are_of_the_nearest(tmp_path: Path, first: str, then: str, set_: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear(f"wake me tomorrow at {first}")
+        await kitchen.hear(then)
+        assert await kitchen.rings() == [f"2026-11-{set_}"]
+
+
 @pytest.mark.parametrize("words", ["can you count to ten", "count to twenty please", "你会数到十吗", "数到二十"])
 async def test_who_is_to_count_sets_no_timer(talk: Talk, words: str) -> None:
     talk.hear(words)
@@ -122,6 +142,7 @@ async def _set(folder: Path, *said: str) -> list[str]:
         ("add cheese to the list", "add eggs and take the cheese off"),
         ("add cheese to the list", "put eggs on the list, scratch the cheese"),
         ("add cheese to the list", "remove the cheese and add eggs"),
+        ("add cheese to the list", "cross the cheese off and add eggs"),
         ("add cheese to the list", "get rid of the cheese off the list, and add eggs"),
         ("把奶酪加到清单上", "先把鸡蛋加到清单上，再把奶酪去掉"),
         ("把奶酪加到清单上", "把鸡蛋加到清单，把奶酪去掉"),
@@ -243,6 +264,10 @@ async def test_another_thing_is_put_on_instead(tmp_path: Path) -> None:
         ("let's say an alarm at five thirty pm so I don't forget to call mum", ["21 17:30 call mum"]),
         ("set an alarm for six so I can catch the train", ["21 18:00 catch the train"]),
         ("wake me at quarter to seven, actually make it ten to", ["22 06:50"]),
+        (
+            "set a timer for the rice for twelve minutes and one for the beans, twenty five",
+            ["21 11:12 the rice", "21 11:25 the beans"],
+        ),
         ("remind me at five to call mum, actually ten past", ["21 17:10 call mum"]),
         ("七点叫我，哦不，七点一刻", ["22 07:15"]),
         ("明天早上七点叫我，不对，八点叫我起床", ["22 08:00"]),

@@ -40,6 +40,9 @@ _AFTERNOON: Final = range(1, 6)
 _DAYTIME: Final = range(12, 21)
 """Hours at which nobody who wants to be reminded at four means the night."""
 
+_MINUTES: Final = 60
+"""Of an hour."""
+
 _MIDDAY: Final = 12
 _LATE: Final = 9
 """Hours of the clock below which the evening is meant: before bed, and after work."""
@@ -50,6 +53,13 @@ def usual_hour(intent: Intent, words: str) -> tuple[int, str]:
     part = "afternoon" if re.search("afternoon|下午", words) else intent.text("period")
     named = next((hour for each, hour in _NAMED.items() if re.search(each, intent.text("label"))), 0)
     return named or _USUAL.get(part, _USUAL[""]), part
+
+
+def nearest_hour(intent: Intent, due: datetime) -> int:
+    """Return the hour to which minutes without one belong (0-24): of ten to seven a quarter to is one of seven too."""
+    minute = int(intent.slots.get("minute", due.minute))
+    later, earlier = abs(_MINUTES + minute - due.minute), abs(minute - due.minute)
+    return due.hour + (later < earlier or (later == earlier and due.minute > _MINUTES / 2))
 
 
 def of_its_part(intent: Intent, words: str, now: datetime) -> Intent:

@@ -26,7 +26,7 @@ from agent.intents.saying.spoken import (
 )
 from agent.intents.subjects.days import BYDAY, but_for, last_day, names_day, next_moment
 from agent.intents.subjects.rings.clock_change import at_change
-from agent.intents.subjects.rings.hours import of_its_part, usual_hour, without_part
+from agent.intents.subjects.rings.hours import nearest_hour, of_its_part, usual_hour, without_part
 from agent.intents.subjects.rings.which_timer import (
     BY_LIST,
     RINGING,
@@ -241,7 +241,7 @@ def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | s
     if now is None or due is None:
         return phrase("no_clock", state.language)
     if "hour" not in intent.slots and "exact_hour" not in intent.slots:
-        intent = Intent(intent.name, {"minute": due.minute, **intent.slots, "exact_hour": due.hour})
+        intent = Intent(intent.name, {"minute": due.minute, **intent.slots, "exact_hour": nearest_hour(intent, due)})
     else:  # of the same half of the day as before
         intent = Intent(intent.name, same_half(dict(intent.slots), due))
     if not names_day(intent) and due.date() != now.date() and "anew" not in intent.slots:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.intents.intent import Intent
 from agent.intents.reading.understanding import load_understanding
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.sums.answer import answer_sum
@@ -339,6 +340,19 @@ async def test_one_day_of_every_day_is_left_out_though_today_is_called_so_too(tm
     async with a_kitchen(tmp_path) as kitchen:
         await kitchen.hear("设一个每天早上九点的闹钟")
         assert await kitchen.hear("周六的闹钟不用响了") == "好的，2026年11月28日，星期六上午9点整不响，之后照常。"
+
+
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [("skip tomorrow's", 1), ("leave out tomorrow's one", 1), ("skip today's", 0), ("skip it tomorrow", 1)],
+)
+def test_a_day_s_alarm_is_left_out_by_the_day_alone(words: str, day: int) -> None:
+    assert UNDERSTAND(words) == Intent("alarm_skip", {"on_day": day})
+
+
+@pytest.mark.parametrize("words", ["skip tomorrow's meeting", "skip to tomorrow's weather", "skip this one"])
+def test_what_else_is_left_out_is_no_alarm(words: str) -> None:
+    assert UNDERSTAND(words).name != "alarm_skip"
 
 
 @pytest.mark.parametrize("words", ["我今天有让你提醒我什么事吗", "我让你今天提醒我什么", "我刚才让你提醒我什么"])

@@ -231,10 +231,8 @@ def _another_of_minutes(words: str, language: Language, last: Turn, understand: 
     if not _number(count, language, understand):  # and one for the rice for eight
         label, _, count = wanted.rpartition(" for ")
     if not _number(count, language, understand) and (last_word := _COUNT_LAST.search(words)):
-        label, count = (
-            (last_word["label"] or last_word["thing"]).rstrip(", "),
-            last_word["count"],
-        )  # and for the potatoes twenty
+        # And for the potatoes twenty.
+        label, count = (last_word["label"] or last_word["thing"]).rstrip(", "), last_word["count"]
     if number := _number(count, language, understand):
         named: dict[str, Slot] = {"label": without_fillers(label, language)} if label else {}
         yield Intent("timer_start", {"minutes": number, **named})

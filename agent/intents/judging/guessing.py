@@ -11,6 +11,7 @@ from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.judging.dropped import wants_else
 from agent.intents.judging.misgivings import has_condition
+from agent.intents.language.enumerations import USED_UP_ZH
 from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, bare, is_story, mended, without_fillers
 from agent.intents.learned.network import Reading, network
@@ -35,8 +36,7 @@ _SPARING: Final = re.compile(
 """What shows that not all of them are meant, however it is said."""
 
 _OF_NO_MORE: Final = frozenset({"list_remove", "list_clear", "ring_left"})
-_USED_UP_ZH: Final = re.compile("(?:用完|吃完|喝完|没有?|见底)了")
-"""What says that there is no more of something, and the wishes for which that is taken."""
+"""The wishes for which it is taken that there is no more of something."""
 
 SURE: Final[Mapping[Language, float]] = {"en": 0.6, "zh": 0.5}
 """Certainty from which what was read is done at once."""
@@ -114,7 +114,7 @@ class Guess(Struct, frozen=True):
 
 def _of_used_up(reading: Reading | None, words: str) -> Reading | None:
     """Return what is read of something of which there is no more: it is to be bought, and not to come off a list."""
-    if reading is None or reading.name not in _OF_NO_MORE or not _USED_UP_ZH.search(words):
+    if reading is None or reading.name not in _OF_NO_MORE or not re.search(USED_UP_ZH, words):
         return reading
     thing = dict(reading.slots).get("item") or dict(reading.slots).get("label")
     return replace(reading, name="list_add", slots=(("item", thing),)) if thing else None

@@ -31,6 +31,10 @@ def each_of(thing: str) -> list[str]:
     return _each_chinese(thing) if language_of(thing) == "zh" else _each_english(thing)
 
 
+USED_UP_ZH: Final = "(?:用完|吃完|喝完|没有?|见底)了"
+"""What says that there is no more of a thing, as a regular expression."""
+
+
 def is_thing(thing: str) -> bool:
     """Say whether a Chinese thing is one that stands on shopping lists."""
     return re.fullmatch(f"(?:{_COUNTED_ZH})?(?:{_any('foods_zh')}|[盐糖米油醋])", thing) is not None

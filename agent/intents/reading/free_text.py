@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from agent.intents.intent import Intent, language_of
-from agent.intents.language.enumerations import is_thing
+from agent.intents.language.enumerations import USED_UP_ZH, is_thing
 from agent.intents.language.house import names_device
 from agent.intents.language.lengths import NUMBER, UNIT
 from agent.intents.language.questions import is_question
@@ -35,7 +35,7 @@ _WORD: Final = re.compile(
 )
 """What can be spelled: a word or a name, and not "that"."""
 
-_USED_UP_ZH: Final = re.compile("(?:用完|吃完|喝完|没|没有|见底)了[吧啊呢呀]*[。！]?$")
+_USED_UP_ZH: Final = re.compile(f"{USED_UP_ZH}[吧啊呢呀]*[。！]?$")
 """What says that there is no more: a thing of every household is to be bought, and time or a battery is not."""
 
 _NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})

@@ -19,7 +19,7 @@ from audio.turns.evidence import evidence_guard
 from benchmarks.ears.bench import Bench
 from benchmarks.ears.material.corpus import split_of
 from benchmarks.ears.material.mixing import Condition, alone, mixed
-from benchmarks.ears.material.words import SLOTS
+from benchmarks.ears.words import SLOTS
 from tests.audio.cutting import cut
 from tests.audio.spoken import plain, word_errors
 

@@ -56,10 +56,10 @@ def results(bench: Bench) -> list[str]:
     words = bench.sampled([clip for clip in bench.speech if asked(clip.text)])
     others = bench.sampled([clip for clip in bench.speech if not asked(clip.text)])
     lines = [f"{len(words)} clips of reflex words, on which nobody was trained whatever the split"]
-    for name, condition in CONDITIONS.items():
+    for name, condition in CONDITIONS.items() if words else ():
         heard = [(clip, _in_room(bench, search, clip, condition)) for clip in words]
         lines.append(f"{name}: {_right(heard)}")
-    for level in OVER_OWN_VOICE_DB:
+    for level in OVER_OWN_VOICE_DB if words else ():
         for pauses in (True, False):
             heard = list(_over_own_voice(search, words, level, pauses=pauses))
             what = "which falls silent for it" if pauses else "which goes on"

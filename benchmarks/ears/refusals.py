@@ -12,7 +12,7 @@ from audio.turns.listener import TOO_SHORT
 from benchmarks.ears.bench import Bench
 from benchmarks.ears.material.corpus import Clip
 from benchmarks.ears.material.mixing import LEVELS_DBFS, ROOMS, Condition, drawn, mixed
-from benchmarks.ears.material.words import is_about
+from benchmarks.ears.words import is_about
 
 ABOUT: Final = "speech that is refused"
 

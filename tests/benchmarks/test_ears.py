@@ -1,8 +1,12 @@
 """The bench of the ears: whose clips are in which split, what it reads of a folder, and that it runs."""
 
 import asyncio
+import re
 from collections import Counter
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 
 import numpy as np
 import pytest
@@ -55,6 +59,14 @@ def test_a_folder_needs_no_table(folder: Path) -> None:
     ]
 
 
+def test_a_folder_of_folders_is_read_by_their_tables(folder: Path, tmp_path: Path) -> None:
+    told = [clip.text for clip in read_corpus(folder)]
+    within = tmp_path / "of folders" / "clips"
+    within.parent.mkdir()
+    copytree(folder, within, ignore=ignore_patterns("of folders"))
+    assert [(clip.text, clip.file.parent) for clip in read_corpus(within.parent)] == [(text, within) for text in told]
+
+
 def test_the_projects_own_small_table_is_read(folder: Path) -> None:
     (folder / "clips.tsv").unlink()
     (folder / "transcripts.tsv").write_text("file\tlang\tkind\ttranscript\trepo\na.wav\ten\thuman\twhat time\tx/y\n")
@@ -78,6 +90,28 @@ def test_it_tells_the_split_beside_every_figure(folder: Path, capsys: pytest.Cap
         assert name in MEASUREMENTS
         assert f"split {split_of('slt')}, recognizer oracle" in told.split(f"\n{name} (")[1].splitlines()[0]
     assert "clean:   0.0% refused (0 of 1 turns" in told
+
+
+def test_everything_that_can_be_named_is_there() -> None:
+    for name in MEASUREMENTS:
+        measurement = import_module(f"benchmarks.ears.{name}")
+        assert measurement.ABOUT
+        assert list(signature(measurement.results).parameters) == ["bench"]
+
+
+def test_without_whisper_it_tells_what_became_of_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([str(folder), "--split", split_of("slt"), "--sample", "1", "words"])
+    assert re.search(r"clean, English, 1 clips: [01] turns past the evidence", capsys.readouterr().out)
+
+
+def test_a_folder_without_noises_is_measured_on_generated_ones(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "noise.wav").unlink()
+    table = folder / "clips.tsv"
+    table.write_text("".join(line for line in table.read_text().splitlines(True) if "noise" not in line))
+    main([str(folder), "--split", split_of("slt"), "inventions"])
+    assert re.search(r"0 in \d\.\d min of generated noises: the folder has none", capsys.readouterr().out)
 
 
 def test_pauses_are_put_into_clips_by_the_word_before_and_cost_what_a_rule_waits(folder: Path) -> None:

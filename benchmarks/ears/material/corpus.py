@@ -65,16 +65,26 @@ def split_of(key: str) -> Split:
 
 
 def read_corpus(folder: Path) -> list[Clip]:
-    """Return the clips of a folder, in the order of its table; without one every sound file in it, by name.
+    """Return the clips of a folder, in the order of its table; without one its sound files and its folders, by name.
 
     In clips.tsv `kind` is speech or noise. Of a folder without a table what lies in a folder named noise is noise, and
     all else is speech of unknown words. Raises FileNotFoundError for a folder that holds none.
     """
-    table = next((folder / name for name in TABLES if (folder / name).is_file()), None)
-    clips = list(_bare(folder) if table is None else _listed(table))
+    clips = list(_within(folder))
     if not clips:
         raise FileNotFoundError(f"{folder} holds no clips: no {' or '.join(TABLES)}, and no sound files")
     return clips
+
+
+def _within(folder: Path, *, is_noise: bool = False) -> Iterator[Clip]:
+    if table := next((folder / name for name in TABLES if (folder / name).is_file()), None):
+        yield from _listed(table)
+        return
+    for each in sorted(folder.iterdir()):
+        if each.is_dir():
+            yield from _within(each, is_noise=is_noise or each.name == "noise")
+        elif each.suffix.lower() in SOUND_FILES:
+            yield Clip(each, is_speech=not is_noise)
 
 
 def _listed(table: Path) -> Iterator[Clip]:
@@ -82,12 +92,6 @@ def _listed(table: Path) -> Iterator[Clip]:
         for row in csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE):
             told = {name: (row.get(name) or row.get(TRANSCRIPT_COLUMNS.get(name, name)) or "") for name in COLUMNS}
             yield Clip(table.parent / row["file"], row["kind"] != "noise", **told)
-
-
-def _bare(folder: Path) -> Iterator[Clip]:
-    for file in sorted(folder.rglob("*")):
-        if file.suffix.lower() in SOUND_FILES:
-            yield Clip(file, "noise" not in file.relative_to(folder).parts[:-1])
 
 
 COLUMNS: Final = ("language", "speaker", "text", "source")

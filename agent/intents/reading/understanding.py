@@ -7,8 +7,6 @@ from functools import cache
 from typing import Any, Final
 
 import home_assistant_intents
-from hassil import recognize_all
-from hassil.intents import Intents
 from hassil.recognize import RecognizeResult
 
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, language_of
@@ -24,6 +22,7 @@ from agent.intents.language.wording import (
     without_fillers,
 )
 from agent.intents.reading.free_text import is_meant
+from agent.intents.reading.matching import Matcher
 from agent.intents.reading.reminding import Reading, rung_for, told_anew
 from agent.intents.subjects.days import BYDAY
 from memory.chinese import simplified
@@ -52,11 +51,10 @@ _EACH_OF_UNIT: Final[Mapping[str, str]] = {"each_days": "DAILY", "each_weeks": "
 
 _CODES: Final[Mapping[Language, str]] = {"en": "en", "zh": "zh-CN"}
 
-_DROPPED: Final = r"[\s,.?!，。？！;；:：、…¿¡—–]*"
-"""What hassil leaves out between the characters of free text."""
+_MARKS: Final = ",.?!，。？！;；:：、…¿¡—–"
 
-_WITHIN: Final = _DROPPED.replace(r"\s", "")
-"""What it leaves out inside a word."""
+_DROPPED: Final = frozenset(f" \t\n{_MARKS}")
+"""What hassil leaves out between the characters of free text."""
 
 _AROUND: Final = " \t\n,.?!，。？！;；:：、…\"'“”‘’"
 """What is cut off both ends of free text."""
@@ -78,9 +76,9 @@ class Understanding:
 
     def __init__(self) -> None:
         described = {language: _described(language) for language in _CODES}
-        self._intents = {language: Intents.from_dict(each) for language, each in described.items()}
+        self._intents = {language: Matcher(each, _CODES[language]) for language, each in described.items()}
         self._times = {
-            language: Intents.from_dict(each | {"intents": each["times"], "skip_words": []})
+            language: Matcher(each | {"intents": each["times"], "skip_words": []}, _CODES[language])
             for language, each in described.items()
         }
 
@@ -138,9 +136,9 @@ def load_understanding() -> Understanding:
     return Understanding()
 
 
-def _readings(plain: str, intents: Mapping[Language, Intents], said: str = "") -> Iterator[Reading]:
+def _readings(plain: str, intents: Mapping[Language, Matcher], said: str = "") -> Iterator[Reading]:
     language = language_of(plain)
-    for result in recognize_all(plain, intents[language], language=_CODES[language]):
+    for result in intents[language].match(plain):
         if language == "zh" or _has_whole_words(result, plain):
             yield _reading(result, said or plain)
 
@@ -157,7 +155,7 @@ def _words(text: str) -> list[str]:
 
 def _unbroken(plain: str) -> str:
     """Return Chinese without what is written between its parts: hassil fits no sentence across a comma."""
-    return re.sub(_WITHIN.replace("*", "+"), "", plain) if language_of(plain) == "zh" else plain
+    return plain.translate(str.maketrans("", "", _MARKS)) if language_of(plain) == "zh" else plain
 
 
 def _reading(result: RecognizeResult, words: str) -> Reading:
@@ -192,12 +190,17 @@ def _days_of_week(slots: dict[str, Slot]) -> list[int]:
 
 def _as_said(text: str, words: str) -> str:
     """Return a free text with the punctuation it had among the words (hassil's own spans are off after a list)."""
-    if language_of(text) == "zh":
-        found = re.search(_DROPPED.join(re.escape(character) for character in "".join(text.split())), words)
-    else:
-        spelled = ("".join(f"{re.escape(each)}{_WITHIN}" for each in word) for word in text.split())
-        found = re.search(rf"(?<!\w){_DROPPED.join(spelled)}(?!\w)", words)
-    return (found.group() if found else text).strip(_AROUND)
+    places = [place for place, character in enumerate(words) if character not in _DROPPED]
+    spoken = "".join(words[place] for place in places)
+    sought = "".join(character for character in text if character not in _DROPPED)
+    found = spoken.find(sought) if sought else -1
+    while found >= 0:
+        begins, ends = places[found], places[found + len(sought) - 1] + 1
+        is_whole = not (words[begins - 1 : begins].isalnum() or words[ends : ends + 1].isalnum())
+        if is_whole or language_of(text) == "zh":
+            return words[begins:ends].strip(_AROUND)
+        found = spoken.find(sought, found + 1)
+    return text.strip(_AROUND)
 
 
 def _described(language: Language) -> dict[str, Any]:

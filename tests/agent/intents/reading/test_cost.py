@@ -19,7 +19,7 @@ from tests.agent.offline_talk import OFFLINE, SPECS, Talk
 MOST_CALLS = 1_000_000
 """For one sentence, with the tables of numbers that it is the first to need; a range of a million takes far more."""
 
-MOST_CALLS_OF_A_BREATH = 500_000
+MOST_CALLS_OF_A_BREATH = 300_000
 """Python's, for all the readings of its parts."""
 
 MOST_NUMBERS = 400

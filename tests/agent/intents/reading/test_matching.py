@@ -64,6 +64,12 @@ def test_what_fits_is_found_as_by_hassil_alone(matcher: Matcher, words: str) -> 
     assert told(matcher.match(words)) == told(recognize_all(words, Intents.from_dict(dict(DESCRIBED)), language="en"))
 
 
+def test_what_was_said_before_changes_nothing() -> None:
+    matcher = Matcher(DESCRIBED, "en")
+    for words in ("call me on friday", "call me the tenth"):
+        assert told(matcher.match(words)) == told(recognize_all(words, Intents.from_dict(dict(DESCRIBED)))) != []
+
+
 def told(results: Iterable[RecognizeResult]) -> list[tuple[str, dict[str, object]]]:
     """Return what was found, in order."""
     return [(each.intent.name, {name: found.value for name, found in each.entities.items()}) for each in results]

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import Final
@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from agent.errors import ModelError, ModelUnavailable
 from agent.event import ASR_TRANSCRIPT, MODEL_AVAILABLE, Event
 from agent.mailbox import Lease, Mailbox, MailboxRecord, Wake
-from agent.model.chain import Chain, Reachable
-from agent.model.interface import OFFLINE, ChatModel
+from agent.model.chain import Chain
+from agent.model.interface import OFFLINE
 from agent.run.budget import (
     ALOUD_WITHIN,
     FIRST_LOOK,
@@ -211,7 +211,7 @@ class ModelWatch(Struct):
     ask; the others are, once that is answered. Until then the looks become rarer.
     """
 
-    models: Sequence[ChatModel]
+    models: Chain
     mailbox: Mailbox
     outage: Outage
     _looks: Backoff = field(default_factory=lambda: Backoff(FIRST_LOOK, LONGEST_LOOK, jitter=JITTER))
@@ -230,9 +230,8 @@ class ModelWatch(Struct):
     async def _look(self) -> None:
         if not await self.mailbox.waits_for(MODEL_AVAILABLE):
             return
-        known = self.models.may_think if isinstance(self.models, Chain) else self.models
-        for model in known:
-            if model.name != OFFLINE and (not isinstance(model, Reachable) or await model.is_reachable()):
+        for model in self.models.may_think:
+            if model.name != OFFLINE and await model.is_reachable():
                 await self.mailbox.wake(MODEL_AVAILABLE, most=1)
                 log.info("model_can_be_reached", model=model.name)
                 return

@@ -22,6 +22,7 @@ from agent.errors import ModelUnavailable, StreamBroken
 from agent.event import ASR_TRANSCRIPT, SELF_CREATED, TIMER, Event, new_id
 from agent.loop import Loop, Mind
 from agent.mailbox import Allowance, Mailbox, MailboxRecord
+from agent.model.chain import Chain
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolSpec, Usage
 from agent.record import Recorder
@@ -307,7 +308,7 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
         contexts,
         registry,
         run_state,
-        Thinker([model], bus, contexts, replies, mailbox, ThoughtLimits(retries=0.0)),
+        Thinker(Chain.of([model]), bus, contexts, replies, mailbox, ThoughtLimits(retries=0.0)),
         [Recent(Tiers(database, journal, clock.now), TokenCounter(), 50)],
         recalled_over(journal),
     )

@@ -22,6 +22,7 @@ from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
 from agent.growth import cursor as growth_module
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
+from agent.model.chain import Chain
 from agent.model.interface import ChatModel
 from agent.model.messages import ToolSpec
 from agent.prompts import SystemPrompts
@@ -255,7 +256,7 @@ async def a_mind(
     replies = SystemReplies(
         sink, run_state, sign_after=start.sign_after, clock=start.clock, now=start.now or (lambda: NOON)
     )
-    thinker = Thinker(models, bus, contexts, replies, mailbox, start.patience)
+    thinker = Thinker(Chain.of(models), bus, contexts, replies, mailbox, start.patience)
     tiers = Tiers(database, journal, lambda: start.today)
     recent, recalled = Recent(tiers, tokens, RECENT_TOKENS), recalled_over(journal)
     opens = [*start.at_opening, recent]

@@ -17,6 +17,7 @@ from agent.context.recollection import Recent
 from agent.context.tokens import TokenCounter
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
+from agent.model.chain import Chain
 from agent.model.messages import Message
 from agent.prompts import Prompts
 from agent.record import Recorder
@@ -122,7 +123,7 @@ async def scene(folder: Path, graph: Graph, model: ScriptedModel) -> AsyncIterat
     registry = ToolRegistry([*events, reply_tool(run_state, outlet), *tools])
     recent = Recent(Tiers(database, journal, lambda: datetime.now(UTC)), TokenCounter(), 400)
     replies = SystemReplies(outlet, run_state, sign_after=0.0)
-    thinker = Thinker([model], bus, contexts, replies, mailbox)
+    thinker = Thinker(Chain.of([model]), bus, contexts, replies, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, [recent], recalled_over(journal))
     attention = Attention(mailbox, journal, replies, outlet.stop_speaking)
     loop = Loop(mind, attention, Prompts(), [], lambda: datetime.now(UTC), RunLimits())

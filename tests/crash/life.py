@@ -24,6 +24,7 @@ from agent.growth.said import Said
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
 from agent.mailbox.mail import Purse
+from agent.model.chain import Chain
 from agent.record import Recorder
 from agent.run.attention import Attention
 from agent.run.budget import RunLimits
@@ -198,7 +199,7 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     )
     model = DyingModel(Answering(seed, NOON), steps, ledger)
     replies = SystemReplies(outlet, run_state, None, 0.0, lambda: clock.now().timestamp(), clock.now)
-    thinker = Thinker([model], bus, contexts, replies, mailbox)
+    thinker = Thinker(Chain.of([model]), bus, contexts, replies, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, [recent], recalled_over(journal))
     attention = Attention(mailbox, journal, replies, outlet.stop_speaking)
     prompt = OnePrompt("You are nakari.")

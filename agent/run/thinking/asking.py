@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, StreamBroken
 from agent.model.chain import Chain, Guarded
-from agent.model.interface import OFFLINE, ChatModel
+from agent.model.interface import OFFLINE
 from agent.run.budget import SIGN_AFTER, ThoughtLimits
 from memory.backoff import Backoff
 
@@ -22,39 +22,19 @@ T = TypeVar("T")
 Claim: TypeAlias = Callable[[], None]
 """To be called at a model's first token: the others are cancelled. Raises CancelledError where another was first."""
 
-Ask: TypeAlias = Callable[[ChatModel, Claim], Awaitable[T]]
+Ask: TypeAlias = Callable[[Guarded, Claim], Awaitable[T]]
 """Asks one model. Raises `ModelError`."""
 
 TIMER_SLACK: Final = 0.01
 """Seconds by which a timer may be early."""
 
 
-def split(models: Sequence[ChatModel], passed_over: int = 0) -> tuple[list[ChatModel], ChatModel | None]:
+def split(models: Chain, passed_over: int = 0) -> tuple[list[Guarded], Guarded | None]:
     """Return the models that think, resting ones included, without the first few; and the offline one, if any."""
-    known: list[ChatModel] = [*(models.may_think if isinstance(models, Chain) else models)]
+    known = models.may_think
     stand_in = known.pop() if known and known[-1].name == OFFLINE else None
     most = len(known) if stand_in else len(known) - 1
     return known[min(passed_over, most) :], stand_in
-
-
-def rest_of(model: ChatModel) -> float:
-    """Return the seconds for which a model is to be left alone."""
-    return model.breaker.rest if isinstance(model, Guarded) else 0.0
-
-
-def is_absent(model: ChatModel) -> bool:
-    """Whether nothing listened where a model should be, the last time it was asked."""
-    return isinstance(model, Guarded) and model.is_absent
-
-
-def is_there(model: ChatModel) -> bool:
-    """Whether a model only failed: it listened the last time, and did not ask for a rest."""
-    return isinstance(model, Guarded) and not (model.is_absent or model.is_asked_to_rest)
-
-
-def is_silent(model: ChatModel) -> bool:
-    """Whether a model took the last request and said nothing."""
-    return isinstance(model, Guarded) and model.is_silent
 
 
 def silence(names: Iterable[str]) -> ModelUnavailable:
@@ -75,7 +55,7 @@ class Asking(Struct, Generic[T]):
 
     ask: Ask[T]
     limits: ThoughtLimits
-    lost: Callable[[ChatModel], object]
+    lost: Callable[[Guarded], object]
     """Told of a model that was cancelled because another was first."""
     silent: Callable[[], Awaitable[None]]
     """Called after `sign_after`, unless there is an answer by then; after `limits.slow` too, while one is asked."""
@@ -89,7 +69,7 @@ class Asking(Struct, Generic[T]):
     _began: float = 0.0
     _next_at: float = 0.0
     """When the next model is asked beside those that are silent."""
-    _under_way: dict["asyncio.Task[T | ModelError]", ChatModel] = {}
+    _under_way: dict["asyncio.Task[T | ModelError]", Guarded] = {}
     _winner: "asyncio.Task[Any] | None" = None
     _failures: dict[str, ModelError] = {}
     """The last one of each model, by its name."""
@@ -98,7 +78,7 @@ class Asking(Struct, Generic[T]):
     _pauses: dict[str, Backoff] = {}
     """Between the tries of one model, by its name."""
 
-    async def first_answer(self, models: Sequence[ChatModel], stand_in: ChatModel | None) -> T:
+    async def first_answer(self, models: Sequence[Guarded], stand_in: Guarded | None) -> T:
         """Return what the first model to give a token gives. Raises `StreamBroken` where it broke off after that.
 
         Raises a model's failure where none answers, and `ContextTooLong` at once.
@@ -122,9 +102,9 @@ class Asking(Struct, Generic[T]):
         if self._under_way:
             await self.silent()
 
-    async def _race(self, group: asyncio.TaskGroup, models: Sequence[ChatModel], stand_in: ChatModel | None) -> T:
+    async def _race(self, group: asyncio.TaskGroup, models: Sequence[Guarded], stand_in: Guarded | None) -> T:
         """Ask who may be asked, one after the other or beside each other, until one answers or patience ends."""
-        self._ready = {model.name: self._began + rest_of(model) for model in models if self._is_waited_for(model)}
+        self._ready = {model.name: self._began + model.breaker.rest for model in models if self._is_waited_for(model)}
         last = [stand_in] if stand_in else []
         if self.is_new:
             self._try_soon(models)
@@ -152,15 +132,14 @@ class Asking(Struct, Generic[T]):
             else:
                 raise self._failure()
 
-    def _try_soon(self, models: Sequence[ChatModel]) -> None:
+    def _try_soon(self, models: Sequence[Guarded]) -> None:
         """Keep to no rest of which a server knows nothing, where all rest; and wait less where all were silent."""
-        if models and all(is_silent(model) for model in models):
+        if models and all(model.is_silent for model in models):
             self._ends = self._began + self.limits.silent
             self.limits = replace(self.limits, stand_in=self.limits.stand_in_silent)
-        if all(rest_of(model) for model in models) and (
-            there := next((model for model in models if is_there(model)), None)
-        ):
-            self._ready[there.name] = self._began
+        there = [model for model in models if not (model.is_absent or model.is_asked_to_rest)]
+        if there and all(model.breaker.rest for model in models):
+            self._ready[there[0].name] = self._began
 
     def _silence(self) -> ModelError:
         """Return the failure of models that have said nothing, and take note of it."""
@@ -170,7 +149,7 @@ class Asking(Struct, Generic[T]):
         log.warning("model_silent", models=names)
         return silence(names)
 
-    def _next(self, models: Sequence[ChatModel], last: Sequence[ChatModel]) -> tuple[float, ChatModel | None]:
+    def _next(self, models: Sequence[Guarded], last: Sequence[Guarded]) -> tuple[float, Guarded | None]:
         """Return when somebody is asked if nothing else happens, and who: the first of those that may be then."""
         if self._winner is not None:
             return inf, None
@@ -184,15 +163,15 @@ class Asking(Struct, Generic[T]):
             times.append((_now(), last[0]))
         return min(times, key=lambda each: each[0], default=(inf, None))
 
-    def _is_waited_for(self, model: ChatModel) -> bool:
+    def _is_waited_for(self, model: Guarded) -> bool:
         """Whether its rest is: where nothing listens, a person hears that rather than nothing for so long."""
-        return not is_absent(model) or rest_of(model) <= self.limits.absent
+        return not model.is_absent or model.breaker.rest <= self.limits.absent
 
-    def _begin(self, group: asyncio.TaskGroup, model: ChatModel) -> None:
+    def _begin(self, group: asyncio.TaskGroup, model: Guarded) -> None:
         self._under_way[group.create_task(self._contend(model))] = model
         self._next_at = _now() + self.limits.beside
 
-    async def _contend(self, model: ChatModel) -> T | ModelError:
+    async def _contend(self, model: Guarded) -> T | ModelError:
         try:
             return await self.ask(model, self._claim)
         except ModelError as error:
@@ -232,7 +211,7 @@ class Asking(Struct, Generic[T]):
         self._next_at = _now()
         if isinstance(outcome, ModelUnavailable | StreamBroken) and not is_last_try:
             pauses = self._pauses.setdefault(model.name, self.limits.pauses(_now))
-            self._ready[model.name] = _now() + pauses.failed(max(outcome.retry_after, rest_of(model)))
+            self._ready[model.name] = _now() + pauses.failed(max(outcome.retry_after, model.breaker.rest))
         else:
             self._ready.pop(model.name, None)
         return ()

@@ -21,22 +21,21 @@ from agent.errors import (
 )
 from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
-from agent.model.chain import Guarded
+from agent.model.chain import Chain, Guarded
 from agent.model.faults import empty
 from agent.model.interface import (
     OFFLINE,
     Answer,
-    ChatModel,
     StreamItem,
     ThinkingStarted,
 )
-from agent.model.messages import Message, ToolCall, Usage
+from agent.model.messages import Message, ToolCall
 from agent.record import step
 from agent.run.budget import ThoughtLimits
 from agent.run.questions import Outage
 from agent.run.run import Run
 from agent.run.system_replies import SystemReplies
-from agent.run.thinking.asking import Asking, Claim, rest_of, silence, split
+from agent.run.thinking.asking import Asking, Claim, silence, split
 from agent.run.thinking.speaking import Speaking
 from agent.tools.reply import REPLY
 from memory.json_value import Json
@@ -63,7 +62,7 @@ class ModelCalls(Struct):
     """Whether there are others than the offline one: then its word that a model is needed is no answer."""
     has_token: bool = False
     """Whether the answer has begun; thinking is none of it."""
-    answered_by: ChatModel | None = None
+    answered_by: Guarded | None = None
     """Who gave the whole answer, once it is kept."""
     usd: float = 0.0
     """What the answer and the calls that lost cost."""
@@ -73,9 +72,9 @@ class ModelCalls(Struct):
     """The answer that is kept; None where it was empty."""
     is_sign_given: bool = False
     """Whether whoever waits was let know that it goes on."""
-    _journaled: ChatModel | None = None
+    _journaled: Guarded | None = None
 
-    async def begin(self, model: ChatModel) -> None:
+    async def begin(self, model: Guarded) -> None:
         """Write down what the first model is about to be asked, and count the thought, whoever has it in the end.
 
         It need not last: where the power goes before anything came of the answer, it is asked again.
@@ -84,7 +83,7 @@ class ModelCalls(Struct):
         await self.mailbox.charge(self.run.event.id, model_calls=1, in_transaction=request)
         self._journaled = model
 
-    async def ask(self, model: ChatModel, claim: Claim) -> Message | None:
+    async def ask(self, model: Guarded, claim: Claim) -> Message | None:
         """Ask a model, hand on its words from its first token on, and keep its answer; None when that was empty.
 
         Raises `ModelError`.
@@ -113,13 +112,13 @@ class ModelCalls(Struct):
                     self.run.stop.allow(waited)
         raise StreamBroken(f"{model.name} ended its answer without an end", Message("assistant"))
 
-    def lost(self, model: ChatModel) -> None:
+    def lost(self, model: Guarded) -> None:
         """Write down what a call may have cost that was cancelled before its first token: nobody tells what it did."""
         if model.name == OFFLINE:
             return
         self.run.silent.add(model.name)
         tokens = self.run.epoch.tokens
-        usage = model.lost(tokens) if isinstance(model, Guarded) else Usage(tokens)
+        usage = model.lost(tokens)
         self.usd += usage.cost
         self.tokens += tokens
         log.info("model_lost", model=model.name, prompt_tokens=tokens)
@@ -132,7 +131,7 @@ class ModelCalls(Struct):
         }
         self.bus.hold(self._step("llm.results", body), durable=False)
 
-    def _keep(self, model: ChatModel, answer: Answer, asked_at: float, first_at: float) -> Message | None:
+    def _keep(self, model: Guarded, answer: Answer, asked_at: float, first_at: float) -> Message | None:
         """Journal an answer and append it to the epoch, unless it is empty; at once, so that no stop comes between."""
         self.answered_by, run, usage, message = model, self.run, answer.usage, answer.message
         if model.name == run.epoch.model:
@@ -161,7 +160,7 @@ class ModelCalls(Struct):
         self.message = message
         return message
 
-    def _is_judged(self, model: ChatModel) -> bool:
+    def _is_judged(self, model: Guarded) -> bool:
         return self.has_models and model.name == OFFLINE
 
     async def _whole(self, stream: AsyncIterator[StreamItem]) -> AsyncIterator[StreamItem]:
@@ -172,7 +171,7 @@ class ModelCalls(Struct):
         for item in items:
             yield item
 
-    def _request(self, model: ChatModel) -> Event:
+    def _request(self, model: Guarded) -> Event:
         epoch = self.run.epoch
         body: dict[str, Json] = {
             "model": model.name,
@@ -190,8 +189,7 @@ class ModelCalls(Struct):
 class Thinker(Struct):
     """Asks the models until one answers."""
 
-    models: Sequence[ChatModel]
-    """The chosen one first, the offline model last."""
+    models: Chain
     bus: Bus
     contexts: Contexts
     replies: SystemReplies
@@ -213,7 +211,7 @@ class Thinker(Struct):
         models, stand_in = split(self.models, run.fruitless // FRUITLESS_PER_MODEL)
         if not run.waited_for_model:
             models = [model for model in models if model.name not in run.silent]
-        first = next((model for model in models if not rest_of(model)), stand_in) or next(iter(models), None)
+        first = next((model for model in models if not model.breaker.rest), stand_in) or next(iter(models), None)
         if first is None:
             raise ModelError("no model is configured")
         run.cycle = new_id()
@@ -225,7 +223,7 @@ class Thinker(Struct):
         return await self._asked(run, calls, models, stand_in)
 
     async def _asked(
-        self, run: Run, calls: ModelCalls, models: Sequence[ChatModel], stand_in: ChatModel | None
+        self, run: Run, calls: ModelCalls, models: Sequence[Guarded], stand_in: Guarded | None
     ) -> Message | None:
         limits = self.limits.in_outage() if self.outage.was_seen else self.limits
         tell_silence = partial(self._tell_silence, run, calls)

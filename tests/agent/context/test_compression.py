@@ -12,6 +12,7 @@ from agent.context.carried import ContextLimits
 from agent.context.epoch import Epoch
 from agent.context.epochs import EPOCH
 from agent.errors import ModelError
+from agent.model.chain import Chain
 from agent.model.messages import Message
 from agent.tools.tool import Tool, tool
 from tests.agent.mind import TestMind, a_mind, spoken
@@ -219,10 +220,9 @@ async def test_another_model_begins_an_epoch_without_the_first_ones_own_fields(t
     signed = Message("assistant", "", calls(REPLY, prefix="a").tool_calls, extra={"signature": "of the first"})
     first = ScriptedModel(signed, name="first")
     second = ScriptedModel(calls(REPLY, prefix="b"), name="second")
-    models = [first]
-    async with a_mind(tmp_path, models) as mind:
+    async with a_mind(tmp_path, [first]) as mind:
         await mind.handle(spoken("one"))
-        models[0] = second
+        mind.mind.thinker.models = Chain.of([second])
         await mind.handle(spoken("two"))
         assert len(await opened(mind)) == 2
     assert lawful(second.requests[0])

@@ -12,6 +12,7 @@ from agent.context.carried import ContextLimits
 from agent.context.epochs import EPOCH, MESSAGE
 from agent.context.tokens import MOST_OF_IMAGE, TokenCounter, of_image
 from agent.event import USER_TEXT, Event, from_json, to_json
+from agent.model.chain import Chain
 from agent.model.messages import Message
 from tests.agent.mind import TestMind, a_mind
 from tests.fakes import ScriptedModel, calls
@@ -112,7 +113,7 @@ async def test_a_turn_that_is_taken_along_says_that_its_image_is_not_shown_any_l
     other.name = "other"
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle(shown("what is this?", CAT))
-        mind.mind.thinker.models = [other]
+        mind.mind.thinker.models = Chain.of([other])
         await mind.handle(shown("and the colour?"))
     [old] = [message for message in other.requests[0] if "cat.png" in message.content]
     assert old.images == ()

@@ -6,8 +6,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from agent.model.dialects.dialect import Dialect
 from agent.model.openai_compatible import EventStream as ModelStream
+from agent.model.sight import Sight
 from agent.model.stream.accumulate import Accumulator
+from agent.model.wire.profile import Profile
 from appliance.satellites.errors import SatelliteFailure
 from appliance.satellites.esphome import EspHome
 from appliance.wyoming.wire import EventStream, Malformed, parsed
@@ -124,7 +127,7 @@ def model_stream(pieces: list[bytes]) -> None:
 
 def model_answer(chunks: list[Any]) -> None:
     """Put together a model's answer, tool calls included, of any JSON."""
-    accumulator = Accumulator()
+    accumulator = Accumulator(frozenset(), (), Dialect(Profile("all words"), "m", Sight()))
     for chunk in chunks:
         list(accumulator.feed(chunk))
     list(accumulator.finish())

@@ -10,6 +10,7 @@ from typing import Any
 from agent.model.dialects.dialect import Dialect
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import ToolSpec
+from agent.model.sight import Sight
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.arguments import unwrapped
 from agent.model.wire.profile import GENERIC, INLINE
@@ -48,7 +49,7 @@ def cases() -> list[Case]:
 
 def read(case: Case, pieces: Sequence[str]) -> list[StreamItem]:
     """Return what is made of a text that comes in these pieces."""
-    accumulator = Accumulator(frozenset(), case.tools, Dialect(GENERIC, case.model))
+    accumulator = Accumulator(frozenset(), case.tools, Dialect(GENERIC, case.model, Sight()))
     items: list[StreamItem] = []
     for piece in pieces:
         items += accumulator.feed({"choices": [{"delta": {"content": piece}}]})

@@ -58,8 +58,7 @@ each between <tool_response> and </tool_response>, in the order of the calls. Ne
 class Dialect:
     """One model's. What it learns is true from the next request on."""
 
-    def __init__(self, profile: Profile, model: str, sight: Sight | None = None) -> None:
-        """`sight` is the model's; None is what the profile says of it."""
+    def __init__(self, profile: Profile, model: str, sight: Sight) -> None:
         self._reads = profile.thinks_inline
         self._may_learn = profile.tools == "auto"
         self.tells_tools = profile.tools == "text"
@@ -69,7 +68,7 @@ class Dialect:
         self.has_called = False
         """Whether a call of it came as one over the wire: then its server knows it, and words are words."""
         self._rules = GrowingList()
-        self._sight = sight or Sight(profile.vision, profile.images)
+        self._sight = sight
 
     def reader(self, tools: Sequence[ToolSpec]) -> TextReader | None:
         """Return what parts the text of the next answer, None where the server does that by itself."""

@@ -63,19 +63,18 @@ class Accumulator:
 
     def __init__(
         self,
-        taken_ids: AbstractSet[str] = frozenset(),
-        tools: Sequence[ToolSpec] = (),
-        dialect: Dialect | None = None,
+        taken_ids: AbstractSet[str],
+        tools: Sequence[ToolSpec],
+        dialect: Dialect,
     ) -> None:
         """`tools` are those there are: with them a name that comes in pieces is known from two names.
 
-        The `dialect` says whether the text is to be read for thinking and calls, and learns from it; None for a text
-        that is all words.
+        The `dialect` says whether the text is to be read for thinking and calls, and learns from it.
         """
         self._taken = set(taken_ids)
         self._names = frozenset(tool.name for tool in tools)
         self._dialect = dialect
-        self._reader = dialect.reader(tools) if dialect else None
+        self._reader = dialect.reader(tools)
         self._text = Growing()
         self._raw_text = Growing()
         self._look_at: dict[str, int] = {}
@@ -205,12 +204,11 @@ class Accumulator:
             elif isinstance(part, WordsWereThought):
                 self._text_fields.setdefault(INLINE, Growing()).add(self._text.text)
                 self._text = Growing()
-                if self._dialect is not None:
-                    self._dialect.begins_thinking = True
+                self._dialect.begins_thinking = True
 
     def _learn(self, reader: TextReader) -> None:
         """Remember of a model whose text was held to its end that it does not begin within its thinking."""
-        if self._dialect is not None and reader.is_undecided and self._raw_text.text and self._reason() != "length":
+        if reader.is_undecided and self._raw_text.text and self._reason() != "length":
             self._dialect.begins_thinking = False
 
     def _feed_delta(self, delta: Mapping[str, Json]) -> Iterator[StreamItem]:
@@ -233,8 +231,7 @@ class Accumulator:
             yield from self._feed_call(piece)
 
     def _feed_call(self, piece: Mapping[str, Json]) -> Iterator[StreamItem]:
-        if self._dialect is not None:
-            self._dialect.has_called = True
+        self._dialect.has_called = True
         named = fields(piece.get("function"))
         identifier, name = _string(piece.get("id")), self._plain_name(_string(named.get("name")))
         arguments = _arguments(named.get("arguments"))

@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.model.dialects.dialect import Dialect
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolSpec, Usage
+from agent.model.sight import Sight
 from agent.model.stream.accumulate import Accumulator, read_usage
 from agent.model.wire.openai import CALL_FIELDS
+from agent.model.wire.profile import Profile
 from memory.json_value import Json
 from tests.agent.wire_form import wire_form
 
@@ -29,8 +32,12 @@ def piece(index: int | None = None, id: str | None = None, **function: Any) -> d
     return delta(tool_calls=[made])
 
 
+ALL_WORDS = Dialect(Profile("all words"), "m", Sight())
+"""Of a server that parts thinking and calls from the text itself."""
+
+
 def collect(chunks: Sequence[Mapping[str, Json]], taken: Sequence[str] = ()) -> list[StreamItem]:
-    accumulator = Accumulator(frozenset(taken))
+    accumulator = Accumulator(frozenset(taken), (), ALL_WORDS)
     items = [item for chunk in chunks for item in accumulator.feed(chunk)]
     return [*items, *accumulator.finish()]
 
@@ -271,7 +278,9 @@ def test_any_cut_of_any_calls_gives_the_calls(
     ],
 )
 def test_a_tool_is_known_behind_the_name_of_its_kind(written: str, name: str) -> None:
-    accumulator = Accumulator(frozenset(), [ToolSpec("reply", "Say.", {}), ToolSpec("home.reply", "Say.", {})])
+    accumulator = Accumulator(
+        frozenset(), [ToolSpec("reply", "Say.", {}), ToolSpec("home.reply", "Say.", {})], ALL_WORDS
+    )
     items = [*accumulator.feed(piece(0, "a", name=written, arguments="{}")), *accumulator.finish()]
     assert [call.name for call in answer_of(items).message.tool_calls] == [name]
 

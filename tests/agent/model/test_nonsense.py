@@ -8,11 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.event import Event
+from agent.model.dialects.dialect import Dialect
 from agent.model.interface import Answer
 from agent.model.messages import Message
+from agent.model.sight import Sight
 from agent.model.stream.accumulate import Accumulator, read_usage
 from agent.model.stream.arguments import unwrapped
 from agent.model.wire.openai import GrowingList, encode, sendable
+from agent.model.wire.profile import Profile
 from agent.tools.tool import tool
 from memory.json_value import Json
 from tests.agent.mind import a_mind, typed
@@ -52,7 +55,7 @@ CHUNK = st.fixed_dictionaries(
 
 
 def message_of(*chunks: dict[str, Json]) -> Message:
-    accumulator = Accumulator()
+    accumulator = Accumulator(frozenset(), (), Dialect(Profile("all words"), "m", Sight()))
     items = [item for chunk in chunks for item in accumulator.feed(chunk)]
     last = [*items, *accumulator.finish()][-1]
     assert isinstance(last, Answer)

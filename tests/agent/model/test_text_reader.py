@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agent.model.dialects.dialect import Dialect
 from agent.model.interface import ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import ToolSpec
+from agent.model.sight import Sight
 from agent.model.stream.accumulate import Accumulator
 from agent.model.wire.profile import GENERIC, INLINE, PROFILES
 from memory.json_value import Json
@@ -29,7 +30,7 @@ class Reading:
     """One answer that comes bit by bit."""
 
     def __init__(self, dialect: Dialect | None = None, tools: Sequence[ToolSpec] = TOOLS) -> None:
-        self.dialect = dialect or Dialect(GENERIC, "m")
+        self.dialect = dialect or Dialect(GENERIC, "m", Sight())
         self.accumulator = Accumulator(frozenset(), tools, self.dialect)
         self.items: list[StreamItem] = []
 
@@ -273,7 +274,7 @@ def test_what_people_are_told_of_marks_is_said(text: str) -> None:
 @pytest.mark.parametrize("name", ["deepseek-r1:8b", "QwQ-32B", "Qwen/Qwen3-30B-A3B-Thinking-2507", "Magistral-Small"])
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
 def test_thinking_that_the_prompt_opened_is_never_said(name: str, size: int) -> None:
-    reading = Reading(Dialect(GENERIC, name))
+    reading = Reading(Dialect(GENERIC, name, Sight()))
     text = "Okay, the user greets me. Be brief.\n</think>\n\nHello."
     for start in range(0, len(text), size):
         reading.feed(text[start : start + size])
@@ -299,7 +300,7 @@ def test_an_answer_that_only_begins_like_thinking_is_said_at_its_end() -> None:
 
 
 def test_once_a_server_knows_a_models_calls_words_are_words() -> None:
-    dialect = Dialect(GENERIC, "m")
+    dialect = Dialect(GENERIC, "m", Sight())
     first = Reading(dialect)
     first.delta(tool_calls=[{"index": 0, "id": "a", "function": {"name": "recall", "arguments": "{}"}}])
     first.finish()
@@ -313,7 +314,7 @@ def test_once_a_server_knows_a_models_calls_words_are_words() -> None:
 
 
 def test_a_model_is_known_by_its_first_closing_tag() -> None:
-    dialect = Dialect(GENERIC, "house-brand:7b")
+    dialect = Dialect(GENERIC, "house-brand:7b", Sight())
     first = Reading(dialect)
     first.feed("They greet me.</th")
     first.feed("ink>Hello.")
@@ -326,7 +327,7 @@ def test_a_model_is_known_by_its_first_closing_tag() -> None:
 
 
 def test_a_model_whose_name_misleads_is_held_up_once() -> None:
-    dialect = Dialect(GENERIC, "think-fast:3b")
+    dialect = Dialect(GENERIC, "think-fast:3b", Sight())
     first = Reading(dialect)
     first.feed("Hello. ")
     assert first.said == ""
@@ -337,7 +338,7 @@ def test_a_model_whose_name_misleads_is_held_up_once() -> None:
 
 
 def test_a_server_that_parts_thinking_itself_holds_nothing_up() -> None:
-    reading = Reading(Dialect(GENERIC, "deepseek-r1:8b"))
+    reading = Reading(Dialect(GENERIC, "deepseek-r1:8b", Sight()))
     reading.delta(reasoning_content="They greet me.")
     reading.feed("Hello. ")
     assert reading.said == "Hello. "
@@ -373,7 +374,7 @@ def test_arguments_as_a_text_are_unwrapped_and_broken_ones_left_to_the_tool() ->
 
 def test_a_provider_that_parts_everything_itself_is_not_second_guessed() -> None:
     for name in ("openai", "anthropic", "gemini", "deepseek"):
-        reading = Reading(Dialect(PROFILES[name], "m"))
+        reading = Reading(Dialect(PROFILES[name], "m", Sight()))
         reading.feed(f"<think>{REPLY}")
         assert reading.finish() == (f"<think>{REPLY}", [], "")
 
@@ -405,7 +406,7 @@ def test_what_is_thought_inline_is_kept_under_our_own_name() -> None:
 def test_whoever_calls_over_the_wire_calls_in_text_with_nothing_but_a_call(
     text: str, says: str, calls: list[tuple[str, str]]
 ) -> None:
-    dialect = Dialect(GENERIC, "m")
+    dialect = Dialect(GENERIC, "m", Sight())
     dialect.has_called = True
     reading = Reading(dialect)
     reading.feed(text)

@@ -39,9 +39,9 @@ async def _measure(folder: Path) -> Figure:
         every = [tool for part in parts.values() for tool in part]
         whole, bounded = ToolRegistry(every), ToolRegistry(every, most_tokens=lambda: most)
         costs = {name: tokens.of_tools(tuple(each.spec for each in part)) for name, part in parts.items()}
-        there = {spec.name for spec in bounded.specs}
+        there = {spec.name for spec in bounded.specs_for("")}
         away = Counter(tool.group for tool in every if tool.name not in there)
-        ours, against = (float(tokens.of_tools(registry.specs)) for registry in (bounded, whole))
+        ours, against = (float(tokens.of_tools(registry.specs_for(""))) for registry in (bounded, whole))
     each = ", ".join(f"{len(parts[name])} {name} {cost}" for name, cost in costs.items())
     named = ", ".join(f"{count} of {group}" for group, count in sorted(away.items()))
     return Figure(

@@ -37,7 +37,7 @@ async def _measure(folder: Path) -> Figure:
     counts, notes = [], []
     async with every_tool(config) as tools:
         for what, has_little_room in (("small window", True), ("large window", False)):
-            specs = ToolRegistry(tools, lambda little=has_little_room: little).specs  # type: ignore[misc]
+            specs = ToolRegistry(tools, lambda little=has_little_room: little).specs_for("")  # type: ignore[misc]
             prompt = await Prompts(None, about(config, Chain.of([OfflineModel()]))).system(HOUSEHOLD, specs)
             taken = tokens.count(prompt), tokens.of_tools(specs)
             counts.append(float(sum(taken)))

@@ -107,7 +107,7 @@ TOOLS = real_tools()
 
 
 def without(*names: str) -> tuple[ToolSpec, ...]:
-    return tuple(spec for spec in TOOLS.specs if spec.name not in names)
+    return tuple(spec for spec in TOOLS.specs_for("") if spec.name not in names)
 
 
 SPECS = without("set_volume", "device", "calendar_events", "calendar_add", "weather", "voice")

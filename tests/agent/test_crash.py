@@ -191,7 +191,7 @@ async def test_the_context_read_back_from_the_journal_is_the_same(tmp_path: Path
     model = ScriptedModel(calls(COUNT, prefix="a"), calls(COUNT, prefix="b"))
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle(spoken("first"))
-        wanted = Prefix("You are nakari.", mind.mind.registry.specs, "scripted")
+        wanted = Prefix("You are nakari.", mind.mind.registry.specs_for(""), "scripted")
         digest = (await mind.mind.contexts.current(spoken("x"), "", wanted)).digest
     async with a_mind(tmp_path, [model]) as mind:
         epoch = await mind.mind.contexts.current(spoken("x"), "", wanted)

@@ -69,11 +69,6 @@ class ToolRegistry:
         """Return those of the names that no tool has now."""
         return [name for name in names if name not in self._tools]
 
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is told in the context of most events, sorted by name."""
-        return self.specs_for("")
-
     def specs_for(self, event_type: str) -> tuple[ToolSpec, ...]:
         """Return what the model is told in the context of an event of this type, sorted by name."""
         listed = [tool for tool in self if tool.offered_in is None or tool.offered_in(event_type)]

@@ -127,7 +127,7 @@ def _tools() -> tuple[ToolSpec, ...]:
         """Ring after so many seconds, and say the name; it rings by itself, also while you do something else."""
         return f"{seconds}{name}{repeats}"
 
-    return ToolRegistry([tool(reply), tool(set_timer)]).specs
+    return ToolRegistry([tool(reply), tool(set_timer)]).specs_for("")
 
 
 @pytest.mark.shows("D5")

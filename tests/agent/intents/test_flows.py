@@ -119,7 +119,7 @@ async def test_what_has_no_effect_is_answered_though_it_was_hard_to_hear(talk: T
 async def test_a_guess_at_a_yes_is_not_enough_for_what_no_word_takes_back(
     words: str, once_more: str, tool: str
 ) -> None:
-    talk = Talk(OFFLINE, TOOLS.specs)
+    talk = Talk(OFFLINE, TOOLS.specs_for(""))
     yes = "是的" if "再" in once_more else "yes"
     talk.hear(words, confidence="low")
     await talk.says()
@@ -289,14 +289,14 @@ async def test_without_any_tool_the_answer_is_bare_text() -> None:
     ],
 )
 async def test_the_volume_where_there_is_a_tool_for_it(words: str, arguments: dict[str, int], said: str) -> None:
-    talk = Talk(OFFLINE, TOOLS.specs)
+    talk = Talk(OFFLINE, TOOLS.specs_for(""))
     talk.hear(words)
     assert await talk.calls("done") == [("set_volume", arguments)]
     assert await talk.says() == said
 
 
 async def test_how_loud_it_is_as_the_tool_says() -> None:
-    talk = Talk(OFFLINE, TOOLS.specs)
+    talk = Talk(OFFLINE, TOOLS.specs_for(""))
     talk.hear("What is the volume?")
     assert await talk.calls({"percent": 65}) == [("set_volume", {"change": 0})]
     assert await talk.says() == "The volume is at 65 percent."

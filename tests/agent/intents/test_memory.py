@@ -168,7 +168,7 @@ async def test_an_order_is_no_statement(talk: Talk, words: str) -> None:
     ],
 )
 async def test_one_thing_is_forgotten_by_the_words_that_name_it(words: str, about: str, nothing: str) -> None:
-    talk = Talk(OFFLINE, TOOLS.specs)
+    talk = Talk(OFFLINE, TOOLS.specs_for(""))
     talk.hear(words)
     assert await talk.answer() == [("device", {"do": "forget", "about": about})]
     talk.result("there was nothing to do")
@@ -184,7 +184,7 @@ async def test_one_thing_is_forgotten_by_the_words_that_name_it(words: str, abou
     ],
 )
 async def test_the_last_minutes_are_forgotten(words: str, minutes: int) -> None:
-    talk = Talk(OFFLINE, TOOLS.specs)
+    talk = Talk(OFFLINE, TOOLS.specs_for(""))
     talk.hear(words)
     assert await talk.answer() == [("device", {"do": "forget", "minutes": minutes})]
 

@@ -164,7 +164,7 @@ async def test_what_it_writes_any_provider_takes_back(talk: Talk) -> None:
         [asked("(a|b) [c] {d} <e> \\ % $ *")],
     ],
 )
-@pytest.mark.parametrize("tools", [SPECS, TOOLS.specs, ()])
+@pytest.mark.parametrize("tools", [SPECS, TOOLS.specs_for(""), ()])
 async def test_it_has_an_answer_to_anything(messages: list[Message], tools: tuple[ToolSpec, ...]) -> None:
     message = await answered(OFFLINE, messages, tools)
     assert message.content or message.tool_calls

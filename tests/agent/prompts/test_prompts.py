@@ -202,7 +202,7 @@ GRAPH = ("memory_query", "memory_write", "memory_schema", "embedding")
 
 def offered(tools: list[Tool], *, little: bool, memory: bool = True) -> tuple[ToolSpec, ...]:
     """Return what a model is told of these tools."""
-    return ToolRegistry([tool for tool in tools if memory or tool.name not in GRAPH], lambda: little).specs
+    return ToolRegistry([tool for tool in tools if memory or tool.name not in GRAPH], lambda: little).specs_for("")
 
 
 @pytest.fixture

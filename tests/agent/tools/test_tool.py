@@ -185,7 +185,7 @@ def test_the_registry_is_sorted_and_has_no_name_twice() -> None:
 
     registry = ToolRegistry([tool(weigh), tool(apple)])
     assert registry.names == ("apple", "weigh")
-    assert [spec.name for spec in registry.specs] == ["apple", "weigh"]
+    assert [spec.name for spec in registry.specs_for("")] == ["apple", "weigh"]
     assert registry.find("pear") is None
     with pytest.raises(ValueError, match="two tools"):
         ToolRegistry([tool(weigh), tool(weigh)])

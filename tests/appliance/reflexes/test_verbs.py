@@ -88,7 +88,7 @@ async def say_alone(room: ReflexRoom, row: Row) -> None:
 
 async def say_in_a_sentence(room: ReflexRoom, row: Row) -> None:
     """Let the offline model call the tools, as any model would."""
-    talk = Talk(OFFLINE, TOOLS.specs)
+    talk = Talk(OFFLINE, TOOLS.specs_for(""))
     talk.hear(row.sentence)
     [(name, arguments)] = await talk.answer()
     talk.result(await call(room, name, arguments))

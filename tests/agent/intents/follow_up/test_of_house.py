@@ -14,7 +14,7 @@ DONE = {"understood": True, "done": True, "answer": "Done"}
 
 async def full(before: str, words: str, result: object = DONE) -> str:
     """Return what is said to the house for the words, after an order before them."""
-    talk = Talk(OFFLINE, (*TOOLS.specs,))
+    talk = Talk(OFFLINE, (*TOOLS.specs_for(""),))
     talk.hear(before)
     talk.messages.append(_said(before))
     talk.result(result)

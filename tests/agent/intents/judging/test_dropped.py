@@ -14,7 +14,7 @@ HARMLESS = {"reply", "complete_event", "recall", "list_timers"}
 
 async def done(words: str, *before: str) -> tuple[list[str], str]:
     """Return the tools that the words have called, and what is replied; nothing was told, and nothing rings."""
-    talk = Talk(OFFLINE, tuple(TOOLS.specs))
+    talk = Talk(OFFLINE, tuple(TOOLS.specs_for("")))
     for each in (*before, words):
         talk.hear(each)
         called: list[str] = []

@@ -145,7 +145,7 @@ async def test_some_days_of_the_week_are_one_alarm(words: str, days: str, hour: 
 async def test_the_wish_in_a_sentence_that_also_tells_why_is_done(
     words: str, call: tuple[str, dict[str, object]]
 ) -> None:
-    said = Talk(OFFLINE, TOOLS.specs)
+    said = Talk(OFFLINE, TOOLS.specs_for(""))
     said.hear(words)
     calls = await said.answer()
     if calls == [("list_timers", {})]:  # it might be said of one
@@ -166,13 +166,13 @@ async def test_what_else_was_wanted_and_not_understood_is_told() -> None:
 
 @pytest.mark.parametrize("words", ["Tom said, turn it down.", "如果吵，小点声。"])
 async def test_what_somebody_else_said_or_what_might_be_is_not_done(words: str) -> None:
-    said = Talk(OFFLINE, TOOLS.specs)
+    said = Talk(OFFLINE, TOOLS.specs_for(""))
     said.hear(words)
     assert "set_volume" not in {name for name, _ in await said.answer()}
 
 
 async def test_it_goes_on_with_the_volume_and_with_the_thing_on_the_list() -> None:
-    said = Talk(OFFLINE, TOOLS.specs)
+    said = Talk(OFFLINE, TOOLS.specs_for(""))
     said.hear("Turn it down a bit.")
     await said.calls({"percent": 85})
     await said.says()

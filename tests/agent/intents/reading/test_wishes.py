@@ -91,7 +91,7 @@ ONE = [
 
 
 def parted(words: str) -> list[str]:
-    state = read_dialog([Message("system", "You are nakari."), Message("user", words)], TOOLS.specs, "en")
+    state = read_dialog([Message("system", "You are nakari."), Message("user", words)], TOOLS.specs_for(""), "en")
     return wishes(state, UNDERSTANDING)
 
 

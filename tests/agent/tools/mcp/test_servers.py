@@ -39,13 +39,13 @@ async def test_tools_of_a_program_join_survive_its_death_and_change_when_it_says
         refused = await house.call("here_add", '{"a": 1, "b": 1}', owner="a stranger's key")
         assert refused.startswith("error: the tools of here are the household's")
 
-        names, before = house.registry.names, house.registry.specs
+        names, before = house.registry.names, house.registry.specs_for("")
         died = await house.call("here_die")
         assert died == "error: here went away before it answered; look whether die took effect before you repeat it"
         assert await house.lost("here") == "its program was killed by SIGKILL"
         away = await house.call("here_add", '{"a": 2, "b": 3}')
         assert away.startswith("error: unavailable: here: its program was killed by SIGKILL; do without it")
-        assert house.registry.specs == before, "what it offered stays"
+        assert house.registry.specs_for("") == before, "what it offered stays"
         await house.connected("here")
         assert process_of(tmp_path) != first
         assert await house.said("here_add", '{"a": 2, "b": 3}') == "5"
@@ -181,7 +181,7 @@ async def test_hostile_tools_are_told_in_a_way_that_every_provider_takes(tmp_pat
     )
     async with a_house(bare(tmp_path, *hostile, a_tool("query"), name="memory")) as house:
         await house.connected("memory")
-        specs = house.registry.specs
+        specs = house.registry.specs_for("")
         validate_tools(specs)
         assert [spec.name for spec in specs] == [
             "memory_delete_everything__drop_a0ac69",

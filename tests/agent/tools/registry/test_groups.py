@@ -30,18 +30,18 @@ def everything(folder: Path) -> list[Tool]:
 
 def test_a_list_under_its_bound_is_whole() -> None:
     few = [tool(look), *home_tools()[:3]]
-    assert ToolRegistry(few, most_tokens=lambda: MOST).specs == ToolRegistry(few).specs
+    assert ToolRegistry(few, most_tokens=lambda: MOST).specs_for("") == ToolRegistry(few).specs_for("")
 
 
 def test_past_the_bound_the_largest_group_is_named_with_what_each_takes(tmp_path: Path) -> None:
     registry = ToolRegistry(everything(tmp_path), most_tokens=lambda: MOST)
-    listed = {spec.name: spec for spec in registry.specs}
+    listed = {spec.name: spec for spec in registry.specs_for("")}
     assert {"look", "home__HassTurnOn", FIND, CALL} < listed.keys()
     assert "water_0" not in listed
     assert "own files: air_12(place, minutes?, note?), " in listed[CALL].description
-    assert tokens_of(registry.specs) <= MOST < tokens_of(ToolRegistry(everything(tmp_path)).specs)
-    assert TokenCounter().of_tools(registry.specs) <= MOST
-    assert not are_few(registry.specs), "the prompt is the whole one"
+    assert tokens_of(registry.specs_for("")) <= MOST < tokens_of(ToolRegistry(everything(tmp_path)).specs_for(""))
+    assert TokenCounter().of_tools(registry.specs_for("")) <= MOST
+    assert not are_few(registry.specs_for("")), "the prompt is the whole one"
     assert USE not in listed
 
 
@@ -52,10 +52,10 @@ def test_however_many_there_are_the_list_keeps_its_bound_and_stays_the_same(
 ) -> None:
     tools = [tool(look), *home_tools(), *own_tools(tmp_path / "tools", count)]
     first, second = (ToolRegistry(each, most_tokens=lambda: most) for each in (tools, tools[::-1]))
-    assert tokens_of(first.specs) <= most
-    assert first.specs == second.specs
-    told = " ".join(spec.description for spec in first.specs)
-    listed = {spec.name for spec in first.specs}
+    assert tokens_of(first.specs_for("")) <= most
+    assert first.specs_for("") == second.specs_for("")
+    told = " ".join(spec.description for spec in first.specs_for(""))
+    listed = {spec.name for spec in first.specs_for("")}
     for group in {each.group for each in tools if each.name not in listed}:
         assert f"{group}: " in told, "each group is named"
 
@@ -89,5 +89,5 @@ async def test_the_list_is_the_same_for_every_call_of_an_epoch(tmp_path: Path) -
 def test_what_a_server_lends_is_found_under_its_name(tmp_path: Path) -> None:
     registry = ToolRegistry([tool(look)], most_tokens=lambda: 2_000)
     registry.join("workshop", [replace(each, group="") for each in own_tools(tmp_path / "tools", 50)])
-    (call,) = [spec for spec in registry.specs if spec.name == CALL]
+    (call,) = [spec for spec in registry.specs_for("") if spec.name == CALL]
     assert "\nworkshop: " in call.description

@@ -26,6 +26,6 @@ DUE = {"seven": "2026-11-23 07:00:00 CET", "quarter": "2026-11-22 18:45:00 CET",
     ],
 )
 def test_an_alarm_is_called_by_its_time(words: str, wanted: str) -> None:
-    state = read_dialog([Message("system", "You are nakari."), Message("user", words)], TOOLS.specs, "en")
+    state = read_dialog([Message("system", "You are nakari."), Message("user", words)], TOOLS.specs_for(""), "en")
     found = meant(state, [{"id": name, "label": "", "due": due} for name, due in DUE.items()], UNDERSTANDING(words))
     assert (found["id"] if found else "") == wanted

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, Protocol, TypeAlias
 
-from msgspec.structs import replace
 from pydantic import Field
 
 from agent.errors import ToolFailed
-from agent.event import HOUSEHOLD, Event
+from agent.event import Event
 from agent.tools.registry.context import ToolContext
+from agent.tools.registry.sharing import for_household
 from agent.tools.tool import Tool, tool
 from memory.chinese import has_chinese
 from memory.json_value import Json
@@ -48,12 +48,10 @@ def device_tools(verbs: DeviceVerbs) -> list[Tool]:
     """Return set_volume and device, for the household alone: another owner does not act on the room."""
 
     async def set_volume(
-        event: Event,
         percent: Annotated[int | None, Field(ge=0, le=100)] = None,
         change: Annotated[int | None, Field(ge=-100, le=100, description="Louder (15) or quieter (-15).")] = None,
     ) -> Json:
         """Set how loud you speak, in percent, or change it."""
-        _household_only(event)
         if (percent is None) == (change is None):
             raise ToolFailed("give either percent or change")
         return {"percent": await verbs.set_volume(percent, change)}
@@ -65,7 +63,6 @@ def device_tools(verbs: DeviceVerbs) -> list[Tool]:
         about: Annotated[str, Field(description="Forget all said with these words; none: what was said last.")] = "",
     ) -> Json:
         """Act on your device at once: stop or pause your voice, mute the microphone, snooze what rings, forget."""
-        _household_only(event)
         told = await (verbs.forget(event, about, minutes) if do == "forget" else verbs.act(do, minutes))
         return told or "there was nothing to do"
 
@@ -78,14 +75,7 @@ def device_tools(verbs: DeviceVerbs) -> list[Tool]:
         words = await verbs.would_forget(about, since)
         return FORGET[has_chinese(about)].format(words=words) if words else ""
 
-    acts = replace(tool(device, effect="reversible", asks_first=asks), is_for=_is_household)
-    return [tool(set_volume, effect="reversible"), acts]
-
-
-def _is_household(owner_key: str) -> bool:
-    return owner_key == HOUSEHOLD
-
-
-def _household_only(event: Event) -> None:
-    if not _is_household(event.owner_key):
-        raise ToolFailed("only the household may do that")
+    return [
+        for_household(tool(set_volume, effect="reversible")),
+        for_household(tool(device, effect="reversible", asks_first=asks)),
+    ]

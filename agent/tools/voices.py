@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Final, Literal, Protocol, TypeAlias
 
 from agent.errors import ToolFailed
-from agent.event import HOUSEHOLD, Event
+from agent.event import Event
 from agent.tools.registry.context import ToolContext
+from agent.tools.registry.sharing import for_household
 from agent.tools.tool import Tool, tool
 from memory.chinese import has_chinese
 from memory.json_value import Json
@@ -48,8 +49,6 @@ def voice_tool(voices: SpeakerVoices) -> Tool:
 
     async def voice(event: Event, do: VoiceVerb, name: str = "", of: str = "") -> Json:
         """Voices: learn the speaker's as name's (asks them), who speaks, correct who said event of or the last."""
-        if event.owner_key != HOUSEHOLD:
-            raise ToolFailed("only the household may do that")
         name = " ".join(name.split())[:LONGEST_NAME]
         if not name and do in ("learn", "correct"):
             raise ToolFailed("give the name")
@@ -67,4 +66,4 @@ def voice_tool(voices: SpeakerVoices) -> Tool:
         name = " ".join(str(arguments.get("name") or "").split())
         return LEARN[has_chinese(name)].format(name=name) if arguments.get("do") == "learn" and name else ""
 
-    return tool(voice, effect="reversible", asks_first=asks)
+    return for_household(tool(voice, effect="reversible", asks_first=asks))

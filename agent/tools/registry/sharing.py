@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from agent.errors import ToolFailed
-from agent.event import Event
+from agent.event import HOUSEHOLD, Event
 from agent.tools.tool import Tool
 from memory.graph.dialect import Dialect
 from memory.json_value import Json
@@ -43,6 +43,11 @@ def for_members(tool: Tool, shares: Callable[[str], bool], refusal: str) -> Tool
         return await tool.function(**values)
 
     return replace(tool, function=guarded, hidden=(*tool.hidden, (_ASKER, Event)), is_for=shares)
+
+
+def for_household(tool: Tool) -> Tool:
+    """Return a tool that acts on the box itself, or tells of it: for the household alone."""
+    return for_members(tool, lambda owner_key: owner_key == HOUSEHOLD, "only the household may do that")
 
 
 def in_another_dialect(tools: Iterable[Tool], dialect: Dialect, described: Dialect) -> list[Tool]:

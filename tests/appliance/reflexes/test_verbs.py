@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from agent.errors import ToolFailed
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.tools.device import device_tools
 from agent.tools.tool import Call, run_tool
@@ -171,5 +170,6 @@ async def test_another_owner_does_not_act_on_the_room(tmp_path: Path, name: str)
 async def test_a_volume_needs_one_number(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
         [tool] = [each for each in device_tools(room.device) if each.name == "set_volume"]
-        with pytest.raises(ToolFailed):
-            await tool.function(Event(ASR_TRANSCRIPT, ""), percent=None, change=None)
+        asked = Call("c1", Event(ASR_TRANSCRIPT, ""))
+        for given in ("{}", '{"percent": 40, "change": 5}'):
+            assert await run_tool(tool, given, asked) == "error: give either percent or change"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from datetime import MAXYEAR, UTC, datetime
+from datetime import MAXYEAR, UTC, datetime, tzinfo
 from typing import Final
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr
@@ -120,16 +120,16 @@ def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime(TIME_FORMAT)
 
 
-def parse_time(text: str) -> datetime | None:
+def parse_time(text: str, zone: tzinfo = UTC) -> datetime | None:
     """Return the aware UTC time of a text in our format or in ISO 8601; None when it is neither.
 
-    Nor is one in the last year there is, which not every zone can show.
+    One without a zone is of this one. Nor is one in the last year there is, which not every zone can show.
     """
     try:
         if text.endswith(" UTC"):
             return datetime.strptime(text, TIME_FORMAT).replace(tzinfo=UTC)
         moment = datetime.fromisoformat(text)
-        utc = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        utc = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
     return utc if utc.year < MAXYEAR else None

@@ -1,14 +1,14 @@
 """Timers, alarms and what comes again as tools: durable events that come at their time, also after an outage."""
 
 from collections.abc import Callable, Sequence
-from datetime import MAXYEAR, UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 from pydantic import Field
 
-from agent.context.block import format_time
+from agent.context.block import format_time, parse_time
 from agent.errors import ToolFailed
 from agent.event import BOX, ROOM, TIMER, Event, in_room_of, new_id, room_of
 from agent.mailbox import EventBox
@@ -263,20 +263,11 @@ def moment(text: str, now: datetime, zone: ZoneInfo) -> datetime | None:
     try:
         of_day = time.fromisoformat(text)
     except ValueError:
-        return _dated(text, zone)
+        return parse_time(text, zone)
     of_day = of_day if of_day.tzinfo else of_day.replace(tzinfo=zone)
     today = now.astimezone(of_day.tzinfo).date()
     days = (datetime.combine(today + timedelta(days=ahead), of_day).astimezone(UTC) for ahead in (0, 1))
     return next((day for day in days if day > now), None)
-
-
-def _dated(text: str, zone: ZoneInfo) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(text)
-        utc = (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return utc if utc.year < MAXYEAR else None  # not every zone can show the end of the last year there is
 
 
 def whole_second(moment: datetime) -> datetime:

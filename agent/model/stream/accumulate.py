@@ -241,7 +241,8 @@ class Accumulator:
         if call is not None and self._is_rest_of_name(call, identifier, name):
             call.name, name = call.name + name, ""
         elif call is None or call.is_over_at(identifier, name, arguments):
-            call = self._begin(identifier, call.name if call and not name else name)
+            call = self._new_call(identifier, call.name if call and not name else name)
+            self._open[self._wire_index] = call
         for key in _OWN_CALL_FIELDS:
             if value := piece.get(key):
                 call.own_fields[key] = value
@@ -262,10 +263,6 @@ class Accumulator:
             and call.name not in self._names
             and any(known.startswith(whole) for known in self._names)
         )
-
-    def _begin(self, wire_id: str, name: str) -> OpenCall:
-        call = self._open[self._wire_index] = self._new_call(wire_id, name)
-        return call
 
     def _new_call(self, wire_id: str, name: str) -> OpenCall:
         own = whole_characters(wire_id.partition(_SIGNED_ID)[0])

@@ -1,7 +1,8 @@
-"""The wall clock of this process, the machine's or a rehearsed life's own; and moments as text."""
+"""The wall clock of this process, the machine's or a rehearsed life's own; moments as text; waits that end in time."""
 
+import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Annotated, TypeAlias
 
@@ -46,3 +47,12 @@ def wall_clock(clock: Clock) -> Iterator[None]:
         yield
     finally:
         _clocks.remove(clock)
+
+
+async def within(seconds: float | None, event: asyncio.Event) -> bool:
+    """Wait so long for an event, None for ever; say whether it came."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(None if seconds is None else max(0.0, seconds)):
+            await event.wait()
+            return True
+    return False

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -19,6 +18,7 @@ from agent.calendars.store import Copy, Held, Store
 from agent.errors import CalendarLost
 from agent.event import utc_now
 from memory.backoff import Backoff
+from memory.clock import within
 from memory.errors import MemoryFailure
 from memory.json_value import Json
 
@@ -46,9 +46,7 @@ log = structlog.get_logger()
 
 async def nap(changed: asyncio.Event, until: datetime) -> None:
     """Wait by asyncio's timer, a minute at most."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(min(LONGEST_NAP, max(0.0, (until - utc_now()).total_seconds()))):
-            await changed.wait()
+    await within(min(LONGEST_NAP, (until - utc_now()).total_seconds()), changed)
 
 
 class Pace(Struct, frozen=True):

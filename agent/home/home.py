@@ -14,6 +14,7 @@ from agent.home.house import House, read_house, spoken_names
 from agent.intents.intent import language_of
 from agent.tools.mcp.schema import plain
 from memory.backoff import Backoff
+from memory.clock import within
 from memory.egress import SendsTo, host_of
 from memory.json_value import Json
 
@@ -217,9 +218,7 @@ class Home:
         took = 0.0
         while True:
             is_running = await has_started(connection)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(None if is_running else self._pace.starting):
-                    await self._changed.wait()
+            await within(None if is_running else self._pace.starting, self._changed)
             await asyncio.sleep(max(self._pace.settle, MOST_READING * took))
             self._changed.clear()
             began = time.monotonic()

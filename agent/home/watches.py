@@ -18,6 +18,7 @@ from agent.mailbox.economy import UNASKED
 from agent.tools.mcp.schema import plain
 from agent.tools.tool import from_outside
 from agent.unasked.announcement import ENTITY
+from memory.clock import within
 from memory.errors import MemoryFailure
 from memory.json_value import Json, read_as
 
@@ -161,12 +162,7 @@ class Watches:
                     await follower.find_missing()
             except (MemoryFailure, HomeRefused) as error:
                 log.warning("watches_not_followed", reason=str(error))
-            is_look = False
-            try:
-                async with asyncio.timeout(self._look):
-                    await self._changed.wait()
-            except TimeoutError:
-                is_look = True
+            is_look = not await within(self._look, self._changed)
 
 
 class _Follower:

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from datetime import datetime
 from typing import Final, TypeAlias
+
+from memory.clock import within
 
 Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
 """Waits until the event is set or the moment (aware; None: never) has come; it may also return sooner."""
@@ -23,9 +24,7 @@ def waiting_by(now: Callable[[], datetime], recheck: float = RECHECK_SECONDS) ->
         left = None
         while not changed.is_set() and (left is None or left >= recheck):
             left = seconds_to_sleep(now(), until, recheck)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(left):
-                    await changed.wait()
+            await within(left, changed)
 
     return wait
 

@@ -16,6 +16,7 @@ import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from agent.model.stream.relay import Chunk
+from memory.clock import within
 from memory.trust import trusted
 
 OPENAI_CALLS = "openai.resources.chat.completions.completions"
@@ -109,9 +110,7 @@ class ThreadedCall:
     async def close(self) -> None:
         """Cancel the call if it is still under way, and wait until its connection is let go."""
         self.task.cancel()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LETTING_GO):
-                await self._ended.wait()
+        await within(LETTING_GO, self._ended)
 
     async def run(self, request: Mapping[str, Any]) -> None:
         """Stream the answer over; runs in the thread's loop."""

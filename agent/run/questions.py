@@ -32,6 +32,7 @@ from agent.run.run_state import GivenUp, Suspension
 from agent.run.system_replies import SystemReplies
 from agent.time.quiet import QuietHours
 from memory.backoff import Backoff
+from memory.clock import within
 from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
@@ -196,11 +197,9 @@ class Outage(Struct):
             self._changed.set()
         return was_on
 
-    async def changed(self, within: float | None) -> None:
+    async def changed(self, seconds: float | None) -> None:
         """Return when it begins or ends, at the latest after so many seconds (None: never)."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within):
-                await self._changed.wait()
+        await within(seconds, self._changed)
         self._changed.clear()
 
 

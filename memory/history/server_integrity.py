@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memory.clock import within
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.graph import Graph
 from memory.graph.store import Endpoint, Neo4jServer
@@ -174,9 +175,7 @@ class ServerIntegrity(Neo4jServer):
     async def _serves_soon(self) -> bool:
         if not self._is_being_filled and not await self.is_emptied():
             return True
-        with suppress(TimeoutError):
-            async with asyncio.timeout(FILL_SECONDS):
-                await self._full.wait()
+        await within(FILL_SECONDS, self._full)
         return self._full.is_set()
 
     async def _has_to_be_filled(self) -> bool:

@@ -1,11 +1,11 @@
 """Recall over the journal: filled by itself, asked by one question."""
 
-import asyncio
 from functools import partial
 from typing import Final
 
 import structlog
 
+from memory.clock import within
 from memory.errors import EmbeddingUnavailable, StateUnusable
 from memory.recall.index import Index
 from memory.recall.literal import ids_with
@@ -96,8 +96,4 @@ async def keep_filled(tiers: Tiers, recall: Recall, again: float = AGAIN_SECONDS
         except EmbeddingUnavailable as error:
             log.debug("vectors_missing", reason=str(error))
             wait = again
-        try:
-            async with asyncio.timeout(wait):
-                await tiers.changed.wait()
-        except TimeoutError:
-            continue
+        await within(wait, tiers.changed)

@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 
-from memory.clock import utc_now, utc_text
+from memory.clock import utc_now, utc_text, within
 from memory.durable import replace_durably
 from memory.errors import MemoryFailure, StateUnusable
 from memory.state.database import Database
@@ -144,11 +144,7 @@ class Images:
             except (MemoryFailure, OSError) as error:
                 log.warning("images_not_swept", reason=str(error))
             await asyncio.sleep(PAUSE_SECONDS)
-            try:
-                async with asyncio.timeout(PERIOD_SECONDS):
-                    await self._came.wait()
-            except TimeoutError:
-                continue
+            await within(PERIOD_SECONDS, self._came)
 
     def _write(self, digest: str, content: bytes) -> None:
         file = self.folder / digest

@@ -24,6 +24,7 @@ from nats.js.errors import (
 )
 
 from memory.backoff import Backoff
+from memory.clock import within
 from memory.engine.access import Address, Login
 from memory.engine.interface import DEADLINE
 from memory.engine.nats.nkeys import KeyedClient, shown_seed
@@ -140,9 +141,7 @@ class Link:
             with suppress(EngineUnreachable):
                 return await self.connection()
             self._connected.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(max(0.05, self._rest.rest)):
-                    await self._connected.wait()
+            await within(max(0.05, self._rest.rest), self._connected)
 
     async def reach(self) -> Connection:
         """Return a connection that stands, within `DEADLINE`. Raises `EngineUnreachable`, `EngineRefused`."""

@@ -7,7 +7,7 @@ index by a query, so that no question has to build it. After a crash it looks at
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from http.client import HTTPException
@@ -18,6 +18,7 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memory.clock import within
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
 from memory.graph.dump.definitions import (
@@ -374,15 +375,6 @@ class IndexBuilder(StoreIndexes):
 
     def _all_told(self) -> str:
         return "; ".join(f"{name}: {state}" for name, state in self.states.items()) or "they are being read"
-
-
-async def within(seconds: float, event: asyncio.Event) -> bool:
-    """Wait so long for an event; say whether it came."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(max(0.0, seconds)):
-            await event.wait()
-            return True
-    return False
 
 
 def _there(wanted: IndexDefinition) -> Made:

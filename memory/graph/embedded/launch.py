@@ -12,6 +12,7 @@ from typing import Final, cast
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from memory.clock import within
 from memory.graph.embedded import server
 from memory.graph.embedded.folder import DATABASE
 from memory.graph.embedded.http_api import Address
@@ -86,10 +87,7 @@ class Child(asyncio.SubprocessProtocol):
         self.was_stopped = True
         if (stdin := self._running().get_pipe_transport(0)) is not None:
             stdin.close()
-        try:
-            async with asyncio.timeout(seconds):
-                await self.ended.wait()
-        except TimeoutError:
+        if not await within(seconds, self.ended):
             self.kill()
             await self.ended.wait()
 

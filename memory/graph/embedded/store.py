@@ -16,13 +16,14 @@ import structlog
 from msgspec.structs import replace
 
 from memory.backoff import Backoff
+from memory.clock import within
 from memory.durable import sync_folder
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
 from memory.graph.dialect import EMBEDDED, Dialect
 from memory.graph.dump.definitions import IndexDefinition, create_lookup, definition, dropped_index
 from memory.graph.embedded.folder import note_lookups
-from memory.graph.embedded.index_builder import IndexBuilder, within
+from memory.graph.embedded.index_builder import IndexBuilder
 from memory.graph.embedded.indexes import create, free_name_at
 from memory.graph.embedded.launch import LaunchFailed, LaunchOptions, RunningStore, launch
 from memory.graph.embedded.refusals import explained

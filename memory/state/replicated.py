@@ -77,17 +77,12 @@ class ReplicatedDatabase(Database):
         self._is_behind = True  # whether the log may hold what the file does not
         self._schemas: Sequence[str] = ()
         self._observers: list[Callable[[], object]] = []
-        self._apply_observers: list[Callable[[], object]] = []
         self._growth = Growth(records_a_snapshot)
         self._one_snapshot = asyncio.Lock()
 
     def observe_superseded(self, observer: Callable[[], object]) -> None:
         """Call an observer on the event loop each time that another machine became the writer in this one's place."""
         self._observers.append(observer)
-
-    def observe_applied(self, observer: Callable[[], object]) -> None:
-        """Call an observer on the event loop each time that `follow` brought the file up to another's record."""
-        self._apply_observers.append(observer)
 
     @property
     def position(self) -> Position:
@@ -136,13 +131,11 @@ class ReplicatedDatabase(Database):
         while True:
             try:
                 await self._in_thread(self._copy.catch_up)
-                self._tell_applied()
                 rest.worked()
                 async with aclosing(self._engine.log.follow(self._copy.at.position)) as records:  # type: ignore[type-var]
                     async for each in records:
                         if each.position > self._copy.at.position:  # else this machine wrote it
                             await self._in_thread(partial(self._copy.apply, each=each))
-                            self._tell_applied()
                         await self._snapshot_when_due()
             except LogDropped:
                 continue
@@ -186,10 +179,6 @@ class ReplicatedDatabase(Database):
             await self.take_snapshot(is_only=True)
         except (EngineFailure, OSError) as error:
             raise StateUnusable(f"the engine still holds what was deleted ({error}); try it again") from error
-
-    def _tell_applied(self) -> None:
-        for observer in self._apply_observers:
-            observer()
 
     def _in_thread(self, work: Callable[[RecordingConnection], T]) -> Coroutine[Any, Any, T]:
         """Run something that may change the file by itself, between the groups of writes."""

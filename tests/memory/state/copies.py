@@ -33,3 +33,7 @@ def content(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]
 
 def _has_two(connection: sqlite3.Connection, table: str) -> bool:
     return len(connection.execute(f"PRAGMA table_info({table})").fetchall()) > 1
+
+
+def turn(connection: sqlite3.Connection) -> None:
+    """Wait for one's turn in the database's thread, in which records are applied."""

@@ -14,7 +14,7 @@ from memory.state.replica.log_record import Record
 from memory.state.replica.snapshots import snapshots
 from memory.state.replicated import ReplicatedDatabase
 from tests.engine_fake import FakeBlobs, FakeEngine, FakeServer, Link
-from tests.memory.state.copies import content
+from tests.memory.state.copies import content, turn
 from tests.memory.state.notes import NOTES, note, notes
 from tests.room.virtual_time import passed
 
@@ -63,11 +63,8 @@ async def following(*databases: ReplicatedDatabase) -> AsyncIterator[None]:
 
 
 async def until_at(database: ReplicatedDatabase, position: int) -> None:
-    applied = asyncio.Event()
-    database.observe_applied(applied.set)
     while database.position.position < position:
-        applied.clear()
-        await applied.wait()
+        await database.read(turn)
 
 
 async def caught_up(database: ReplicatedDatabase, leader: ReplicatedDatabase) -> None:

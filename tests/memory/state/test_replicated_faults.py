@@ -32,7 +32,7 @@ from memory.state.replicated import ReplicatedDatabase
 from memory.state.tiers import Tiers
 from tests.engine_servers import Server, nats_server, redis_server
 from tests.engine_session import shared_server
-from tests.memory.state.copies import content
+from tests.memory.state.copies import content, turn
 from tests.memory.state.notes import NOTES, note, notes
 from tests.processes import ROOT
 
@@ -74,13 +74,10 @@ async def machine(
 
 async def until_equal(follower: ReplicatedDatabase, leader: ReplicatedDatabase) -> None:
     """Let a machine follow until it is where the other one is; then all of their files is the same."""
-    applied = asyncio.Event()
-    follower.observe_applied(applied.set)
     async with asyncio.TaskGroup() as group:
         following = group.create_task(follower.follow())
         while follower.position.position < leader.position.position:
-            applied.clear()
-            await applied.wait()
+            await follower.read(turn)
         following.cancel()
     assert await follower.read(content) == await leader.read(content)
 

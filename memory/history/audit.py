@@ -99,8 +99,8 @@ class AuditLog:
         taken up as it is. Raises `StateUnusable` when the folder, or the database of the anchors, cannot be used.
         """
         async with self._sharing:
-            await self._begin()
-        return await self._run(self._pending)
+            tail = await self._begin()
+            return await self._run(lambda: [*tail.pending.values()])
 
     async def append(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None = None) -> Record:
         """Write a record and return it; it is on the disk then. Raises what `open` raises."""
@@ -211,18 +211,20 @@ class AuditLog:
             log.error("audit_damaged", file=str(file), record=lost.seq, fix="put it back from a backup")
         return lost
 
-    async def _begin(self) -> None:
-        if self._tail is None:
-            anchors = await self._anchored() if self._shared is None else []
-            tail = await self._run(lambda: self._open(anchors[-1] if anchors else None))
-            if self._shared is not None:
-                await self._take_up(tail, *self._shared)
-                self._tail = tail
-                return
-            if self._anchors is not None and tail.seq and not anchors:
+    async def _begin(self) -> _Tail:
+        """Return where the log ends, read once; nobody else may begin meanwhile."""
+        if self._tail is not None:
+            return self._tail
+        anchors = await self._anchored() if self._shared is None else []
+        tail = await self._run(lambda: self._open(anchors[-1] if anchors else None))
+        if self._shared is not None:
+            await self._take_up(tail, *self._shared)
+        self._tail = tail
+        if self._shared is None and tail.seq:
+            if self._anchors is not None and not anchors:
                 log.warning("audit_anchored", records=tail.seq)
-            if tail.seq:
-                await self._anchor(tail.seq, tail.hash)
+            await self._anchor(tail.seq, tail.hash)
+        return tail
 
     async def _anchored(self) -> list[Anchor]:
         return [] if self._anchors is None else await self._anchors.all()
@@ -236,27 +238,20 @@ class AuditLog:
                 log.warning("audit_not_anchored", reason=str(error))
 
     def _open(self, anchor: Anchor | None) -> _Tail:
-        if self._tail is None:
-            tail = _Tail()
-            try:
-                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                last = self._files()[-2:]
-                for file in last:
-                    _repair_end(file)
-                # Writes come one after another: an attempt without an outcome is never far from the end.
-                for record in self.records(after=int(last[0].stem) - 1 if last else 0):
-                    tail.follow(record)
-                if anchor is not None and not self._is_there(anchor):
-                    self._go_on_after(anchor, tail)
-            except OSError as error:
-                raise _unusable(self.folder, error) from error
-            if self._shared is not None:
-                return tail
-            self._tail = tail
-        return self._tail
-
-    def _pending(self) -> list[Record]:
-        return [] if self._tail is None else list(self._tail.pending.values())
+        tail = _Tail()
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            last = self._files()[-2:]
+            for file in last:
+                _repair_end(file)
+            # Writes come one after another: an attempt without an outcome is never far from the end.
+            for record in self.records(after=int(last[0].stem) - 1 if last else 0):
+                tail.follow(record)
+            if anchor is not None and not self._is_there(anchor):
+                self._go_on_after(anchor, tail)
+        except OSError as error:
+            raise _unusable(self.folder, error) from error
+        return tail
 
     def _is_there(self, anchor: Anchor) -> bool:
         found = next(self.records(after=anchor.seq - 1), None)

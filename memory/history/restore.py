@@ -106,11 +106,6 @@ def _source(path: Path, snapshots: Path) -> str:
     return path.name if path.parent.resolve() == snapshots.resolve() else str(path.absolute())
 
 
-async def begin_refill(audit: AuditLog) -> Record:
-    """Write down that a server's graph, which was found empty, is to become what it was."""
-    return await audit.append("restoring", {"file": "", SOURCE: "", BEFORE: ""})
-
-
 async def continue_restore(
     graph: Graph, audit: AuditLog, folder: Path, begun: Record, progress: Callable[[int, int], None] = silently
 ) -> None:

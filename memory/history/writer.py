@@ -19,7 +19,7 @@ from memory.graph.results import Written
 from memory.history.addressed import BY_ID, addressed
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin
-from memory.history.restore import SOURCE, begin_refill, continue_restore
+from memory.history.restore import BEFORE, SOURCE, continue_restore
 from memory.history.server_integrity import ServerIntegrity
 from memory.history.snapshot import Saving, Snapshot, Snapshots
 from memory.json_value import Json
@@ -195,7 +195,7 @@ class Writer:
         self.unsettle()
         if not await self.audit.open():
             log.warning("graph_emptied")
-            await begin_refill(self.audit)
+            await self.audit.append("restoring", {"file": "", SOURCE: "", BEFORE: ""})
 
     async def _fill(self, progress: Callable[[int, int], None]) -> None:
         """Go on with what is to fill a server's graph. Raises `GraphUnavailable`."""

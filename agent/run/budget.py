@@ -1,7 +1,6 @@
 """The bounds of a run: its calls, its time, and how long it waits for a model."""
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -32,29 +31,6 @@ JITTER: Final = 0.25
 
 SIGN_AFTER: Final = 2.0
 """Seconds without a word after which a person who spoke gets a sign, whether their event is in hand or stands back."""
-
-FIRST_LOOK: Final = 5.0
-
-LONGEST_LOOK: Final = 60.0
-"""Seconds between two looks whether a model is back, while something waits for one; each doubles the next."""
-
-LEAST_WAIT: Final = timedelta(minutes=1)
-"""When a question comes back by time, if nothing says before that a model is back; later after its own age."""
-
-MOST_TRIES: Final = 4
-"""Times that a question is taken up which models answer, but never to the end; then it is given up, in words."""
-
-LONGEST_PAUSE: Final = timedelta(minutes=15)
-"""The most that a question stays away which failed again and again though a model was there; `LEAST_WAIT`, doubled."""
-
-ALOUD_WITHIN: Final = timedelta(hours=1)
-"""A spoken question older than that is not answered by itself: the room has moved on.
-
-It comes after the next words of a person, and is asked about instead. In quiet hours none is answered by itself.
-"""
-
-GIVEN_UP_AFTER: Final = timedelta(hours=24)
-"""A question that is older when models fail it again goes to the dead letter; `nakari mailbox retry` asks once more."""
 
 
 class RunLimits(Struct, frozen=True):

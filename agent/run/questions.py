@@ -5,7 +5,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
@@ -17,16 +17,7 @@ from agent.event import ASR_TRANSCRIPT, MODEL_AVAILABLE, Event
 from agent.mailbox import Lease, Mailbox, MailboxRecord, Wake
 from agent.model.chain import Chain
 from agent.model.interface import OFFLINE
-from agent.run.budget import (
-    ALOUD_WITHIN,
-    FIRST_LOOK,
-    GIVEN_UP_AFTER,
-    JITTER,
-    LEAST_WAIT,
-    LONGEST_LOOK,
-    LONGEST_PAUSE,
-    MOST_TRIES,
-)
+from agent.run.budget import JITTER
 from agent.run.run import UNANSWERED, Run
 from agent.run.run_state import GivenUp, Suspension
 from agent.run.system_replies import SystemReplies
@@ -40,6 +31,29 @@ log = structlog.get_logger()
 STALE: Final = f"{UNANSWERED} It is old: do not answer it now, but say that it is still open, and ask if it is wanted."
 
 HUSHED: Final = f"{UNANSWERED} It is a quiet time: be brief."
+
+FIRST_LOOK: Final = 5.0
+
+LONGEST_LOOK: Final = 60.0
+"""Seconds between two looks whether a model is back, while something waits for one; each doubles the next."""
+
+LEAST_WAIT: Final = timedelta(minutes=1)
+"""When a question comes back by time, if nothing says before that a model is back; later after its own age."""
+
+MOST_TRIES: Final = 4
+"""Times that a question is taken up which models answer, but never to the end; then it is given up, in words."""
+
+LONGEST_PAUSE: Final = timedelta(minutes=15)
+"""The most that a question stays away which failed again and again though a model was there; `LEAST_WAIT`, doubled."""
+
+ALOUD_WITHIN: Final = timedelta(hours=1)
+"""A spoken question older than that is not answered by itself: the room has moved on.
+
+It comes after the next words of a person, and is asked about instead. In quiet hours none is answered by itself.
+"""
+
+GIVEN_UP_AFTER: Final = timedelta(hours=24)
+"""A question that is older when models fail it again goes to the dead letter; `nakari mailbox retry` asks once more."""
 
 MOST_WAITING: Final = 50
 """Newest suspended events of an owner that are looked through."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.run.budget import MOST_TRIES
+from agent.run.questions import MOST_TRIES
 from tests.agent.failing_server import House, Server, a_house, fault
 from tests.agent.openai_script import Scripted
 from tests.agent.openai_server import Recorded

@@ -263,7 +263,7 @@ async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
             raise
         return f"error: {tool.name} was cancelled from inside"
     except (Exception, SystemExit) as error:  # noqa: BLE001  the observation carries it, the loop goes on
-        return bounded(_failed(tool, error))
+        return bounded(f"error: {tool.name} failed inside: {type(error).__name__}: {error}")
 
 
 def render(value: Json) -> str:
@@ -339,10 +339,6 @@ def _kind(described: Json) -> Json:
     if isinstance(choices, list):  # of something or nothing: it may be left out
         return _kind(choices[0])
     return {key: value for key, value in described.items() if key in {"type", "items", "enum"}}
-
-
-def _failed(tool: Tool, error: BaseException) -> str:
-    return f"error: {tool.name} failed inside: {type(error).__name__}: {error}"
 
 
 def _explain(tool: Tool, error: ValidationError) -> str:

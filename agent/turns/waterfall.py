@@ -10,7 +10,7 @@ from agent.turns.stages import TURN_ENDED, Stage
 from memory.json_value import Json
 
 if TYPE_CHECKING:
-    from memory.state.journal import Journal, Stored
+    from memory.state.journal import Journal
 
 LAST: Final = 100
 """Turns of which the usual is taken where nobody says otherwise."""
@@ -195,15 +195,10 @@ def usual(turns: Iterable[Turn]) -> dict[str, dict[str, float]]:
     }
 
 
-def turn_of(entry: "Stored") -> Turn:
-    """Return the turn of an entry of `TURN_ENDED`."""
-    return Turn(entry.seq, entry.event_id, entry.run_id, entry.body)
-
-
 async def turns_of(journal: "Journal", owner_key: str, last: int = LAST) -> list[Turn]:
     """Return an owner's newest turns, the oldest first; those that were erased are left out."""
     found = await journal.entries(topic=TURN_ENDED, owner_key=owner_key, newest=True, limit=last)
-    return [turn_of(entry) for entry in found if entry.is_whole]
+    return [Turn(entry.seq, entry.event_id, entry.run_id, entry.body) for entry in found if entry.is_whole]
 
 
 def _first(stages: Mapping[str, float], *names: Stage) -> float | None:

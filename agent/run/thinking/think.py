@@ -95,7 +95,7 @@ class ModelCalls(Struct):
         call = self.run.stages.ask(model.name)
         log.info("model_asked", model=model.name, messages=len(self.run.epoch.messages))
         async with aclosing(model.stream(self.run.epoch.messages, self.run.epoch.tools)) as stream:
-            async for item in self._whole(stream) if self._is_judged(model) else stream:
+            async for item in self._whole(stream) if self.has_models and model.name == OFFLINE else stream:
                 claim()
                 if isinstance(item, ThinkingStarted):
                     continue
@@ -160,9 +160,6 @@ class ModelCalls(Struct):
         self.message = message
         return message
 
-    def _is_judged(self, model: Guarded) -> bool:
-        return self.has_models and model.name == OFFLINE
-
     async def _whole(self, stream: AsyncIterator[StreamItem]) -> AsyncIterator[StreamItem]:
         """Yield the items of the offline model once it is known that it can do what is wanted."""
         items = [item async for item in stream]
@@ -217,7 +214,7 @@ class Thinker(Struct):
         run.cycle = new_id()
         run.budget.model_calls += 1
         speaking = Speaking(run, self.replies.run_state, self.replies.reply_sink)
-        has_models = any(model.name != OFFLINE for model in split(self.models)[0])
+        has_models = bool(split(self.models)[0])
         calls = ModelCalls(run, speaking, self.bus, self.contexts, self.mailbox, self.clock, has_models)
         await calls.begin(first)
         return await self._asked(run, calls, models, stand_in)

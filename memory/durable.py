@@ -1,8 +1,11 @@
 """Durable renames: a folder's list of names synced before anything depends on a file made, renamed or removed."""
 
+import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def sync_folder(folder: Path) -> None:
@@ -34,3 +37,15 @@ def replace_durably(file: Path, content: Iterable[bytes]) -> None:
         written.flush()
         os.fsync(written.fileno())
     rename_durably(new, file)
+
+
+@asynccontextmanager
+async def written_beside(target: Path) -> AsyncIterator[BinaryIO]:
+    """Give a file to write beside the target, which takes its place if the block ends well. Raises OSError."""
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with await asyncio.to_thread(part.open, "wb") as file:
+            yield file
+        await asyncio.to_thread(part.replace, target)
+    finally:
+        await asyncio.to_thread(part.unlink, missing_ok=True)

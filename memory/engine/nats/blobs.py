@@ -10,6 +10,7 @@ from typing import BinaryIO, Final
 from nats.js.errors import DigestMismatchError, NotFoundError
 from nats.js.object_store import ObjectStore
 
+from memory.durable import written_beside
 from memory.engine.interface import DEADLINE
 from memory.engine.names import require_dotted
 from memory.engine.nats.connection import Connection, Link
@@ -29,11 +30,8 @@ class NatsBlobs:
 
     async def put(self, name: str, source: Path) -> None:
         """Keep a file."""
-        file = await asyncio.to_thread(source.open, "rb")
-        try:
+        with await asyncio.to_thread(source.open, "rb") as file:
             await self._put(name, file, (await asyncio.to_thread(source.stat)).st_size)
-        finally:
-            file.close()
 
     async def put_bytes(self, name: str, data: bytes) -> None:
         """Keep bytes; raises as `put`."""
@@ -49,14 +47,8 @@ class NatsBlobs:
 
     async def get(self, name: str, target: Path) -> None:
         """Write a blob beside the target, then in its place."""
-        part = target.with_name(f"{target.name}.part")
-        file = await asyncio.to_thread(part.open, "wb")
-        try:
-            with file:
-                await self._get(name, file)
-            await asyncio.to_thread(part.replace, target)
-        finally:
-            await asyncio.to_thread(part.unlink, missing_ok=True)
+        async with written_beside(target) as file:
+            await self._get(name, file)
 
     async def get_bytes(self, name: str) -> bytes:
         """Return a blob; raises as `get`."""

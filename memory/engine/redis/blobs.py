@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from memory.durable import written_beside
 from memory.engine.names import require_dotted
 from memory.engine.redis.connection import RedisLink
 from memory.errors import BlobMissing
@@ -47,11 +48,8 @@ class RedisBlobs:
         """Send the chunks, then name them."""
         require_dotted(name)
         own = secrets.token_hex(12)
-        file = await asyncio.to_thread(source.open, "rb")
-        try:
+        with await asyncio.to_thread(source.open, "rb") as file:
             about = {"list": own, "sha256": await self._send(self._chunks + own, file)}
-        finally:
-            file.close()
         await self._link.script(
             _KEEP, [self._names, self._chunks + own], name, json.dumps(about).encode(), self._chunks
         )
@@ -68,16 +66,9 @@ class RedisBlobs:
         """Write a blob beside the target, then in its place."""
         found = await self._link.do("HGET", self._names, require_dotted(name), changes=False)
         about = json.loads(found) if found else {}
-        part = target.with_name(f"{target.name}.part")
-        file = await asyncio.to_thread(part.open, "wb")
-        try:
-            with file:
-                digest = await self._fetch(self._chunks + about.get("list", ""), file)
-            if digest != about.get("sha256"):
+        async with written_beside(target) as file:
+            if await self._fetch(self._chunks + about.get("list", ""), file) != about.get("sha256"):
                 raise BlobMissing(f"the engine has no whole blob {name}; see which there are")
-            await asyncio.to_thread(part.replace, target)
-        finally:
-            await asyncio.to_thread(part.unlink, missing_ok=True)
 
     async def _fetch(self, key: str, file: BinaryIO) -> str:
         digest = hashlib.sha256()

@@ -27,7 +27,7 @@ from appliance.wiring.memory.state import State
 from memory.errors import MemoryFailure, StateUnusable
 from memory.json_value import Json
 from memory.recall import Recall
-from memory.recall.literal import holding
+from memory.recall.recall import holding
 from memory.state.journal import ERASED, Stored
 
 log = structlog.get_logger()

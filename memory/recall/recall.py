@@ -1,17 +1,21 @@
 """Recall over the journal: filled by itself, asked by one question."""
 
+import re
+import sqlite3
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 import structlog
 
+from memory.chinese import has_chinese
 from memory.clock import within
 from memory.errors import EmbeddingUnavailable, StateUnusable
 from memory.recall.index import Index
-from memory.recall.literal import ids_with
 from memory.recall.meaning import Meaning
-from memory.recall.question import Found, Hit, Question
+from memory.recall.question import AGENT, Found, Hit, Question
 from memory.recall.search import bring_back, page, rank, with_meaning
+from memory.recall.terms import is_common
 from memory.state.journal import Journal
 from memory.state.reader import Reader
 from memory.state.tiers import Tiers
@@ -97,3 +101,27 @@ async def keep_filled(tiers: Tiers, recall: Recall, again: float = AGAIN_SECONDS
             log.debug("vectors_missing", reason=str(error))
             wait = again
         await within(wait, tiers.changed)
+
+
+def holding(words: str) -> Callable[[str], bool]:
+    """Return what tells whether a text holds all of these words, whatever their capitals; of no words none does.
+
+    A word counts within a longer one, but for one of one or two letters of an alphabet: that has to stand alone.
+    """
+    found = [re.compile(_standing(word)) for word in words.casefold().split()]
+    return lambda text: bool(found) and all(each.search(text.casefold()) for each in found)
+
+
+def _standing(word: str) -> str:
+    is_short = len(word) <= 2 and word.isalnum() and not has_chinese(word)
+    return rf"(?<!\w){re.escape(word)}(?!\w)" if is_short else re.escape(word)
+
+
+def ids_with(connection: sqlite3.Connection, words: str, owner_key: str) -> set[str]:
+    """Return the ids of the events of which one item holds all of these words, common ones too.
+
+    What the agent said itself is looked at for words that tell something only: "I will keep that" is about nobody.
+    """
+    is_held, tells = holding(words), not is_common(words)
+    rows = connection.execute("SELECT event_id, speaker, words FROM recall_item WHERE owner_key = ?", (owner_key,))
+    return {row["event_id"] for row in rows if (tells or row["speaker"] != AGENT) and is_held(row["words"])}

@@ -265,7 +265,7 @@ class Loop:
         """Return what an epoch opened now for this event would begin with."""
         tools = self._mind.registry.specs_for(event.type)
         system = await self._prompts.system(event.owner_key, tools)
-        return Prefix(system, tools, self._mind.thinker.models[0].name)
+        return Prefix(system, tools, self._mind.thinker.models.to_ask[0].name)
 
     async def _break_off(self, run: Run) -> None:
         """Let what was handed to the mouth be heard, so that the next try knows what was said."""

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
-from typing import Final, Protocol, TypeAlias, overload, runtime_checkable
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -207,8 +207,8 @@ class Guarded:
 
 
 @dataclass(slots=True)
-class Chain(Sequence[ChatModel]):
-    """The models to ask now, as a sequence: those whose breaker is open are left out, the last one never is.
+class Chain:
+    """All models, and who of them is asked.
 
     `use` takes effect with `settle`, which is called between two events: within one, the order never changes but for
     a model that fails.
@@ -226,7 +226,7 @@ class Chain(Sequence[ChatModel]):
     _wanted: str | None = None
 
     @classmethod
-    def of(cls, models: Sequence[ChatModel], clock: Callable[[], float] = monotonic) -> "Chain":
+    def of(cls, models: "Sequence[ChatModel] | Chain", clock: Callable[[], float] = monotonic) -> "Chain":
         """Return a chain of plain models, all but the first behind it, in order; `clock` (s) is their breakers'."""
         if isinstance(models, Chain):
             return models
@@ -274,23 +274,15 @@ class Chain(Sequence[ChatModel]):
             self.chosen, self._wanted = self._wanted, None
         return self.first.name
 
-    def _order(self) -> list[Guarded]:
+    @property
+    def to_ask(self) -> list[Guarded]:
+        """The models to ask now: those whose breaker is open are left out, the last one never is."""
         *others, last = self.may_think
         return [*(each for each in others if not each.breaker.rest), last]
 
-    def __len__(self) -> int:
-        return len(self._order())
-
-    @overload
-    def __getitem__(self, index: int) -> ChatModel: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[ChatModel]: ...
-    def __getitem__(self, index: int | slice) -> ChatModel | Sequence[ChatModel]:
-        return self._order()[index]
-
     async def warm(self) -> None:
         """Open the connections, and let a local server read what is likely to go on, while a person still speaks."""
-        for model in self._order():
+        for model in self.to_ask:
             await model.warm()
         asked = self.first.model
         if self.prefix is not None and isinstance(asked, Prefilling) and (known := self.prefix()):
@@ -302,7 +294,7 @@ class Chain(Sequence[ChatModel]):
         return {
             "thinks": self.first.name,
             "next": self._wanted or "",
-            "in_order": [model.name for model in self._order()],
+            "in_order": [model.name for model in self.to_ask],
             "known": [*self.aliases],
             "resting_seconds": dict(resting),
             "failed": {each.alias: each.failure.describe() for each in self.may_think if each.failure},

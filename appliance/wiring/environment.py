@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from agent.context.tokens import TokenCounter
 from agent.event import utc_now
 from agent.loop import Settler
+from agent.model.chain import Chain
 from agent.model.interface import CachedPrefix, ChatModel
 from agent.web.pages import PageReader
 from appliance.config.load import Config
@@ -61,7 +62,7 @@ class Environment(Struct, frozen=True):
     player: Callable[[VoiceSettings, RunOptions], Awaitable[Player]] = open_player
     voice: Callable[[SpeechSettings, Path], Synthesizer] = choose_voice
     """Given the state folder too, where phrases are kept."""
-    models: Callable[[ModelCatalog, CachedPrefix], Awaitable[Sequence[ChatModel]]] = choose_models
+    models: Callable[[ModelCatalog, CachedPrefix], Awaitable[Sequence[ChatModel] | Chain]] = choose_models
     """Asked with what finds the conversation of the room."""
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""

@@ -229,7 +229,7 @@ def no_contexts() -> Contexts:
 @asynccontextmanager
 async def a_mind(
     folder: Path,
-    models: Sequence[ChatModel],
+    models: Sequence[ChatModel] | Chain,
     tools: Sequence[Tool] | Callable[[Journal, Mailbox], Sequence[Tool]] = (),
     limits: ContextLimits | None = None,
     system: str | SystemPrompts = SYSTEM,

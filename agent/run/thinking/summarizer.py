@@ -108,7 +108,7 @@ class Summarizer:
         Nor is it asked where it was to speak, or where a bug left calls without results: no provider takes that list,
         or where the list is longer than it is known to read.
         """
-        model, last = self.thinker.models[0], epoch.messages[-1]
+        model, last = self.thinker.models.to_ask[0], epoch.messages[-1]
         if model.name == OFFLINE or last.role not in {"tool", "assistant"} or last.tool_calls:
             return ""
         if self.contexts.is_too_long(epoch):

@@ -26,7 +26,7 @@ def configured(tmp_path: Path, model: Mapping[str, str], keys: Mapping[str, str]
 
 
 async def chosen(config: Config) -> list[str]:
-    models = await choose_models(catalog_of(config))
+    models = (await choose_models(catalog_of(config))).to_ask
     for model in models:
         await model.aclose()
     return [model.name for model in models]

@@ -56,7 +56,7 @@ def configured(folder: Path, text: str) -> Config:
 async def test_the_catalog_gives_aliases_parameters_and_the_order(tmp_path: Path) -> None:
     chain = await choose_models(catalog_of(configured(tmp_path, CATALOG)))
     assert chain.aliases == ["configured", "claude", "big", "offline"]
-    assert [model.name for model in chain] == ["127.0.0.1:8080/qwen3", "anthropic/claude-haiku-5-5", "offline"]
+    assert [model.name for model in chain.to_ask] == ["127.0.0.1:8080/qwen3", "anthropic/claude-haiku-5-5", "offline"]
     local = chain.models[0].model
     assert isinstance(local, OpenAiCompatibleModel)
     for model in chain.models:

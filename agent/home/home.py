@@ -13,6 +13,7 @@ from agent.errors import HomeLost, HomeRefused, TokenRefused, ToolFailed
 from agent.home.house import House, read_house, spoken_names
 from agent.intents.intent import language_of
 from agent.tools.mcp.schema import plain
+from memory.awaited import Awaited
 from memory.backoff import Backoff
 from memory.clock import within
 from memory.egress import SendsTo, host_of
@@ -68,11 +69,12 @@ class Pace(Struct, frozen=True):
 PACE: Final = Pace()
 
 
-class Home:
+class Home(Awaited[State]):
     """Keeps Home Assistant connected, and the house known. `run` is its one task."""
 
     def __init__(self, url: str, token: str, pace: Pace = PACE, attend: Sequence[Attend] = ()) -> None:
         """`url` is its address, e.g. http://192.168.1.5:8123; `attend` runs beside each connection."""
+        super().__init__("connecting", "it is being connected")
         self.url = url.rstrip("/")
         self._token = token
         self._pace = pace
@@ -81,12 +83,8 @@ class Home:
         self._observers: list[Callable[[], None]] = []
         self._changed = asyncio.Event()
         self._connection: Connection | None = None
-        self._entered: dict[State, asyncio.Event] = {"connecting": asyncio.Event()}
-        self.state: State = "connecting"
-        self.reason = "it is being connected"
-        """Why it is not connected, to follow on its name."""
         self.fix = ""
-        """What to do about that, for a person."""
+        """What to do about the reason, for a person."""
         self.losses = 0
         self.house: House | None = None
         """What is in the house as far as it is known; None before the first connection. It stays while it is away."""
@@ -149,10 +147,6 @@ class Home:
             return [house.entities[one].name if one in house.entities else one for one in away]
         return []
 
-    async def until(self, state: State) -> None:
-        """Wait until it is in this state."""
-        await self._entered.setdefault(state, asyncio.Event()).wait()
-
     async def names(self) -> Sequence[str]:
         """Return names of the house that people say, the areas first: few of a language, for there are others too."""
         kept, left = list[str](), {"en": MOST_SPOKEN, "zh": MOST_SPOKEN}
@@ -192,7 +186,7 @@ class Home:
                 group.create_task(connection.read(), name="home: what it tells")
                 await self._learn(connection)
                 self._connection = connection
-                self._enter("connected", "", "")
+                self._enter("connected", "")
                 log.info("home_connected", entities=len(self.house.entities) if self.house else 0)
                 for attend in self._attend:
                     group.create_task(attend(self, connection), name="home: what is watched")
@@ -210,7 +204,8 @@ class Home:
             try:
                 return self._know(await read_house(connection.ask))
             except HomeRefused as refused:
-                self._enter("connecting", f"it is starting ({refused})", "")
+                self.fix = ""
+                self._enter("connecting", f"it is starting ({refused})")
             await asyncio.sleep(self._pace.starting)
 
     async def _follow(self, connection: "Connection") -> None:
@@ -235,13 +230,9 @@ class Home:
         delay = self._backoff.failed(self._pace.refused if isinstance(lost, TokenRefused) else 0.0)
         tell = log.debug if (self.state, self.reason) == ("lost", str(lost)) else log.warning  # once, not for ever
         tell("home_lost", reason=str(lost), fix=lost.fix, again_in_seconds=delay)
-        self._enter("lost", str(lost), lost.fix)
+        self.fix = lost.fix
+        self._enter("lost", str(lost))
         self.losses += 1
-
-    def _enter(self, state: State, reason: str, fix: str) -> None:
-        self._entered.setdefault(self.state, asyncio.Event()).clear()
-        self.state, self.reason, self.fix = state, reason, fix
-        self._entered.setdefault(state, asyncio.Event()).set()
 
 
 async def has_started(connection: "Connection") -> bool:

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal
 
 import structlog
 from msgspec import Struct
 
 from agent.errors import KeyRefused, ServerLost, ToolFailed
 from agent.tools.mcp.server import LAST_WORDS, Offered, Said, Server
+from memory.awaited import Awaited
 from memory.backoff import Backoff
 from memory.json_value import Json
 
@@ -48,19 +49,16 @@ class Pace(Struct, frozen=True):
 PACE: Final = Pace()
 
 
-class Owner:
+class Owner(Awaited[State]):
     """Keeps one server connected. `run` is its one task: the connection is opened and closed there."""
 
     def __init__(self, server: Server, offer: Callable[[Sequence[Offered]], None], pace: Pace = PACE) -> None:
+        super().__init__("connecting", "it is being connected")
         self.server = server
         self._offer = offer
         """Given its list whenever that is another one than before; what it offered stays while it is away."""
         self._pace = pace
         self._backoff = Backoff(pace.first, pace.longest, steady=pace.steady)
-        self.state: State = "connecting"
-        self.reason = "it is being connected"
-        """Why it is not connected, to follow on its name."""
-        self._entered: dict[State, asyncio.Event] = {state: asyncio.Event() for state in get_args(State)}
         self.losses = 0
         """How often a connection ended, or could not be made."""
         self._lines = 0
@@ -92,10 +90,6 @@ class Owner:
             connection.look()
             raise
 
-    async def until(self, state: State) -> None:
-        """Wait until it is in this state."""
-        await self._entered[state].wait()
-
     async def _keep_connected(self, connected: "Callable[..., AbstractAsyncContextManager[Connection]]") -> None:
         try:
             async with connected(self.server, self._say, self._pace.begins) as connection:
@@ -121,11 +115,6 @@ class Owner:
         tell("mcp_server_lost", server=self.server.name, reason=reason, again_in_seconds=delay)
         self._enter("lost", reason)
         self.losses += 1
-
-    def _enter(self, state: State, reason: str) -> None:
-        self._entered[self.state].clear()
-        self.state, self.reason = state, reason
-        self._entered[state].set()
 
     def _say(self, line: str) -> None:
         self._lines += 1

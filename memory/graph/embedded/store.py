@@ -15,6 +15,7 @@ from typing import Final, Self
 import structlog
 from msgspec.structs import replace
 
+from memory.awaited import Awaited
 from memory.backoff import Backoff
 from memory.clock import within
 from memory.durable import sync_folder
@@ -69,7 +70,7 @@ class State(StrEnum):
     """Failed or ended; tried again while `run` is running."""
 
 
-class EmbeddedStore(Store):
+class EmbeddedStore(Awaited[State], Store):
     """ArcadeDB native in a child process, serving Bolt to this process alone.
 
     Guarantees: what was committed survives the death of the child and of this process at any moment; the child never
@@ -94,12 +95,10 @@ class EmbeddedStore(Store):
 
         A process that does not serve within `start_seconds` is ended.
         """
+        super().__init__(State.STOPPED, "it was not started")
         self.folder = folder
         self.bolt_port = bolt_port
         """The port asked for; 0 for any free one, another at each start."""
-        self.state = State.STOPPED
-        self.reason = "it was not started"
-        """Why it is not ready, for a person."""
         self.is_damaged = False
         """Whether what is in the folder could not be opened at the last start: only another folder helps."""
         self.may_open = False
@@ -109,7 +108,6 @@ class EmbeddedStore(Store):
         )
         self._statement_seconds = statement_seconds
         self._start_seconds = start_seconds
-        self._entered = {state: asyncio.Event() for state in State}
         self._serving: RunningStore | None = None
         self._as_it_is = False
         self.indexes: IndexBuilder = indexes or IndexBuilder(folder)
@@ -144,10 +142,6 @@ class EmbeddedStore(Store):
     async def __aexit__(self, *_: object) -> None:
         """Stop it."""
         await self.stop()
-
-    async def until(self, state: State) -> None:
-        """Wait until it is in this state."""
-        await self._entered[state].wait()
 
     async def run(self) -> None:
         """Keep it running until cancelled: start, watch, restart with growing delays, stop. Raises nothing else.
@@ -202,7 +196,7 @@ class EmbeddedStore(Store):
 
     async def start(self) -> None:
         """Start the child and wait until it serves. Raises `GraphUnavailable` with the reason when it does not."""
-        self._become(State.STARTING, "it is starting")
+        self._enter(State.STARTING, "it is starting")
         began = time.monotonic()
         try:
             await asyncio.to_thread(self._put_in_place)
@@ -219,12 +213,12 @@ class EmbeddedStore(Store):
             raise self._failure(str(error)) from error
         self.is_damaged = self.may_open = self._as_it_is = False
         self.indexes.started(self._serving.address)
-        self._become(State.READY, "")
+        self._enter(State.READY, "")
         log.info("graph_store_started", pid=self.pid, seconds=round(time.monotonic() - began, 3))
 
     def waits_for(self, reason: str) -> None:
         """Have it say, while it is not started, what keeps it from that."""
-        self._become(State.STOPPED, reason)
+        self._enter(State.STOPPED, reason)
 
     def take_as_it_is(self) -> None:
         """Have the next start open the files without a look at whether they are what they were."""
@@ -236,7 +230,7 @@ class EmbeddedStore(Store):
         self.indexes.stopped()
         if serving is not None:
             await serving.child.stop(STOP_SECONDS)
-        self._become(State.STOPPED, "it was stopped")
+        self._enter(State.STOPPED, "it was stopped")
 
     async def endpoint(self) -> Endpoint:
         """Return where it serves since its last start; waits `PATIENCE` for one under way.
@@ -333,12 +327,7 @@ class EmbeddedStore(Store):
     def _down(self, reason: str) -> None:
         self._serving = None
         self.indexes.stopped()
-        self._become(State.DOWN, reason)
-
-    def _become(self, state: State, reason: str) -> None:
-        self._entered[self.state].clear()
-        self.state, self.reason = state, reason
-        self._entered[state].set()
+        self._enter(State.DOWN, reason)
 
 
 def usual_heap(machine: int) -> int:

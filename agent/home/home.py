@@ -171,9 +171,7 @@ class Home(Awaited[State]):
 
     async def _reached(self) -> "Connection":
         if self.state == "connecting":
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._pace.patience):
-                    await self.until("connected")
+            await within(self._pace.patience, self._entered["connected"])
         if self._connection is None:
             raise ToolFailed(f"unavailable: Home Assistant: {self.reason}")
         return self._connection

@@ -141,6 +141,9 @@ CALLS: Sequence[Damaged] = (
     of("a brace too many", whole(arguments=X), call_piece(0, id="a", arguments="}"), *END, calls=(REPLY_X,)),
     of("fences around the arguments", whole(arguments=f"```json\n{X}\n```"), *END, calls=(REPLY_X,)),
     of("fences in pieces", whole(arguments="```js"), call_piece(0, arguments=f"on\n{X}\n```"), *END, calls=(REPLY_X,)),
+    of("arguments in single quotes", whole(arguments="{'text': 'x'}"), *END, calls=(("reply", '{"text": "x"}'),)),
+    of("a comma behind the last argument", whole(arguments='{"text":"x",}'), *END, calls=(REPLY_X,)),
+    of("the arguments twice in one piece", whole(arguments=X + X), *END, calls=(REPLY_X,)),
     of("white space before the arguments", whole(arguments=f"\n  {X}"), *END, calls=(("reply", f"\n  {X}"),)),
     of(
         "text and calls in turn",
@@ -236,10 +239,10 @@ OBSERVED: Sequence[Damaged] = (
         observes="wrong arguments",
     ),
     of(
-        "arguments in single quotes",
-        whole(arguments="{'text': 'x'}"),
+        "two objects as arguments",
+        whole(arguments='{"text":"x"}{"text":"y"}'),
         *END,
-        calls=(("reply", "{'text': 'x'}"),),
+        calls=(("reply", '{"text":"x"}{"text":"y"}'),),
         observes="wrong arguments",
     ),
     of(

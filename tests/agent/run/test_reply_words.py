@@ -1,12 +1,17 @@
 """The words that reach a person, whatever a model makes of its reply: no thinking, nothing twice, and never none."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from agent.model.messages import Message
+from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.mind import a_mind, spoken, typed
+from tests.agent.openai_server import OpenAiServer, call
+from tests.agent.openai_server import calls as server_calls
 from tests.fakes import ScriptedModel, calls
 
 COMPLETE = ("complete_event", '{"summary": "answered"}')
@@ -15,6 +20,15 @@ ONLY_COMPLETE = calls(COMPLETE)
 
 def reply(text: str, **more: object) -> tuple[str, str]:
     return "reply", json.dumps({**more, "text": text})
+
+
+@asynccontextmanager
+async def connected(server: OpenAiServer) -> AsyncIterator[OpenAiCompatibleModel]:
+    model = OpenAiCompatibleModel(server.url, "m")
+    try:
+        yield model
+    finally:
+        await model.aclose()
 
 
 @pytest.mark.parametrize(
@@ -41,6 +55,25 @@ async def test_a_reply_of_nothing_but_thinking_is_no_reply(tmp_path: Path) -> No
     results = [message.content for message in model.requests[1] if message.role == "tool"]
     assert results[0] == "error: there are no words in the text; write what is to be said"
     assert results[1].startswith("refused: your reply did not reach its end")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"text": "It is ready.\nCome now.",}',
+        "{'text': 'It is ready.\\nCome now.'}",
+        '{"text": "It is ready.\\nCome now.", "aloud": False, "room": None}',
+        '{"text": "It is ready.\\nCome now."}{"text": "It is ready.\\nCome now."}',
+        '{"name": "reply", "parameters": {"text": "It is ready.\\nCome now."}}',
+    ],
+)
+async def test_arguments_that_are_nearly_json_are_said_whole_and_once(tmp_path: Path, arguments: str) -> None:
+    async with OpenAiServer() as server, connected(server) as model:
+        server.enqueue(server_calls(call("reply", arguments), call(*COMPLETE)))
+        async with a_mind(tmp_path, [model]) as mind:
+            await mind.handle(spoken("is the tea ready"))
+            assert mind.outlet.said == ["It is ready.", "Come now."]
+    assert len(server.requests) == 1
 
 
 async def test_an_empty_reply_is_silence_and_not_asked_for_again(tmp_path: Path) -> None:

@@ -229,6 +229,9 @@ def telling() -> Tool:
         ('{"text": "Hi.", "room": null, "aloud": null}', ["Hi.", "", False]),
         ('"Hi."', ["Hi.", "", False]),
         ('{"message": "Hi.", "room": "kitchen"}', ["Hi.", "kitchen", False]),
+        ('{"text": 42}', ["42", "", False]),
+        ('{"name": "tell", "parameters": {"text": "Hi.", "room": "kitchen"}}', ["Hi.", "kitchen", False]),
+        ('{"arguments": {"message": "Hi."}}', ["Hi.", "", False]),
     ],
 )
 async def test_arguments_that_can_mean_one_thing_are_taken_so(arguments: str, given: Json) -> None:
@@ -245,6 +248,9 @@ async def test_arguments_that_can_mean_one_thing_are_taken_so(arguments: str, gi
         '{"message": "Hi.", "answer": "Ho."}',
         '{"words": "Hi."}',
         '{"message": 5}',
+        '{"text": true}',
+        '{"arguments": {"text": "Hi."}, "parameters": {"text": "Ho."}}',
+        '{"arguments": {"text": "Hi."}, "room": "kitchen"}',
     ],
 )
 async def test_arguments_that_leave_a_choice_are_explained(arguments: str) -> None:

@@ -30,12 +30,14 @@ from memory.json_value import Json
 
 REFUSED = "refused: the budget of this event is used up; reply with what you have and complete it, or suspend it"
 NOT_WHOLE = "refused: your reply did not reach its end; say the rest first"
+NOT_DONE = "refused: {names} came to nothing, as you see only now; set it right or tell them of it, then end this event"
 TWICE = "refused: you have ended this event in the same breath"
 BROKEN_OFF = "cancelled: a person spoke before this call had a result; it had no effect"
 TIME_IS_UP = "cancelled: the time for this event was up before this call had a result"
 SAID_SO_FAR = "interrupted: only this much was handed on: "
 HAD_ALREADY = "; they have had this of it already, do not say it again: "
-AGAIN = "refused: you have made this very call {times} times in this run; its result will not change: do something else"
+SAME = "refused: you have made this very call"
+AGAIN = f"{SAME} {{times}} times in this run; its result will not change: do something else"
 
 MOST_REPEATS: Final = 2
 """Times the same call with the same arguments is carried out in a run; the next one is told that it is the same."""
@@ -90,7 +92,7 @@ class Actor(Struct, frozen=True):
 
         The calls are journaled, and `charged` of them counted, before the first one acts. What needs a person's yes is
         asked after the others, instead of being done. Ending calls come last, and complete_event only after whole
-        replies.
+        replies and calls that came to something.
         """
         calls = [unwrapped(call) for call in calls]
         results, question = dict(known), None
@@ -104,8 +106,7 @@ class Actor(Struct, frozen=True):
             results[held.asked.id], question = await self.confirmations.ask(run, held)
         for call in wanted:
             if call.name in ENDINGS:
-                replies = [results[other.id] for other in calls if other.name == REPLY]
-                results[call.id] = await self._end(run, call, replies)
+                results[call.id] = await self._end(run, call, calls, results)
         for delivery in self.run_state.deliveries.values():
             await delivery.cut()  # of a malformed call: its whole sentences stay, the rest is dropped
         self._append(run, calls, results, wanted)
@@ -227,12 +228,23 @@ class Actor(Struct, frozen=True):
             return f"{SAID_SO_FAR}{delivery.handed}"
         return TIME_IS_UP if run.stop.reason == "timed_out" else BROKEN_OFF
 
-    async def _end(self, run: Run, call: ToolCall, replies: Sequence[str]) -> str:
-        """Carry out an ending call; `replies` is what came of the replies of the same answer."""
-        if call.name == "complete_event" and not WHOLE.issuperset(replies):
-            return NOT_WHOLE
+    async def _end(self, run: Run, call: ToolCall, calls: Sequence[ToolCall], results: Mapping[str, str]) -> str:
+        """Carry out an ending call; `results` is what came of the others of the same answer.
+
+        What was said beside a call that failed was said before anybody knew, so the model has to see that first; but
+        for one that it keeps on making, or that has no step left.
+        """
         if self.run_state.ending is not None:
             return TWICE
+        if call.name != "complete_event":
+            return await self.call(run, call)
+        others = [(other.name, results[other.id]) for other in calls if other.id in results]
+        if not WHOLE.issuperset(result for name, result in others if name == REPLY):
+            return NOT_WHOLE
+        failed = {name: None for name, result in others if _status(result) == "error"}
+        if failed and not run.refused:
+            return NOT_DONE.format(names=", ".join(failed))
+        run.has_failed = bool(failed) or any(result.startswith(SAME) for _, result in others)
         return await self.call(run, call)
 
     def _append(
@@ -259,6 +271,10 @@ class Actor(Struct, frozen=True):
             self.contexts.append(run.epoch, result)
 
 
+def _status(observation: str) -> str:
+    return _STATUS.get(observation.partition(":")[0], "ok")
+
+
 def _count(run: Run, call: ToolCall) -> int:
     """Count a call among its equals, whatever the order and spacing of its arguments; return how many there are."""
     try:
@@ -277,7 +293,7 @@ def _finished(
     finished: dict[str, Json] = {
         "event": "tool_call_finished",
         **body,
-        "status": _STATUS.get(observation.partition(":")[0], "ok"),
+        "status": _status(observation),
         "result": bounded(observation, MOST_SHOWN),
         "seconds": round(seconds, 4),
     }

@@ -136,3 +136,26 @@ async def test_what_was_done_without_a_word_is_told(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [ScriptedModel(calls(task, COMPLETE))]) as mind:
         await mind.handle(typed("think of tea later"))
         assert mind.outlet.said == ["Done."]
+
+
+@pytest.mark.parametrize("failing", [("lights_on", "{}"), ("create_event", '{"contents": "tea"}')])
+async def test_an_event_does_not_end_beside_a_call_that_failed(tmp_path: Path, failing: tuple[str, str]) -> None:
+    too_soon = calls(failing, reply("The lights are on."), COMPLETE)
+    model = ScriptedModel(too_soon, calls(reply("No, they are not."), COMPLETE, prefix="again"))
+    async with a_mind(tmp_path, [model]) as mind:
+        event = spoken("turn on the lights")
+        await mind.handle(event)
+        assert mind.outlet.said == ["The lights are on.", "No, they are not."]
+        assert await mind.state_of(event) == "completed"
+    results = [message.content for message in model.requests[1] if message.role == "tool"]
+    assert results[0].startswith("error: ")
+    assert results[2].startswith(f"refused: {failing[0]} came to nothing")
+
+
+async def test_a_call_that_fails_again_and_again_is_no_silence_that_was_meant(tmp_path: Path) -> None:
+    answers = [calls(("say_it", '{"words": "Yes."}'), COMPLETE, prefix=f"call{number}") for number in range(3)]
+    async with a_mind(tmp_path, [ScriptedModel(*answers)]) as mind:
+        event = spoken("is the tea ready")
+        await mind.handle(event)
+        assert mind.outlet.said == ["Something went wrong inside me while I was working on that.", "It is in my log."]
+        assert await mind.state_of(event) == "completed"

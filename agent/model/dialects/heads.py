@@ -16,6 +16,7 @@ from agent.model.dialects.bodies import (
     TaggedBody,
 )
 from agent.model.dialects.marks import BETWEEN, CLOSERS, beginnings
+from agent.model.dialects.names import known_name
 from agent.model.messages import ToolSpec
 
 MOST_UNDECIDED: Final = 2000
@@ -51,16 +52,19 @@ Verdict: TypeAlias = Head | Literal["open", "none"]
 """A call, or not decided yet, or no call."""
 
 
-def read_head(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool) -> Verdict:
+def read_head(
+    text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool, begins: bool = False
+) -> Verdict:
     """Judge a text that begins with the mark of a call (`is_explicit`), or as a call does that has none.
 
-    Only the name of a known tool makes a call; with `is_last` nothing more will come.
+    Only the name of a known tool makes a call, but where an answer begins with a mark and a whole object behind it
+    (`begins`): nobody is told of calls so. With `is_last` nothing more will come.
     """
-    verdict = _read(text, tools, is_explicit=is_explicit, is_last=is_last)
+    verdict = _read(text, tools, is_explicit=is_explicit, is_last=is_last, begins=begins)
     return "none" if verdict == "open" and (is_last or len(text) > MOST_UNDECIDED) else verdict
 
 
-def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool) -> Verdict:
+def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool, begins: bool) -> Verdict:
     text = _skip(text)
     if text.startswith("[") and text not in _BEGUN:
         text = _skip(text[1:])
@@ -69,7 +73,7 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_las
     if not text or text in _BEGUN:
         return "open"
     if text.startswith("{"):
-        return _envelope(text, tools, is_explicit=is_explicit, is_last=is_last)
+        return _envelope(text, tools, is_explicit=is_explicit, is_last=is_last, begins=begins)
     named = _NAMED.match(text)
     if named is None and text.startswith("<"):
         return "open" if ">" not in text and text.startswith(_NAMING) else "none"
@@ -103,7 +107,7 @@ def _skip(text: str) -> str:
         text = bare[len(mark) :]
 
 
-def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool) -> Verdict:
+def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool, begins: bool) -> Verdict:
     if is_explicit and (keyed := _KEYED.match(text)) and keyed[1] in tools:
         return Head(keyed[1], JsonBody(), text[keyed.end() :])
     body = EnvelopeBody()
@@ -111,11 +115,11 @@ def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is
     known = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS)
     if not is_explicit and any(key not in known for key in body.keys[:1]):
         return "none"
-    name = body.name
+    name, is_first = body.name, begins and is_explicit
     if name is not None:
-        name = _without_namespace(name)
-        if name not in tools:
-            return "none"
+        name = known_name(name, tools)
+        if name not in tools and not (is_first and body.has_arguments):
+            return "open" if is_first and not body.is_done else "none"
         if body.has_arguments or (is_explicit and (body.is_done or is_last)):
             return Head(name, body, "")
     return "none" if body.is_done or body.is_broken else "open"

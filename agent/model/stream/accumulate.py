@@ -1,13 +1,13 @@
 """Deltas as they come over the wire become our stream of items and, at the end, one whole message."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
 from agent.event import new_id
 from agent.model.dialects.dialect import Dialect
+from agent.model.dialects.names import known_name
 from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
 from agent.model.dialects.reader import TextReader
 from agent.model.interface import Answer, StreamItem, TextDelta
@@ -36,8 +36,6 @@ _CUTS: Final = frozenset({"length", "content_filter"})
 
 _GROWING = ("thinking", "text", "summary", "data")
 """Fields of a block that come in pieces."""
-
-_LAST_NAME: Final = re.compile(r".*[.:/]")
 
 CUT: Final = "…"
 """The sign that an answer in words was cut off."""
@@ -233,7 +231,7 @@ class Accumulator:
     def _feed_call(self, piece: Mapping[str, Json]) -> Iterator[StreamItem]:
         self._dialect.has_called = True
         named = fields(piece.get("function"))
-        identifier, name = _string(piece.get("id")), self._plain_name(_string(named.get("name")))
+        identifier, name = _string(piece.get("id")), known_name(_string(named.get("name")), self._names)
         arguments = _arguments(named.get("arguments"))
         index = piece.get("index")
         self._wire_index = index if isinstance(index, int) else self._wire_index
@@ -248,11 +246,6 @@ class Accumulator:
                 call.own_fields[key] = value
         if not call.is_repeated_by(identifier, arguments):
             yield from call.add(name, arguments, self._names)
-
-    def _plain_name(self, name: str) -> str:
-        """Return a tool's name without what some models set before it: `functions.reply`."""
-        last = _LAST_NAME.sub("", name)
-        return last if name not in self._names and last in self._names else name
 
     def _is_rest_of_name(self, call: OpenCall, identifier: str, name: str) -> bool:
         """Whether the piece goes on with the call's name: only where the two together begin a tool's name."""

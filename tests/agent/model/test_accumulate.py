@@ -272,12 +272,18 @@ def test_any_cut_of_any_calls_gives_the_calls(
     ("written", "name"),
     [
         ("functions.reply", "reply"),
+        ("Reply", "reply"),
+        (" reply() ", "reply"),
+        ("default_api__reply", "reply"),
+        ("reply<|channel|>commentary", "reply"),
+        ("Home-Reply", "home.reply"),
+        ("reply_to_user", "reply_to_user"),
         ("default_api:reply", "reply"),
         ("home.reply", "home.reply"),
         ("functions.nobody", "functions.nobody"),
     ],
 )
-def test_a_tool_is_known_behind_the_name_of_its_kind(written: str, name: str) -> None:
+def test_a_tool_is_known_by_its_name_however_it_is_spelled(written: str, name: str) -> None:
     accumulator = Accumulator(
         frozenset(), [ToolSpec("reply", "Say.", {}), ToolSpec("home.reply", "Say.", {})], ALL_WORDS
     )

@@ -1,0 +1,28 @@
+"""The names of tools as models write them."""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+_NAMESPACE: Final = re.compile(r".*(?:[.:/]|__)")
+"""What stands before a name: `functions.reply`, `default_api__reply`."""
+
+_BEHIND: Final = re.compile(r"(?:<\||\().*", re.DOTALL)
+"""What follows one: the next mark of the format, or the brackets of a call."""
+
+
+def known_name(written: str, names: Collection[str]) -> str:
+    """Return the tool's name that is meant; the written one as it is where none of the names is, or more than one.
+
+    Only the spelling is looked at: capitals, what joins its words, and what was put before and behind.
+    """
+    if written in names:
+        return written
+    bare = _BEHIND.sub("", written)
+    forms = {letters for form in (bare, _NAMESPACE.sub("", bare)) if (letters := _letters(form))}
+    meant = [name for name in names if _letters(name) in forms]
+    return meant[0] if len(meant) == 1 else written
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))

@@ -14,11 +14,17 @@ THINKING: Final[Mapping[str, str]] = {
     "<|inner_prefix|>": "<|inner_suffix|>",
     "<thought>": "</thought>",
     "<reasoning>": "</reasoning>",
+    **{f"<{name}>": f"</{name}>" for name in ("Think", "Thinking", "THINK", "THINKING", "Thought", "thoughts")},
+    **{f"<{name}>": f"</{name}>" for name in ("analysis", "reflection", "scratchpad", "inner_monologue")},
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<unused94>": "<unused95>",
+    "◁think▷": "◁/think▷",
     "<tool_response>": "</tool_response>",
 }
 """Opening and closing tags: DeepSeek's, Qwen's and most others', Granite's, Mistral's, Seed's, Cohere's, Apertus'.
 
-The last is of a result that a model makes up behind its own call.
+Behind them what smaller models write, OpenThinker's, MedGemma's and Kimi's; the last is of a result that a model makes
+up behind its own call.
 """
 
 CALLS: Final = (
@@ -46,6 +52,12 @@ CALLS: Final = (
 HARMONY: Final = ("<|start|>", "<|channel|>", "to=functions.")
 """The head of a message in gpt-oss's format begins with one of these and ends with `MESSAGE`."""
 
+GOES_ON: Final = ("<|channel|>", "<|start|>assistant")
+"""What begins a further message of the same answer, in that format."""
+
+HARMONY_ENDS: Final = ("<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>")
+"""What ends a message of it."""
+
 MESSAGE: Final = "<|message|>"
 
 TURN_ENDS: Final = (
@@ -58,10 +70,13 @@ TURN_ENDS: Final = (
 The answer is at its end there, but for the messages that gpt-oss's format parts one answer into.
 """
 
+ROLE: Final = "assistant\n\n"
+"""What is left of the head of a turn of Llama 3's where its marks were taken out, but not what stands between them."""
+
 OWN_TURNS: Final = (
     *("<|im_start|>assistant", "<|start_header_id|>assistant", "<|header_start|>assistant", "<start_of_turn>model"),
     *("<|start_of_role|>assistant", "<|assistant|>", "<|im_assistant|>", "<|CHATBOT_TOKEN|>", "<｜Assistant｜>"),
-    "[/INST]",
+    *("[/INST]", ROLE),
 )
 """How the prompt has a turn of the model's begin: dropped before the first words, the end of the answer behind them."""
 
@@ -77,13 +92,27 @@ OTHERS_TURNS: Final = (
 
 DROPPED: Final = (
     *("<|end_header_id|>", "<|header_end|>", "<|end_of_role|>", "<bos>", "<|begin_of_text|>"),
-    *("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<response>", "</response>"),
+    *("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<response>", "</response>", "<answer>", "</answer>"),
+    *("<|begin_of_solution|>", "<|end_of_solution|>"),
 )
 """What else a prompt sets around a message, and Granite's and Cohere's tags around what is not thinking."""
 
-OWN_LABELS: Final = ("Assistant:", "ASSISTANT:", "assistant:", "助手：", "助手:", "### Response:", "### Assistant:")
+OWN_LABELS: Final = (
+    *("Assistant:", "ASSISTANT:", "assistant:", "助手：", "助手:", "### Response:", "### Assistant:", "**Assistant:**"),
+    *(
+        "Final Answer:",
+        "Answer:",
+        "**Final Answer:**",
+        "**Answer:**",
+        "nakari:",
+        "Nakari:",
+        "**nakari:**",
+        "**Nakari:**",
+    ),
+)
 OTHERS_LABELS: Final = (
     *("User:", "USER:", "Human:", "HUMAN:", "用户：", "用户:", "### Instruction:", "### User:", "### Human:"),
+    *("**User:**", "**Human:**"),
 )
 """The same where a prompt names whoever speaks in plain words; at the beginning of a line."""
 

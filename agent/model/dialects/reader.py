@@ -12,7 +12,9 @@ from agent.model.dialects.marks import (
     DROPPED,
     FENCE,
     FIXED,
+    GOES_ON,
     HARMONY,
+    HARMONY_ENDS,
     LABELS,
     MESSAGE,
     OPENINGS,
@@ -20,6 +22,7 @@ from agent.model.dialects.marks import (
     OTHERS_TURNS,
     OWN_LABELS,
     OWN_TURNS,
+    ROLE,
     THINKING,
     THOUGHT_ENDS,
     TURN_ENDS,
@@ -29,14 +32,10 @@ from agent.model.dialects.marks import (
     marks_of,
 )
 from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
-from agent.model.dialects.said import Said, speaks_behind
+from agent.model.dialects.said import QUOTES, Said, speaks_behind
 from agent.model.messages import ToolSpec
 
-_GOES_ON: Final = ("<|channel|>", "<|start|>assistant")
-"""What begins a further message of the same answer, in gpt-oss's format."""
-_HARMONY_ENDS: Final = ("<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>")
 _RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
-_QUOTES: Final = ("`", '"', "'", "”", "’", "」")
 _AFTER_CALL: Final = tuple(sorted(CLOSERS, key=len, reverse=True))
 _AFTER_BEGUN: Final = beginnings(CLOSERS)
 
@@ -141,16 +140,13 @@ class TextReader:
             return self._stray_end(is_last)
         if self._mark in TURNS:
             return self._turn(is_last)
-        if self._mark in HARMONY:
-            self._state = self._harmony
-        else:
-            self._state = self._call_head
+        self._state = self._harmony if self._mark in HARMONY else self._call_head
         return True
 
     def _stands_right(self, found: re.Match[str]) -> bool:
         mark = found[0].lstrip(" \t")
         before = self._held[: found.start()]
-        if mark in THINKING:
+        if mark in THINKING or mark == ROLE:
             before = self._blanks + before
             return self._said.is_at_stop(before) and not self._said.is_quoting(before)
         if mark in LABELS:
@@ -158,7 +154,7 @@ class TextReader:
         if mark == "to=functions.":
             return self._may_think and not before.strip()
         if mark in THOUGHT_ENDS:
-            return not self._has_thought
+            return not (self._has_thought or self._said.has_opened(mark, before))
         return self._may_be_call(found, mark, before)
 
     def _may_be_call(self, found: re.Match[str], mark: str, before: str) -> bool:
@@ -221,7 +217,7 @@ class TextReader:
         # The head of the next message in harmony's format is looked at, not skipped.
         self._held = self._held[place + (0 if mark in HARMONY else len(mark)) :]
         if mark == self._opening_tag != "":
-            self._nested += "".join(self._unclosed)[-1:] not in _QUOTES
+            self._nested += "".join(self._unclosed)[-1:] not in QUOTES
         elif places and self._nested:
             self._state = self._nested_end
         elif places:
@@ -267,7 +263,7 @@ class TextReader:
         behind = self._held[len(self._mark) :]
         if not behind and not is_last:
             return False
-        if behind[:1] in _QUOTES:
+        if behind[:1] in QUOTES:
             self._say(len(self._mark))
             return True
         self._has_thought = True
@@ -301,10 +297,10 @@ class TextReader:
     def _after_end(self, is_last: bool) -> bool:
         """Go on behind the end of a message only with a further one of the same answer."""
         bare = self._held.lstrip()
-        if not is_last and any(mark.startswith(bare) for mark in _GOES_ON):
+        if not is_last and any(mark.startswith(bare) for mark in GOES_ON):
             return False
         self._held = bare
-        self._state = self._harmony if bare.startswith(_GOES_ON) else self._over
+        self._state = self._harmony if bare.startswith(GOES_ON) else self._over
         return True
 
     def _over(self, is_last: bool) -> bool:
@@ -329,13 +325,15 @@ class TextReader:
             self._state, self._mark = self._call_head, "<tool_call>"
             self._held = f"{self._mark}{name}{behind}"
         elif recipient or "<|channel|>analysis" in head:
-            self._think(_HARMONY_ENDS)
+            self._think(HARMONY_ENDS)
         else:
             self._resume()
         return True
 
     def _call_head(self, is_last: bool) -> bool:
-        verdict = read_head(self._held, self._tools, is_explicit=self._mark in CALLS, is_last=is_last)
+        verdict = read_head(
+            self._held, self._tools, is_explicit=self._mark in CALLS, begins=self._may_think, is_last=is_last
+        )
         if verdict == "open":
             return False
         if verdict == "none":

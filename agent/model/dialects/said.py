@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from agent.model.dialects.marks import FENCE
+from agent.model.dialects.marks import FENCE, THINKING
 
 _STOPPED: Final = re.compile(r"[.!?…。！？:：][\"'”’」』）)*_~]*\s*\Z")
 """Words that are at the end of a sentence, or of what announces the next ones."""
@@ -16,6 +16,9 @@ _DIALOGUE: Final = re.compile(
 )
 """Words behind which turns of others are told, and not made up."""
 
+
+QUOTES: Final = ("`", '"', "'", "”", "’", "」")
+"""What may stand around a mark that is told of."""
 
 _SENTENCE: Final = re.compile(r"\S\s+\S|[?!？！。]")
 
@@ -71,6 +74,11 @@ class Said:
         if mark == "</s>" and self._line.count("<s>") > self._line.count("</s>"):
             return True
         return self._line[-1:] == " " and not self.is_at_stop() and behind[:1] in {*" ,.;:)!?"}
+
+    def has_opened(self, end: str, before: str) -> bool:
+        """Whether a tag that this one closes was said, with these further words: then people are told of both."""
+        text = "".join(self._pieces) + before
+        return any(opening in text for opening, closing in THINKING.items() if closing == end)
 
     def may_turn(self, before: str = "") -> bool:
         """Whether another's turn that begins behind these further words is made up: no dialogue was announced."""

@@ -113,6 +113,19 @@ def test_arguments_that_are_json_come_byte_for_byte() -> None:
     assert read(f'<tool_call>{{"name":"reply","arguments":{written}}}</tool_call>')[1] == [("reply", written)]
 
 
+def test_an_answer_that_begins_with_the_mark_of_a_call_is_one_whatever_it_names() -> None:
+    assert read('<tool_call>{"name": "Reply", "arguments": {"text": "Hi."}}</tool_call>') == (
+        "",
+        [("reply", '{"text": "Hi."}')],
+        "",
+    )
+    assert read('<tool_call>{"name": "send", "arguments": {"text": "Hi."}}</tool_call>') == (
+        "",
+        [("send", '{"text": "Hi."}')],
+        "",
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -201,6 +214,12 @@ def test_no_cut_matters_to_marks(words: list[str], size: int) -> None:
         ("Hello.</s>", "Hello.", ""),
         ("<thought>Hm.</thought>Hello.", "Hello.", "Hm."),
         ("<reasoning>Hm.</reasoning>\nHello.", "Hello.", "Hm."),
+        ("<Think>Hm.</Think>Hello.", "Hello.", "Hm."),
+        ("<scratchpad>Hm.</scratchpad>\n<answer>Hello.</answer>", "Hello.", "Hm."),
+        ("<reflection>Hm.</reflection>Hello.", "Hello.", "Hm."),
+        ("<|begin_of_thought|>Hm.<|end_of_thought|><|begin_of_solution|>Hello.<|end_of_solution|>", "Hello.", "Hm."),
+        ("<unused94>Hm.<unused95>Hello.", "Hello.", "Hm."),
+        ("◁think▷Hm.◁/think▷Hello.", "Hello.", "Hm."),
         ("<|im_start|>assistant\nHello.<|im_end|>", "Hello.", ""),
         ("Hello.<|im_end|>\n<|im_start|>user\nmore", "Hello.", ""),
         ("Hello. <think>Hm.</think>How are you?", "Hello. How are you?", "Hm."),
@@ -230,6 +249,10 @@ def test_thinking_is_kept_and_not_said(text: str, says: str, thinks: str) -> Non
         "[INST] Say hello. [/INST] Hello.",
         "Hello.<|im_end|> \n ",
         "### Response:\nHello.\n\n### Instruction:\nSay bye.",
+        "assistant\n\nHello.assistant\n\nWhat else?assistant\n\nBye.",
+        "Hello.\nassistant\n\nBye.",
+        "**Answer:** Hello.\n\n**User:** And now?\n**Assistant:** Bye.",
+        "nakari: Hello.\nUser: And now?",
     ],
 )
 def test_an_answer_ends_with_the_turn(text: str) -> None:
@@ -262,6 +285,8 @@ def test_a_turn_that_ends_behind_a_call_ends_the_answer() -> None:
         "Here is a short dialogue.\nUser: Hello.\nAssistant: Hi.",
         "There are two roles:\nUser: asks.\nAssistant: answers.",
         "User: that is you. Assistant: that is me.",
+        "Write <thought>tea</thought> or <analysis>milk</analysis> into the file.",
+        "She was his assistant\n\nand later his friend.",
         "The boss.\nUsers: many.\nHumans too.",
         "It is on the router.\nUser: admin\nPassword: 1234",
         "It is on the router.\nUser: admin",

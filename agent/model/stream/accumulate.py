@@ -76,7 +76,7 @@ class Accumulator:
         self._text = Growing()
         self._raw_text = Growing()
         self._look_at: dict[str, int] = {}
-        """At how many characters the text (""), or a field of thinking, is looked at again for repetition."""
+        """At how many characters the text (""), a field of thinking or a call's arguments are looked at again."""
         self._listed = 0
         """Characters of thinking in pieces of a list."""
         self._calls: list[OpenCall] = []
@@ -120,8 +120,8 @@ class Accumulator:
         return self._reader is not None and self._reader.is_over
 
     def cut_if_endless(self) -> bool:
-        """Whether text or thinking repeats itself without an end, or thinking has none: the answer is cut off here."""
-        grown = {"": self._raw_text, **self._text_fields}
+        """Whether the answer repeats itself without an end, or thinking has none: it is cut off here."""
+        grown = {"": self._raw_text, **self._text_fields, **{call.id: call.arguments for call in self._calls}}
         thought = self._listed + sum(text.length for text in self._text_fields.values())
         if thought > MOST_THOUGHT or any(self._is_endless(name, text) for name, text in grown.items()):
             self.finish_reason = "length"

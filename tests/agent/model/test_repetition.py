@@ -3,10 +3,10 @@
 import pytest
 
 from agent.model.interface import Answer, TextDelta
-from agent.model.messages import Message
+from agent.model.messages import Message, ToolSpec
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.model.stream.accumulate import MOST_REPEATED, is_endless
-from tests.agent.openai_script import Stall
+from tests.agent.openai_script import Stall, call_piece
 from tests.agent.openai_server import OpenAiServer, chunk, stream
 
 VERSE = "The owl and the pussycat went to sea in a beautiful pea-green boat, they took some honey and plenty of money. "
@@ -51,3 +51,18 @@ async def test_an_endless_answer_is_cut_off_and_its_server_let_go() -> None:
     assert answer.message.content.endswith("very …")
     assert answer.message.content == "".join(item.text for item in items if isinstance(item, TextDelta))
     assert len(answer.message.content) < 2 * MOST_REPEATED
+
+
+@pytest.mark.shows("F6")
+async def test_a_reply_that_repeats_itself_within_its_call_is_cut_off_too() -> None:
+    pieces = [call_piece(0, arguments="I am here for you. ") for _ in range(MOST_REPEATED // 10)]
+    async with OpenAiServer() as server:
+        server.enqueue(stream(call_piece(0, id="a", name="reply", arguments='{"text":"'), *pieces, Stall()))
+        model = OpenAiCompatibleModel(server.url, "m")
+        reply = ToolSpec("reply", "Say something.", {"type": "object"})
+        items = [item async for item in model.stream([Message("user", "are you there?")], [reply])]
+        await model.aclose()
+    answer = items[-1]
+    assert isinstance(answer, Answer)
+    (call,) = answer.message.tool_calls
+    assert MOST_REPEATED < len(call.arguments) < 2 * MOST_REPEATED

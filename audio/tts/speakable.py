@@ -30,6 +30,14 @@ _JOINS = re.compile(r"^(?:emoji modifier|variation selector|zero width|combining
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
+_FENCED_JSON = re.compile(r"\s*```(?:json)?\s*(\{.*\})\s*```\s*", re.DOTALL | re.IGNORECASE)
+
+_WRITTEN_BREAKS = re.compile(r"(?<=[.!?。！？])(?:\\[rn])+|(?:\\r)?(?:\\n){2,}")
+"""Line breaks of a text that was put into JSON twice: where a sentence ends, or several; `\\n` alone may be code."""
+
+_ANSWER_KEYS = frozenset({"text", "response", "answer", "reply", "message", "content"})
+"""What some models name their whole answer in JSON that nobody asked for."""
+
 _LINE_MARKS = re.compile(
     r"^\s*(?:>(?!\s*=|\d|\s*\d[\d.,]*\s?[^\s\d]{0,4}$)\s*)*(?:#{1,6}\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?)?"
 )
@@ -72,7 +80,9 @@ def speakable(sentence: str, language: str) -> str:
     Punctuation stays, because a voice reads its melody from it; what is only to be looked at goes. `language`
     (ISO 639-1) decides how figures and signs are read, and what is said where something is left out.
     """
-    sentence = _without_json(_FENCED.sub(CODE_SAID.get(language, ""), sentence))
+    fenced = _FENCED_JSON.fullmatch(sentence)
+    sentence = (_answer_in(fenced[1]) if fenced else "") or _FENCED.sub(CODE_SAID.get(language, ""), sentence)
+    sentence = _without_json(_WRITTEN_BREAKS.sub("\n", sentence))
     if "$" in sentence or "\\" in sentence:
         from audio.tts.formulas.reading import with_formulas_read
 
@@ -134,11 +144,24 @@ def written_part(sentence: str, said: str, heard: str) -> str:
 
 def _without_json(sentence: str) -> str:
     """Return what JSON says, where a sentence is nothing else: its names and values."""
+    if answer := _answer_in(sentence):
+        return answer
     bare = sentence.strip()
     if bare[:1] in {"{", "["} and bare[-1:] in {"}", "]"}:
         with suppress(ValueError, RecursionError):
             return _told(json.loads(bare))
     return _FIELD.sub(r"\1: \3", sentence)
+
+
+def _answer_in(text: str) -> str:
+    """Return the words of an answer that is an object with nothing else in it; "" for all other texts."""
+    if not text.lstrip().startswith("{"):
+        return ""
+    with suppress(ValueError, RecursionError):
+        match json.loads(text):
+            case {**named} if len(named) == 1 and _ANSWER_KEYS.issuperset(named):
+                return "".join(value for value in named.values() if isinstance(value, str))
+    return ""
 
 
 def _told(value: object) -> str:

@@ -44,6 +44,10 @@ from audio.tts.speakable import pictograms_named, speakable, written_part
         ("A 5* hotel, 2*3.", "A five* hotel, two times three."),
         ("Half \ud83d a smile\udcff.", "Half a smile ."),
         ("多行\n文字", "多行 文字"),
+        ('{"response": "The tea is **ready**."}', "The tea is ready."),
+        ('```json\n{"text": "The tea is ready."}\n```', "The tea is ready."),
+        ('{"text": "Tea", "cups": "some"}', "text: Tea, cups: some"),
+        ("The tea is ready.\\nCome, and\\n\\nsit down.", "The tea is ready. Come, and sit down."),
     ],
 )
 def test_markup_is_never_said_and_words_always_are(written: str, said: str) -> None:

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Final, TypeVar, get_type_hints
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -61,6 +61,15 @@ class WrongSetting(ConfigError):
         self.place = (section, key)
 
 
+_FIXES: Final[Mapping[str, str]] = {
+    "Cannot overwrite a value": "this key stands there twice, keep one of them",
+    "Cannot declare": "this section stands there twice, put its keys below one",
+    "Invalid value": 'a text stands in straight quotes, as in name = "NAME"',
+    "Expected '=' after a key": 'a line is a key, = and its value, as in name = "NAME"',
+}
+"""What mends a file, by how the parser's own words begin."""
+
+
 class SettingsText(Struct, frozen=True):
     """The text of a configuration file; its errors name the place."""
 
@@ -78,7 +87,7 @@ class SettingsText(Struct, frozen=True):
         try:
             document = tomllib.loads(self.text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
-            raise ConfigError(f"{self.name} is not valid TOML: {error}") from error
+            raise ConfigError(f"{self.name} is not valid TOML: {error}{_fix_of(str(error))}") from error
         for section, key in without:
             _leave_out(document, section, key)
         self._renew(document)
@@ -305,12 +314,19 @@ def _unknown_section(name: str, is_table: bool) -> str:
 
 def _unknown_key(section: str, key: str, kind: type) -> str:
     known = get_type_hints(kind)
-    fix = _suggestion(key, known) or _home_of(key) or f"; its keys are {', '.join(known)}"
+    word = "name" if key == section else key  # [model] model: its name
+    fix = _suggestion(word, known) or _home_of(key) or f"; its keys are {', '.join(known)}"
     return f"[{section}] has no key {key}{fix}"
 
 
+def _fix_of(error: str) -> str:
+    return next((f"; {fix}" for beginning, fix in _FIXES.items() if error.startswith(beginning)), "")
+
+
 def _suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
-    close = get_close_matches(word.lower(), list(known), n=1)
+    names = list(known)
+    holding = [name for name in names if word.lower() in name.split("_")]
+    close = get_close_matches(word.lower(), names, n=1) or holding[:1]
     return f"; did you mean {form.format(close[0])}?" if close else ""
 
 

@@ -1,6 +1,7 @@
 """The one place that reads the environment: configuration file, folders, secrets and what systemd says, parsed once."""
 
 import os
+import pwd
 from collections.abc import Callable, Mapping, MutableMapping
 from datetime import UTC, tzinfo
 from pathlib import Path
@@ -269,9 +270,12 @@ def _xdg(environ: Mapping[str, str], name: str, default: str) -> Path:
 
 
 def _home(environ: Mapping[str, str]) -> Path:
+    """Return the home folder; one that is empty or relative would be another one in each folder that one stands in."""
+    if (given := Path(environ.get("HOME", ""))).is_absolute():
+        return given
     try:
-        return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
-    except RuntimeError:  # a user without an entry in passwd
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:  # a user without an entry in passwd
         return Path("/nonexistent")
 
 

@@ -1,6 +1,7 @@
 """Where the configuration comes from: files, folders, secrets, systemd; every source is given."""
 
 import os
+import pwd
 from datetime import UTC
 from pathlib import Path
 
@@ -54,6 +55,12 @@ def test_xdg_moves_the_file_and_the_state_and_has_to_be_absolute(home: Path, tmp
     assert load(None, moved).state_folder == tmp_path / "var/nakari"
     relative = {"HOME": str(home), "XDG_CONFIG_HOME": "etc", "XDG_STATE_HOME": "var"}
     assert load(None, relative).state_folder == home / ".local/state/nakari"
+
+
+@pytest.mark.parametrize("given", ["", "box", "./box"])
+def test_a_home_that_is_no_place_is_the_user_s_own(given: str) -> None:
+    own = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    assert load(None, {"HOME": given, "NAKARI_CONFIG": ""}).state_folder == own / ".local/state/nakari"
 
 
 @pytest.mark.parametrize("how", ["option", "variable"])

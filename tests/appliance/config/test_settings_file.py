@@ -94,6 +94,8 @@ def test_what_the_file_says_replaces_the_default_and_nothing_else() -> None:
         ("[model]\nbase_url = 'http://[::1/v1'", "[model] base_url is no address (Invalid IPv6 URL)"),
         ("[model]\nbase_url = 'http://box:port/v1'", "[model] base_url is no address (Port could not be cast"),
         ("[memory]\nuri = 'bolt://box:70000'", "[memory] uri is no address (Port out of range"),
+        ("[model]\nmodel = 'x'", "[model] has no key model; did you mean name?"),
+        ("[model]\nurl = 'x'", "[model] has no key url; did you mean base_url?"),
         ("[model]\napi_key = 'x'", "[model] has no key api_key; did you mean api_key_env?"),
     ],
 )
@@ -112,6 +114,22 @@ def test_a_wrong_file_is_one_sentence(text: str, sentence: str) -> None:
 @pytest.mark.parametrize("place", ["[ears]\nmodel", "[mcp.x]\nurl", "[models.x]\nname"])
 def test_what_no_parser_takes_is_told_like_all_that_is_wrong(place: str, value: str, sentence: str) -> None:
     assert sentence in complaint(f"{place} = {value}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("[model]\nname = 'a'\nname = 'b'\n", "; this key stands there twice, keep one of them"),
+        ("[model]\nname = 'a'\n[model]\n", "; this section stands there twice, put its keys below one"),
+        ("[model]\nname = qwen3:8b\n", '; a text stands in straight quotes, as in name = "NAME"'),
+        ("[model]\nname = “qwen3:8b”\n", '; a text stands in straight quotes, as in name = "NAME"'),
+        ("[model]\nname: qwen3\n", '; a line is a key, = and its value, as in name = "NAME"'),
+    ],
+)
+def test_broken_toml_is_told_with_what_mends_it(text: str, fix: str) -> None:
+    said = complaint(text)
+    assert said.startswith("nakari.toml is not valid TOML: ")
+    assert said.endswith(fix)
 
 
 @pytest.mark.parametrize(

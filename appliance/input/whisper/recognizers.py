@@ -271,6 +271,7 @@ async def pull(model: str, config_file: Path | None, python: str = sys.executabl
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for us, who end it
         )
     except OSError as error:  # no memory or no process left for it, or an upgrade took its Python away
         raise ModelNotFound(f"`nakari models pull {model}` cannot be started: {error}") from error

@@ -43,11 +43,14 @@ class Child(asyncio.SubprocessProtocol):
 
     @classmethod
     async def run(cls, module: str, folder: Path, first_line: bytes) -> "Child":
-        """Start a module found from `folder` and send it its first line."""
+        """Start a module found from `folder` and send it its first line.
+
+        In a session of its own: Ctrl-C and a closed terminal are for the parent to act on, also while it starts.
+        """
         pipe = asyncio.subprocess.PIPE
         command = (sys.executable, "-m", module)
         transport, child = await asyncio.get_running_loop().subprocess_exec(
-            cls, *command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder
+            cls, *command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, start_new_session=True
         )
         cast(asyncio.WriteTransport, transport.get_pipe_transport(0)).write(first_line + b"\n")
         return child

@@ -272,7 +272,8 @@ def held(wanted: int) -> Iterator[int]:
 def _live_and_die_with(parent: int) -> None:
     """Be ended by the parent alone, and surely by its death.
 
-    Ctrl-C, a closed terminal and systemd's SIGTERM reach the whole group; the parent still wants to write after them.
+    systemd's SIGTERM reaches the whole unit, and Ctrl-C the children of a shell; the parent still wants to write after
+    them.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -121,6 +121,14 @@ async def test_a_fetch_that_cannot_be_started_is_tried_again_like_any_other(conf
         await pull(NAME, config.file, "/gone/by/an/upgrade/python")
 
 
+async def test_ctrl_c_does_not_reach_a_fetch(config: Config, tmp_path: Path) -> None:
+    told = tmp_path / "python"
+    told.write_text('#!/bin/sh\nset -- $(cat /proc/$$/stat)\necho "$1 leads $6" >&2\nexit 1\n', encoding="utf-8")
+    told.chmod(0o700)
+    with pytest.raises(ModelNotFound, match=r"^(\d+) leads \1$"):
+        await pull(NAME, config.file, str(told))
+
+
 async def test_a_box_with_the_former_model_keeps_it_until_the_new_one_is_fetched(config: Config, hub: Hub) -> None:
     settings = sentence_settings(config)
     onnx_model.write_model(settings.models_folder / FORMER, place="model_quint8_avx2.onnx")

@@ -20,6 +20,12 @@ async def test_it_hears_its_first_line_and_answers_one(tmp_path: Path) -> None:
     assert child.end == "ended with code 0"
 
 
+async def test_ctrl_c_does_not_reach_it(tmp_path: Path) -> None:
+    child = await run(tmp_path, "print(os.getsid(0) == os.getpid(), flush=True)")
+    assert await child.answer == b"True"
+    await child.ended.wait()
+
+
 async def test_an_end_without_an_answer_is_an_empty_one(tmp_path: Path) -> None:
     child = await run(tmp_path, "print('why', file=sys.stderr); sys.exit(3)")
     assert await child.answer == b""

@@ -77,7 +77,12 @@ class EdgeStream:
 
 
 def _words(error: Exception) -> str:
-    """Return what the error says, the status of a refused handshake first; its name when it says nothing."""
+    """Return what the error says, the status of a refused handshake first; its name when it says nothing.
+
+    The library's own words about a host name its TLS context by the address in memory.
+    """
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return f"{error.host}: {error.os_error.strerror or error.os_error}"
     if isinstance(error, aiohttp.ClientResponseError):
         return f"HTTP {error.status}"
     return str(error) or type(error).__name__

@@ -117,7 +117,10 @@ _TAGGED: Final = re.compile(
 Without a "not" before it, it is no question: remind me to do it.
 """
 
-_ORDERED_NOT: Final = re.compile(r"do not (?!(?:i|you|we|they|he|she|it|the|my|our|these|those|people)\b)")
+_WHEN_IT_WAS: Final = re.compile(r"when (?:i|we|he|she|they) (?:was|were|had|got|went|lived)\b")
+"""The beginning of a story, where a question has its verb first: when I was a kid."""
+
+_ORDERED_NOT: Final = re.compile(r"do not (?:you dare|(?!(?:i|you|we|they|he|she|it|the|my|our|these|those|people)\b))")
 """What keeps from something, and asks for nothing: don't remind me."""
 
 _WANTS_ZH: Final = re.compile(
@@ -172,6 +175,8 @@ def is_question(words: str) -> bool:
         asks = _ASKS_ZH.search(words) or _V_NOT_V_ZH.search(words)
         return asks is not None and _WANTS_ZH.match(words) is None
     text = _plain(words)
+    if _WHEN_IT_WAS.match(text):
+        return False
     if _ORDERED_NOT.match(text):
         return words.rstrip().endswith("?")
     first = text.split(" ", 1)[0]

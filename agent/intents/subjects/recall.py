@@ -35,9 +35,16 @@ _KEEPING: Final = re.compile(
 """Without one of these nothing is an order to remember."""
 
 
+_DAY_EN: Final = (
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|the (?:\d+(?:st|nd|rd|th)|(?:twenty |thirty )?(?:first|second|"
+    r"third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth))\b"
+)
+"""A day of the week, or of the month, by its name."""
+
 _INSTEAD: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
-        r"(?:^|\s)it(?:'?s| is)\s+(?:now\s+)?(?P<instead>.{2,40}?)(?:\s+now)?"
+        rf"(?:^|\s)(?:it(?:'?s| is)\s+(?:now\s+)?|(?:moved|changed|shifted) it to (?={_DAY_EN}))"
+        r"(?P<instead>.{2,40}?)(?:\s+now)?"
         r"(?:,? i (?:said|had|got|read|told you) (?:it|that|the \w+) wrong)?"
         r"(?:,? (?:please )?(?:change|fix|correct) (?:that|it))?[.!]?$",
         re.IGNORECASE,
@@ -102,6 +109,19 @@ _DONE_TODAY: Final[dict[Language, re.Pattern[str]]] = {
 }
 """What asks whether something was done today."""
 
+_TELLING: Final = re.compile(
+    r"\b(?:did|have|had) (?:i|we)\b.* (?:tell|told|say|said|ask(?:ed)?|mention(?:ed)?)\b|"
+    "[我咱].*(?:告诉|[跟和对]你[说讲]|说过|讲过|[让叫]你.{0,3}记)",
+    re.IGNORECASE,
+)
+"""What asks for what was told, and beside which a day is that on which it was."""
+
+_WHEN: Final = re.compile(
+    r"\s*\b(?:(?P<today>today|this (?:morning|afternoon|evening))|(?P<yesterday>yesterday(?: \w+)?)|so far|up to now|"
+    r"(?:un)?till? now|already|lately)\b|(?P<today_zh>今[天早晚])|(?P<yesterday_zh>昨[天晚])|到现在(?:为止)?|刚才|都",
+    re.IGNORECASE,
+)
+
 _NOT_DONE: Final = re.compile(
     r"^to\b|\b(?:yesterday|last|tomorrow|tonight|will|should|must|need|have to|going to|every|ago)\b|"
     "昨|前天|明天|上周|要|得|每",
@@ -119,7 +139,7 @@ _BACK: Final = re.compile(
 _OBJECT: Final = re.compile(r"\b(?:your|my|the|our|his|her|their) [\w-]+", re.IGNORECASE)
 
 _DAY: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE),
+    "en": re.compile(_DAY_EN, re.IGNORECASE),
     "zh": re.compile("(?:周|星期|礼拜)[一二三四五六日天]"),
 }
 """What one of is put in place of another in what was told."""
@@ -211,8 +231,9 @@ def recall(state: DialogState, understand: Understand) -> list[Action] | str:
     facts = sorted(_facts(read, question, understand), key=lambda fact: fact.age, reverse=True)
     if _is_of_box(state.words):
         facts = [fact for fact in facts if _is_of_box(fact.text)]  # mine is not yours
-    if _DONE_TODAY[question.language].search(state.words):
-        facts = [fact for fact in facts if _is_told_today(fact, state)]
+    facts = _of_day(facts, question, state)
+    if not facts and _told_on(state) is not None:
+        return phrase("not_found", state.language)
     near = [fact for fact in facts if fact.was_to_be_kept or fact.share_of(question) >= ENOUGH]
     match question.kind:
         case "all":
@@ -224,17 +245,33 @@ def recall(state: DialogState, understand: Understand) -> list[Action] | str:
 
 def _asked(state: DialogState) -> Question:
     words = without_fillers(state.words, state.language)
-    is_of_today = _DONE_TODAY[state.language].search(state.words)  # what is told of this morning does not say so
-    return read_question(re.sub(r"\s*\btoday\b|今天", "", words, flags=re.IGNORECASE) if is_of_today else words)
+    if _DONE_TODAY[state.language].search(state.words):  # what is told of this morning does not say so
+        words = re.sub(r"\s*\btoday\b|今天", "", words, flags=re.IGNORECASE)
+    return read_question(_WHEN.sub("", words) if _TELLING.search(words) else words)
 
 
-def _is_told_today(fact: Fact, state: DialogState) -> bool:
-    """Say whether somebody told today that something was done: not that it is to be, nor that it was yesterday."""
+def _of_day(facts: list[Fact], question: Question, state: DialogState) -> list[Fact]:
+    """Return the statements of the day that is asked for: of what was done today none that tells what is to be done."""
+    if _DONE_TODAY[question.language].search(state.words):
+        return [fact for fact in facts if not _NOT_DONE.search(fact.text) and _days_ago(fact, state) == 0]
+    told_on = _told_on(state)
+    return facts if told_on is None else [fact for fact in facts if _days_ago(fact, state) == told_on]
+
+
+def _told_on(state: DialogState) -> int | None:
+    """Return how many days ago that was told which is asked for; None where no day is named."""
+    when = _WHEN.search(state.words) if _TELLING.search(state.words) else None
+    named = (when.lastgroup or "").removesuffix("_zh") if when else ""
+    return {"today": 0, "yesterday": 1}.get(named)
+
+
+def _days_ago(fact: Fact, state: DialogState) -> int | None:
+    """Return how many days ago somebody told it; None where nobody knows."""
     told = re.fullmatch(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC", fact.when)
-    if told is None or state.now is None or _NOT_DONE.search(fact.text):
-        return False
+    if told is None or state.now is None:
+        return None
     when = datetime.strptime(f"{told[1]} +0000", "%Y-%m-%d %H:%M:%S %z")
-    return when.astimezone(state.now.tzinfo).date() == state.now.date()
+    return (state.now.date() - when.astimezone(state.now.tzinfo).date()).days
 
 
 def _searched(question: Question) -> list[str]:

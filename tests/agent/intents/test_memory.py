@@ -285,6 +285,12 @@ async def test_what_was_told_last_counts_though_nobody_asked_to_keep_it(talk: Ta
             "You told me: The Schubert is in the piano stool.",
         ),
         (
+            ["Mum's operation is on the ninth of December at half nine"],
+            "actually they moved it to the tenth",
+            "when's Mum's operation",
+            "You told me: Mum's operation is on the tenth of December at half nine.",
+        ),
+        (
             ["记住我的储物柜密码是310824"],
             "不对，是310818",
             "我的储物柜密码是多少",
@@ -305,9 +311,36 @@ async def test_what_was_put_right_is_told_from_then_on(
 
 @pytest.mark.parametrize(
     "words",
-    ["it's raining now", "is it in the shed?", "no it was on Friday that I saw him", "no it's fine", "算了，我在家"],
+    [
+        "it's raining now",
+        "is it in the shed?",
+        "I moved it to the shed",
+        "no it was on Friday that I saw him",
+        "no it's fine",
+        "算了，我在家",
+    ],
 )
 async def test_what_tells_of_something_else_puts_nothing_right(tmp_path: Path, words: str) -> None:
     async with a_home(tmp_path) as home:
         await home.hear("remember my locker code is 31 08 24")
         assert "put it right" not in await home.hear(words, follows=True)
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer"),
+    [
+        ("remember the bin man comes on Tuesday", "what did I tell you today", "the bin man comes on Tuesday"),
+        ("remember the bin man comes on Tuesday", "what have I told you so far", "the bin man comes on Tuesday"),
+        ("remember the bin man comes on Tuesday", "what did I say this morning", "the bin man comes on Tuesday"),
+        ("remember the bin man comes on Tuesday", "what did I tell you yesterday", "I find nothing about that"),
+        ("记住钥匙在抽屉里", "我今天跟你说了什么", "钥匙在抽屉里"),
+        ("记住钥匙在抽屉里", "到现在为止我都告诉你什么了", "钥匙在抽屉里"),
+        ("记住钥匙在抽屉里", "我昨天跟你说了什么", "没有找到"),
+    ],
+)
+async def test_the_day_on_which_something_was_told_is_none_of_what_was_told(
+    tmp_path: Path, told: str, asked: str, answer: str
+) -> None:
+    async with a_home(tmp_path) as home:
+        await home.hear(told)
+        assert answer in await home.hear(asked)

@@ -6,10 +6,20 @@ from typing import Final
 
 from agent.intents.dialog_state import Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.language.house import names_device
 from agent.intents.language.questions import asks_behind, is_question, tokens
 from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
 from agent.intents.saying.phrases import gaps
-from agent.intents.subjects.lists import core_of, instead_of, items_told, replies_in, spoken_of, things, with_amount
+from agent.intents.subjects.lists import (
+    core_of,
+    instead_of,
+    is_usual,
+    items_told,
+    replies_in,
+    spoken_of,
+    things,
+    with_amount,
+)
 
 _RINGS: Final = ("wake", "timer", "remind")
 """Wordings of what is said of something that rings, and of no thing on a list that is called the same."""
@@ -91,6 +101,21 @@ _PUTTING: Final = re.compile(
 )
 """What things are put on a list with that was just begun."""
 
+_AND: Final = re.compile(r"^(?:(?:and|then|also|but|please|instead|just)\b[, ]*)+", re.IGNORECASE)
+
+_GETTING: Final = re.compile(r"\b(?:buy|order|put|add|get|pop|stick|chuck|throw|need)\b", re.IGNORECASE)
+"""Of which one stands in an order of the list, though a house or a phone may have orders like it: and buy milk."""
+
+_ON_AGAIN: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"^(?:and |then |please |just )*(?:put|stick|pop|chuck|write|get) "
+        r"(?!(?:the|my|our|your|it|that|them)\b)(?P<item>.{2,60}?) (?:back )?on(?: instead| there)?(?: please)?[.!]?$",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile("^(?:再|就|给我)*(?:换|改)[成上](?P<item>[^，,。]{1,10}?)吧?[。！]?$"),
+}
+"""What is put on the list that something just came off, though nothing names the list: and stick coffee on."""
+
 _SAY_SO_MANY: Final = re.compile(
     r"^(?:better|actually|no|maybe|and|,| )*(?:say|make it|make that|let's say) "
     rf"(?P<amount>{_SOME}[\w-]*)(?:,.*)?[.!]?$",
@@ -157,8 +182,7 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
     is_it = beginning("put_it_on", language).fullmatch(words.rstrip(".!?。！？"))
     if is_it and (asked := understand(last.words).text("item")):
         yield Intent("list_add", {"item": asked})
-    if on_it := _ON_IT[language].match(words):
-        yield Intent("list_add", {"item": _with_more(on_it["item"], on_it["more"] or "", language)})
+    yield from _put_on(words, last, language)
     yield from _corrected(words, last, language)
     bare = without_fillers(words, language)
     if item := _to_take_off(bare, language):
@@ -169,11 +193,45 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
             yield Intent("list_remove", {"item": named})
     also = beginning("also", language).match(words)
     item = ending("put_it_on", language).sub("", without_fillers(words[also.end() :], language)) if also else ""
-    if item and intent.name in _VAGUE | {"outside"} and len(item) <= LONGEST_ITEM and not is_question(item):
+    is_gotten = language == "zh" or (_GETTING.search(words) and not names_device(words, language))
+    # And ring mum, which only a list of what is to be done can have.
+    is_of_other = intent.name == "outside" and not is_gotten and is_usual(spoken_of(last.replies, language))
+    if (
+        item
+        and not is_of_other
+        and intent.name in _VAGUE | {"outside"}
+        and len(item) <= LONGEST_ITEM
+        and not is_question(item)
+    ):
         yield Intent("list_add", {"item": item})
     is_begun = any(gaps("list_started", reply, language) for reply in last.replies)
     if is_begun and intent.name in _VAGUE and len(bare) <= LONGEST_LIST and not is_question(bare):
         yield Intent("list_add", {"item": _PUTTING.sub("", bare) or bare})
+
+
+def orders_of_list(words: str) -> bool:
+    """Say whether words put things on a list or take them off by a verb of their own, and name no more of them."""
+    language, plain = language_of(words), _AND.sub("", words)
+    of_language = (beginning("also", "zh"),) if language == "zh" else ()
+    begins = (beginning("take_off", language), _PUTTING, _ON_AGAIN[language], *of_language)
+    return any(each.match(plain) for each in begins) or ending("taken_off", language).search(plain) is not None
+
+
+def _put_on(words: str, last: Turn, language: Language) -> Iterator[Intent]:
+    """Yield what is put on the list just spoken of, or on the one that something just came off."""
+    if on_it := _ON_IT[language].match(words):
+        yield Intent("list_add", {"item": _with_more(on_it["item"], on_it["more"] or "", language)})
+    if (
+        (on := _ON_AGAIN[language].match(words))
+        and _came_off(last, language)
+        and not names_device(on["item"], language)
+    ):
+        yield Intent("list_add", {"item": on["item"]})
+
+
+def _came_off(last: Turn, language: Language) -> bool:
+    """Say whether something was just to come off a list, or did."""
+    return any(gaps(name, each, language) for each in last.replies for name in ("list_removed", "list_has_not"))
 
 
 def _to_take_off(words: str, language: Language) -> str:

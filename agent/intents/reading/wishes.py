@@ -9,14 +9,15 @@ from msgspec.structs import replace
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.follow_up.meaning import follow_up
+from agent.intents.follow_up.of_lists import orders_of_list
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
-from agent.intents.language.questions import is_question
+from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, beginning, ending, mended, without, without_fillers
 from agent.intents.reading.run_together import LONGEST, MOST, MOST_RINGING, are_too_many, parted
 from agent.intents.reading.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
-from agent.intents.subjects.lists import added
+from agent.intents.subjects.lists import added, changed, removed
 from agent.intents.subjects.lists import start as start_list
 from agent.intents.subjects.rings.all_at_once import kinds_in
 from agent.intents.subjects.sums.answer import answer_sum
@@ -47,12 +48,17 @@ _DONE: Final = frozenset(
         "volume_change",
     }
 )
-_LISTED: Final = frozenset({"list_add", "list_remove", "list_tell", "list_clear", "list_start", "list_names"})
+_LISTED: Final = frozenset(
+    {"list_add", "list_remove", "list_change", "list_tell", "list_clear", "list_start", "list_names"}
+)
 _ASKED: Final = frozenset({"agenda", "agenda_next", "weather", "tasks", "volume_told", "coin", "draw"})
 _ALIKE: Final = _TOLD | _ASKED
 """What is told once where it is asked in two ways."""
 
-_GONE_ON: Final = TIMED | {"list_start", "timer_cancel"}
+_OF_LISTED: Final = ("list_remove", "list_change")
+"""What words mean that lean on the list spoken of: take the milk off; change the eggs to butter."""
+
+_GONE_ON: Final = TIMED | {"list_start", "timer_cancel", "alarm_skip"}
 """What the next wish may lean on: and another for ten; canopy, eighty chairs, malt; cancel it and set one for six."""
 
 _SUM: Final = "sum"
@@ -84,8 +90,19 @@ _NOT_OURS: Final = frozenset({"unknown", "outside"})
 _FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest", "name"})
 """Slots of free text."""
 
-_TOOLS: Final[Mapping[str, str]] = {"timer_start": "set_timer", "alarm": "set_alarm", "timer_cancel": "cancel_timer"}
+_TOOLS: Final[Mapping[str, str]] = {
+    **{"timer_start": "set_timer", "alarm": "set_alarm"},
+    **{"timer_cancel": "cancel_timer", "alarm_skip": "cancel_timer"},
+}
 """What will have been called for a wish when the next one is looked at."""
+
+_LISTED_AS: Final[Mapping[str, Callable[[DialogState, Intent], str]]] = {
+    "list_start": start_list,
+    "list_add": added,
+    "list_remove": removed,
+    "list_change": changed,
+}
+"""What will have been told of a list by then."""
 
 
 def wishes(state: DialogState, understand: Understand, said: str = "") -> list[str]:
@@ -166,7 +183,7 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int) -
     whole = _meant(state, words, understand) if joints else UNKNOWN
     for joint in joints:
         left, right = words[: joint.start()].strip(), words[joint.end() :].strip()
-        first = _meant(state, left, understand) if left and right else UNKNOWN
+        first = _meant(state, left, understand, *_OF_LISTED) if left and right else UNKNOWN
         if not _may_begin(first, left) or _takes_back(left, right, state.language):
             continue
         after = _after(state, left, first)
@@ -174,7 +191,9 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int) -
             right = _with_and(after, right, understand)
         rest = (_parted(after, right, understand, most - 1) if most > 2 else []) or [right]
         second = _next(after, first, rest[0], understand)
-        if _may_follow(first, second, rest[0]) and not _is_one(whole, first, second, left, right):
+        is_lost = whole == first or beginning("for_who_asks", state.language).match(right)
+        is_dropped = first.name in TIMED and is_lost and _is_left_over(second, right, state.language)
+        if is_dropped or (_may_follow(first, second, rest[0]) and not _is_one(whole, first, second, left, right)):
             return [_on_its_day(left, first, rest[0], understand), *rest]
     return []
 
@@ -183,15 +202,20 @@ def _next(after: DialogState, first: Intent, words: str, understand: Understand)
     """Return what words mean that go on from the wish before them.
 
     Only what rings is gone on with: "fish and chips nine" is a password, and no second alarm. From a list on which
-    something was just put something else may come off, but for what is to be done and stands there: "to the list".
+    something was just put something else may come off, but for what is to be done and stands there: "to the list". On
+    one that something came off, what has a verb of its own goes: "and eggs" is one thing more that comes off.
     """
     if first.name in _GONE_ON:
         return _meant(after, words, understand)
     alone = _alone(words, understand)
-    if first.name != "list_add" or alone.name in _WISHES or _OF_ADDED.search(words):
+    if alone.name in _WISHES or first.name not in {"list_add", *_OF_LISTED} or _OF_ADDED.search(words):
         return alone
-    off = _meant(after, words, understand, "list_remove")
-    return off if off.name == "list_remove" else alone
+    if first.name in _OF_LISTED:
+        return _meant(after, words, understand, *_OF_LISTED) if orders_of_list(words) else alone
+    if alone.name == "outside":  # to ring mum is a thing on a list of what is to be done
+        return UNKNOWN if _meant(after, words, understand).name == "list_add" else alone
+    changed_ = _meant(after, words, understand, *_OF_LISTED)
+    return changed_ if changed_.name in _OF_LISTED else alone
 
 
 def _with_and(after: DialogState, words: str, understand: Understand) -> str:
@@ -228,10 +252,18 @@ def _may_follow(first: Intent, second: Intent, words: str) -> bool:
     """Say whether the second of two is a wish of its own after the first; two questions, where one may be known."""
     if first.name in _BEFORE:
         return (second.name in _WISHES or _is_of_day(second)) and not beginning("that", language_of(words)).match(words)
-    if second.name in _NOT_OURS and beginning("of_box", language_of(words)).match(words):
+    is_of_other = second.name == "outside" and first.name.startswith("list_")  # ring mum is no thing to buy
+    if second.name in _NOT_OURS and (is_of_other or beginning("of_box", language_of(words)).match(words)):
         return first.name not in _SOUGHT
     is_known = first.name not in _SOUGHT or "recall" in {first.name, second.name}
     return second.name in _WISHES or _is_of_day(second) or (second.name in _SOUGHT and is_known and _asks(words))
+
+
+def _is_left_over(second: Intent, words: str, language: Language) -> bool:
+    """Say whether more is wanted behind a wish that nobody here understands: without a word it must not be left out."""
+    if second.name not in _NOT_OURS or not beginning("more_wanted", language).match(words):
+        return False
+    return not is_statement(words) and not beginning("courteous", language).match(words)
 
 
 def _asks(words: str) -> bool:
@@ -263,7 +295,7 @@ def _takes_back(left: str, right: str, language: Language) -> bool:
 def _after(state: DialogState, words: str, intent: Intent) -> DialogState:
     """Return the state as it will be when a wish was fulfilled."""
     called = (ToolResult(_TOOLS[intent.name], ""),) if intent.name in _TOOLS else ()
-    of_list = {"list_start": start_list, "list_add": added}.get(intent.name)
+    of_list = _LISTED_AS.get(intent.name)
     told = (of_list(state, intent),) if of_list else ()
     return replace(state, earlier=(*state.earlier, Turn(replace(state.turn.block, words=words), called, told)))
 

@@ -82,10 +82,13 @@ _BEHIND_ZH: Final = re.compile(rf"{_MUCH_ZH}$")
 
 _MORE_OF_IT: Final = re.compile(
     r"^(?:size \w+|(?:the )?(?:large|small|big|medium|little|long|short|thick|thin)(?: ones?)?|"
-    rf"(?:an? )?{_COUNT} (?:{_MEASURES}|of (?:them|those|it)))$",
+    rf"(?:an? )?{_COUNT} (?!loa(?:f|ves)$)(?:{_MEASURES}|of (?:them|those|it)))$",
     re.IGNORECASE,
 )
 """What tells more of the thing before it, and is none by itself."""
+
+_SO_MANY: Final = re.compile(rf"make (?:it|that|them) ({_COUNT})", re.IGNORECASE)
+"""What tells how much is wanted of the thing before it: milk, and make it two."""
 
 _REASON: Final = re.compile(
     r"^(?:it's|he's|she's|they're|i'm|i've|we're|we've|that's|because|cos|i|we|he|she|they|"
@@ -130,6 +133,11 @@ def added(state: DialogState, intent: Intent) -> str:
     return phrase("list_added", state.language, list=list_of(state, intent), items=items)
 
 
+def removed(state: DialogState, intent: Intent) -> str:
+    """Return the sentence that tells which things are off the list, if they stood there."""
+    return phrase("list_removed", state.language, list=list_of(state, intent), items=intent.text("item"))
+
+
 def remove(state: DialogState, intent: Intent) -> list[Action] | str:
     """Take things off, by the words that they were put on with; all `but` some where that is said."""
     name = list_of(state, intent)
@@ -168,9 +176,14 @@ def start(state: DialogState, intent: Intent) -> str:
 
 
 def change(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Say what stands on the list instead of something."""
+    """Put something on the list instead of something else."""
+    return _noted(state, changed(state, intent))
+
+
+def changed(state: DialogState, intent: Intent) -> str:
+    """Return the sentence that tells what stands on the list instead of something."""
     told = {"list": list_of(state, intent), "items": intent.text("instead"), "gone": intent.text("item")}
-    return _noted(state, phrase("list_changed", state.language, **told))
+    return phrase("list_changed", state.language, **told)
 
 
 def clear(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -220,6 +233,11 @@ def list_of(state: DialogState, intent: Intent) -> str:
     named = _LISTED.sub("", intent.text("list").strip().lower())
     named = _TO_DO.sub("to-do", named)
     return named or spoken_of(replies_in(state.last_said(LOOKED_BACK)), state.language) or _USUAL[state.language]
+
+
+def is_usual(name: str) -> bool:
+    """Say whether a list is the one of what is to be bought."""
+    return name in _USUAL.values()
 
 
 def replies_in(said: Sequence[Turn]) -> list[str]:
@@ -281,7 +299,9 @@ def things(said: str) -> list[str]:
     for part in (_AS_WELL.sub("", _NOTHING.sub("", each)) for each in parts):
         if found and _REASON.match(part):
             continue
-        if found and _MORE_OF_IT.match(part):
+        if found and (so_many := _SO_MANY.fullmatch(part)):
+            found[-1] = with_amount(found[-1], so_many[1], "en")
+        elif found and _MORE_OF_IT.match(part):
             found[-1] = f"{found[-1]} {part}"
         elif part:
             found += each_of(part)

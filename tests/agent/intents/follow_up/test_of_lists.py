@@ -1,9 +1,11 @@
 """Lists over several sentences, with a real journal behind them."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from agent.intents.saying.phrases import phrase
 from tests.agent.intents.household import a_home
 
 
@@ -63,3 +65,44 @@ async def test_the_name_of_a_list_is_no_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", ["put bananas on my list twice", "put bananas on the list two times"])
 async def test_a_thing_stands_on_a_list_once(tmp_path: Path, words: str) -> None:
     assert "On the shopping list" not in await last(tmp_path, words)
+
+
+@pytest.mark.parametrize(
+    ("said", "there"),
+    [
+        (("put milk and bread on the list", "Cross milk and bread off and stick coffee on"), "coffee"),
+        (("put milk and bread on the list", "cross off the milk and put coffee on instead"), "bread, coffee"),
+        (("put milk and bread on the list", "take the milk off, put coffee on"), "bread, coffee"),
+        (("put eggs and milk on the list", "change the eggs to butter and add flour"), "milk, butter, flour"),
+        (("put salt and pepper on the list", "take the pepper off and put the salt back on"), "salt"),
+        (("put salt, pepper and eggs on the list", "take off the salt and the eggs"), "pepper"),
+        (("put salt, pepper and eggs on the list", "take the salt and pepper off"), "eggs"),
+        (("add milk to the list and make it two",), "two milk"),
+        (("add milk and two loaves and a dozen eggs to the list",), "milk, two loaves, a dozen eggs"),
+        (("add milk, two pints and eggs to the list",), "milk two pints, eggs"),
+        (("put milk on the list", "and buy jam"), "milk, jam"),
+    ],
+)
+async def test_of_two_orders_to_a_list_both_are_done(tmp_path: Path, said: tuple[str, ...], there: str) -> None:
+    assert await last(tmp_path, *said, "what's on the list") == f"On the shopping list there is: {there}."
+
+
+@pytest.mark.parametrize("words", ["牛奶划掉，加上咖啡", "牛奶不用买了，买点咖啡", "牛奶家里还有，划了吧，换成咖啡"])
+async def test_in_chinese_too(tmp_path: Path, words: str) -> None:
+    assert await last(tmp_path, "把牛奶和面包加到购物清单", words, "清单上有什么") == "购物清单上有：面包、咖啡。"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "take the eggs off and put the kettle on",
+        "cross the eggs off and book me a taxi",
+        "the eggs I have already and play some music",
+        "and ring mum",
+        "add milk to the list and order pizza",
+    ],
+)
+async def test_what_no_list_is_meant_by_is_told_and_stands_on_none(tmp_path: Path, words: str) -> None:
+    assert (await last(tmp_path, "put eggs on the list", words)).endswith(phrase("outside", "en"))
+    there = await last(tmp_path / "again", "put eggs on the list", words, "what's on it")
+    assert not re.search("kettle|taxi|music|mum|pizza", there)

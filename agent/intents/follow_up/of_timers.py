@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from agent.intents.dialog_state import Turn
+from agent.intents.follow_up.afterwards import on_day_instead, once_over
 from agent.intents.follow_up.of_half_days import of_its_part, without_weekends
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand, language_of
 from agent.intents.language.lengths import NUMBER
@@ -85,13 +86,14 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
             yield Intent("timer_cancel", {"newest": 1})
     if intent.name in _MEANS_NOTHING and beginning("pause_it", language).match(without_fillers(words, language)):
         yield Intent("timer_pause", {"newest": 1})
-    if called := beginning("call_it", language).match(words):
-        yield Intent("timer_change", {"called": without_fillers(words[called.end() :], language), "newest": 1})
+    yield from _named_anew(words, language, understand)
     asked = beginning("asking_after", language).match(words)
     if asked and intent.name not in TIMED and len(words.split()) <= MOST_WORDS:
         yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
     yield from _of_alarm(words, language, last, understand)
     yield from _at_that_time(words, intent, language, last, understand)
+    yield from on_day_instead(words, language, last, understand)
+    yield from once_over(words, language, last, understand)
     yield from _another_of_minutes(words, language, last, understand)
     yield from _repeating(words, intent, language, understand)
     is_change = beginning("asking_to_change", language).match(words) is not None  # can I do it at six instead
@@ -105,6 +107,15 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
     if intent.name != "outside":
         yield from _another(words, language, last, understand)
         yield from _another_within(words, language, understand)
+
+
+def _named_anew(words: str, language: Language, understand: Understand) -> Iterator[Intent]:
+    """Yield what the one just set is to be called, or how long it is to be: call it fifteen, it's brown rice."""
+    if called := beginning("call_it", language).match(words):
+        name = without_fillers(re.split("[,，]", words[called.end() :], maxsplit=1)[0], language)
+        if number := _number(name, language, understand):
+            yield Intent("timer_change", {"count": number, "newest": 1})
+        yield Intent("timer_change", {"called": name, "newest": 1})
 
 
 def _of_alarm(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:

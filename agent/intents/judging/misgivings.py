@@ -95,6 +95,13 @@ _TIMES_OVER: Final = re.compile(r"\b(?:twice|(?:two|three|four) times)$|[两三�
 """How often something is put on a list, which has each thing once."""
 
 
+_TIMES_A_DAY: Final = re.compile(
+    r"\b(?:twice|(?:two|three|four) times) (?:a|every) day\b|早晚|早中晚|一[日天][两三四]次|每天[两三四]次",
+    re.IGNORECASE,
+)
+"""How often it is to ring in a day, where one rule rings once."""
+
+
 def told_not_to(state: DialogState) -> bool:
     """Say whether the words keep from doing something: don't clear the list; 不要取消计时器."""
     plain = without_fillers(mended(state.words, state.language), state.language)
@@ -131,8 +138,8 @@ def not_read(state: DialogState, intent: Intent) -> str:
 
 
 def has_condition(words: str, language: Language) -> bool:
-    """Say whether words say in which case alone something is wanted."""
-    return _CONDITION[language].search(words) is not None or _TIMES_OVER.search(words) is not None
+    """Say whether words say in which case alone something is wanted, or how often."""
+    return any(each.search(words) for each in (_CONDITION[language], _TIMES_OVER, _TIMES_A_DAY))
 
 
 def _is_conditional(words: str, intent: Intent, language: Language) -> bool:
@@ -165,6 +172,8 @@ def _has_left_over(words: str, intent: Intent, language: Language) -> bool:
     named = re.escape(feast.group()) if feast else ""
     is_time = re.match(rf"(?:at|on|for|by) {named}", label) or re.search(rf"{named}[^，。]{{0,6}}点", words)
     if feast and (is_time or feast.group() not in label):
+        return True
+    if (often := _TIMES_A_DAY.search(words)) and intent.name in TIMED and often.group() not in label:
         return True
     if label and (_NOT_READ[language].search(label) or holds_another(label)):
         return True

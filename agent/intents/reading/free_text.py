@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from agent.intents.intent import Intent, language_of
+from agent.intents.intent import TIMED, Intent, language_of
 from agent.intents.language.enumerations import USED_UP_ZH, is_thing
 from agent.intents.language.house import names_device
 from agent.intents.language.lengths import NUMBER, UNIT
@@ -41,7 +41,13 @@ _USED_UP_ZH: Final = re.compile(f"{USED_UP_ZH}[吧啊呢呀]*[。！]?$")
 _NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})
 """What no list is called."""
 
+_NO_LABELS: Final = frozenset({"先", "再", "就", "也", "还", "到了再", "the other", "the other one"})
+"""What nothing that rings is for."""
+
 _NO_LIST: Final = re.compile(r"\blist\b|\b(?:things?|items?|ones?) (?:on|from|of)\b|清单", re.IGNORECASE)
+_NO_LIST_TO_BEGIN: Final = re.compile(r"[.,;:，。；：]|\b(?:it|that|them|to (?:the|my|our))\b", re.IGNORECASE)
+"""What shows that more is told of a list than its name: make it two to the list."""
+
 _NO_LIST_TO_ADD_TO: Final = re.compile("[、，,]|加到|记到| (?:to|on) (?:the|my|our) ")
 """What shows that the name of a list is a part of a sentence."""
 
@@ -71,10 +77,12 @@ def is_meant(intent: Intent, said: str) -> bool:
         return _is_of_list(intent, said)
     if intent.name == "spell":
         return _WORD.fullmatch(intent.text("word")) is not None
+    if intent.name in TIMED and intent.text("label") in _NO_LABELS:
+        return False
     topic, fact = intent.text("topic"), intent.text("fact")
     if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):
         return False
-    if (intent.name == "remember" and _is_no_fact(fact)) or (intent.name == "forget_other" and _ALL_SAID.match(fact)):
+    if (intent.name == "remember" and _is_no_fact(fact)) or (intent.name == "forget_other" and _is_not_said(fact)):
         return False
     is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
     return names_somebody(intent) and names_timer(intent) and not is_told and not _is_of_house(intent, said)
@@ -101,7 +109,7 @@ def _is_of_list(intent: Intent, said: str) -> bool:
 def _begins_list(intent: Intent) -> bool:
     """Say whether what begins a list only names it, and tells nothing that goes on it."""
     named = (intent.text("list"), intent.text("whom"))
-    return named[0].casefold() not in _NO_NAMES and not any(re.search(r"[.,;:，。；：]", each) for each in named)
+    return named[0].casefold() not in _NO_NAMES and not any(map(_NO_LIST_TO_BEGIN.search, named))
 
 
 def _is_of_house(intent: Intent, said: str) -> bool:
@@ -110,6 +118,12 @@ def _is_of_house(intent: Intent, said: str) -> bool:
     if intent.name not in {"timer_change", "timer_cancel"} or not label:
         return False
     return anywhere(language, "ringing").search(said) is None and names_device(label, language)
+
+
+def _is_not_said(fact: str) -> bool:
+    """Say whether what is to be forgotten is all that was said, or what rings: delete the alarm of half past six."""
+    rings = re.match(r"(?:the |my |our )?(?:timer|alarm|reminder|countdown)s?\b", fact, re.IGNORECASE)
+    return bool(_ALL_SAID.match(fact) or rings)
 
 
 def _is_no_fact(fact: str) -> bool:

@@ -15,10 +15,13 @@ _ALONE: Final[Mapping[Language, Mapping[str, str]]] = {
 """How one of several that ring is asked for, by the wording that asks for all of them."""
 
 _NEXT: Final[Mapping[Language, str]] = {
-    "en": r",\s*(?:and\s+)?|\s+and\s+",
+    "en": r",\s*(?:and\s+)?|\s+and\s+|\s+(?=the other\b)",
     "zh": r"[，,、；;和还有再另第]+[一二三]?个?|(?<=[钟时头秒])一个(?=.)",
 }
 """Where the next of several begins."""
+
+_OTHER: Final = re.compile(r"^(?:the (?:other|second|third|last)|another)(?: one)?\b(?= )", re.IGNORECASE)
+"""What the next of several is called, and no name of it: one for five minutes and the other for seven."""
 
 _DATE_ZH: Final = "[今明后每]天|每?周[一二三四五六日天]|每?个?星期[一二三四五六日天]|(?:每个?)?(?:工作日|周末)"
 _PART_ZH: Final = "早上|上午|中午|下午|傍晚|晚上|夜里|早|晚"
@@ -213,6 +216,7 @@ def _all_at_once(words: str, language: Language) -> str:
             first, *others = re.split(_NEXT[language], words[opened.end() :])
             if language == "zh":
                 return "，".join(alone.format(_LENGTH_LAST_ZH.sub(r"\2的\1", each)) for each in (first, *others))
+            others = [_OTHER.sub("another", each) for each in others]
             unit = _UNIT.search(" ".join(others)) if name == "several_timers" and not _UNIT.search(first) else None
             return " and ".join((alone.format(f"{first} {unit.group()}" if unit else first), *others))
     return ""

@@ -29,6 +29,9 @@ _HOW_OFTEN: Final = frozenset({"一次", "一下", "一声", "一遍", "先"})
 
 _BEFORE_BED: Final = re.compile(r"\bbefore bed\b|睡前|睡觉前", re.IGNORECASE)
 
+_GETS_UP: Final = re.compile("(?:起床|起来)(?!晚)|(?:get|wake) up\\b", re.IGNORECASE)
+"""What is done in the morning: 七点叫我起床，顺便订个外卖."""
+
 _ALARM: Final = re.compile(r"\balarm\b|闹钟", re.IGNORECASE)
 
 _EARLY: Final = range(4, 6)
@@ -70,6 +73,8 @@ def of_its_part(intent: Intent, words: str, now: datetime) -> Intent:
     hour = intent.number("hour")
     if {"period", "exact_hour", "wakes"} & intent.slots.keys():
         return intent
+    if _GETS_UP.match(intent.text("label")):
+        return Intent(intent.name, {**intent.slots, "wakes": 1})
     if _is_past_today(intent, words, now):
         return Intent(intent.name, {**intent.slots, "day": 1, "period": "evening"})
     named = next((of for each, of in _NAMED.items() if re.match(each, intent.text("label"))), 0)

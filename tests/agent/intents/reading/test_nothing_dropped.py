@@ -94,3 +94,52 @@ async def test_what_one_is_to_be_reminded_of_stays_whole(talk: Talk, words: str,
 async def test_an_order_to_the_house_is_no_thing_of_the_list_before_it(talk: Talk, first: str, then: str) -> None:
     await _heard(talk, first)
     assert (await _heard(talk, then))[1] == [phrase("outside", "zh" if then == "把灯打开" else "en")]
+
+
+@pytest.mark.parametrize(
+    ("words", "done"),
+    [
+        ("wake me at seven and order a pizza", ["set_alarm 2026-11-22T07:00 "]),
+        ("wake me at seven and tidy the kitchen", ["set_alarm 2026-11-22T07:00 "]),
+        ("wake me at seven and then make me a coffee", ["set_alarm 2026-11-22T07:00 "]),
+        ("定十分钟，再给我妈打个电话", ["set_timer 600 10分钟"]),
+        ("定十分钟，然后把碗洗了", ["set_timer 600 10分钟"]),
+    ],
+)
+async def test_what_nobody_understands_behind_a_wish_is_told(talk: Talk, words: str, done: list[str]) -> None:
+    set_, said = await _heard(talk, words)
+    assert set_ == done
+    assert len(said) > 1 or "没听懂" in said[0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "wake me at seven please and thank you",
+        "wake me at seven and that's all",
+        "wake me at seven and I'll make the coffee",
+        "七点叫我，谢谢",
+    ],
+)
+async def test_what_is_only_said_along_is_not(talk: Talk, words: str) -> None:
+    assert len((await _heard(talk, words))[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "done"),
+    [
+        ("set two timers, one for five minutes and the other for seven", [300, 420]),
+        ("I need two timers one five minutes the other seven", [300, 420]),
+        ("two timers please, one for seven minutes and another for ten", [420, 600]),
+        ("set a timer for ten minutes and when that's done another one for five", [600, 900]),
+        ("set a timer for ten minutes and once it's finished start another for five minutes", [600, 900]),
+        ("先定十分钟，到了再定五分钟", [600, 900]),
+        ("先定个十分钟的，响了以后再来个五分钟的", [600, 900]),
+        ("先定十分钟，然后再定五分钟", [600, 300]),
+        ("定个十分钟的计时器，还有五分钟的", [600, 300]),
+    ],
+)
+async def test_each_of_two_timers_has_its_length(talk: Talk, words: str, done: list[int]) -> None:
+    set_, _ = await _heard(talk, words)
+    assert [int(each.split()[1]) for each in set_] == done
+    assert not any("other" in each or "done" in each or "到了" in each for each in set_)

@@ -89,3 +89,10 @@ async def test_another_day_is_another_day_of_the_rule(talk: Talk, rule: str, wor
         return
     [(name, arguments)] = await talk.calls(bins | {"repeats": moved, "id": "t2"})
     assert (name, arguments["repeat"]) == ("set_alarm", moved)
+
+
+@pytest.mark.parametrize("words", ["七点叫我起床然后把厨房收拾了", "remind me to get up at seven"])
+async def test_who_gets_up_does_so_in_the_morning(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    [(name, arguments)] = await talk.answer()
+    assert (name, arguments["at"]) == ("set_alarm", "2026-11-22T07:00")

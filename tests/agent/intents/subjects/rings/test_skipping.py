@@ -1,8 +1,12 @@
 """One day without the alarm: what comes again is left out once, what comes once is cancelled, what reminds is kept."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from agent.intents.reading.understanding import load_understanding
+from tests.agent.intents.kitchen import a_kitchen
 from tests.agent.offline_talk import Talk, a_timer
 
 DAILY = a_timer("", "20 hours", "2026-11-22 07:00:00 CET", "d") | {"kind": "alarm", "repeats": "FREQ=DAILY"}
@@ -191,3 +195,23 @@ async def test_a_day_that_is_left_out_already_has_no_alarm(talk: Talk) -> None:
     talk.hear("明天别叫我了")
     await talk.calls([TODAY_TOO | {"left_out": ["2026-11-22"]}])
     assert await talk.says() == "明天没有闹钟。"
+
+
+@pytest.mark.parametrize(
+    ("said", "rings"),
+    [
+        (("明天七点叫我", "明天别叫我了，后天再叫"), "2026-11-23 07:00"),
+        (("每天早上七点叫我", "明天别叫我了，后天再叫"), "2026-11-23 07:00 FREQ=DAILY"),
+        (("每天早上七点叫我", "明天别叫我了", "后天再叫"), "2026-11-23 07:00 FREQ=DAILY"),
+        (("wake me tomorrow at seven", "don't wake me tomorrow, wake me on Monday instead"), "2026-11-23 07:00"),
+        (
+            ("wake me Monday to Saturday at seven", "I don't need the Saturday alarm"),
+            "2026-11-23 07:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA",
+        ),
+    ],
+)
+async def test_the_day_named_behind_it_is_another_one(tmp_path: Path, said: tuple[str, ...], rings: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        answers = [await kitchen.hear(words) for words in said]
+        assert await kitchen.rings() == [rings]
+    assert re.search("Monday|day after tomorrow|后天|as before", answers[-1])

@@ -1,0 +1,51 @@
+"""Short conversations of a household in words of its own, and what is set after them: nothing that nobody wanted."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.intents.language.questions import is_question
+from agent.intents.reading.understanding import load_understanding
+from tests.agent.intents.kitchen import a_kitchen
+
+UNDERSTAND = load_understanding()
+
+
+@pytest.mark.parametrize(
+    ("said", "rings"),
+    [
+        (["Sarah's alarm is at six and mine's at seven"], []),
+        (["每天早晚饭后都提醒我吃降压药"], []),
+        (["make please alarm for tomorrow, hour seven and half"], ["2026-11-22 07:30"]),
+        (
+            ["make please alarm for tomorrow, hour seven and half", "delete the alarm of seven and half please"],
+            [],
+        ),
+        (["ten minutes for the rice", "call it fifteen, it's brown rice"], ["2026-11-21 11:15 rice"]),
+        (["ten minutes for the rice", "call it dinner"], ["2026-11-21 11:10 dinner"]),
+        (["ten minutes for the rice and give me a nudge halfway"], ["2026-11-21 11:10 rice"]),
+        (["set a timer for twenty minutes", "can I have five more minutes"], ["2026-11-21 11:25 25 minutes"]),
+        (["can I have another five minutes"], []),
+    ],
+)
+async def test_what_is_set_in_the_end(tmp_path: Path, said: list[str], rings: list[str]) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        for words in said:
+            await kitchen.hear(words)
+        assert await kitchen.rings() == rings
+
+
+@pytest.mark.parametrize("words", ["delete the alarm of half past seven", "delete the timer", "erase my alarm"])
+def test_what_rings_is_cancelled_and_not_forgotten(words: str) -> None:
+    assert UNDERSTAND(words).name != "forget_other"
+
+
+def test_what_was_said_of_it_is_forgotten() -> None:
+    assert UNDERSTAND("forget what I said about the alarm").name == "forget_other"
+
+
+@pytest.mark.parametrize(
+    "words", ["when I was a kid we had a timer shaped like a chicken", "don't you dare wake me before eight tomorrow"]
+)
+def test_what_asks_for_nothing_is_not_looked_up(words: str) -> None:
+    assert not is_question(words)

@@ -11,7 +11,7 @@ from agent.intents.saying.spoken import moment_told
 from agent.intents.subjects.days import day_of, names_day
 from memory.json_value import fields
 
-_AT_NOON: Final[Mapping[Language, str]] = {"en": "remind me {} at noon", "zh": "{}正午提醒我"}
+AT_NOON: Final[Mapping[Language, str]] = {"en": "remind me {} at noon", "zh": "{}正午提醒我"}
 """A whole sentence of which a day alone may be a part."""
 
 _FOR: Final[Mapping[Language, tuple[str, ...]]] = {
@@ -55,7 +55,7 @@ def on_day_instead(words: str, language: Language, last: Turn, understand: Under
     """
     asked = _ON_DAY_AGAIN[language].fullmatch(bare(words))
     gone = next((each for each in reversed(last.results) if each.tool == "cancel_timer"), None)
-    day = understand(_AT_NOON[language].format(asked["day"])) if asked and gone else UNKNOWN
+    day = understand(AT_NOON[language].format(asked["day"])) if asked and gone else UNKNOWN
     if gone is None or day.name != "alarm" or not names_day(day) or day.text("label"):
         return
     told = fields(gone.value)

@@ -32,6 +32,9 @@ _OPEN: Final = frozenset(
 _AGAIN: Final = frozenset({"repeat", "unknown", "yes"})
 """What "again" and "do it again" mean alone."""
 
+_RIGHTED: Final = frozenset({"voice_correct", "remember"})
+"""What words may be taken for, alone, that put right what was to be kept: 我又挪到保险柜了."""
+
 MOST_CLAUSES: Final = 4
 """Of what was said before, of which one may have tossed a coin."""
 
@@ -83,7 +86,7 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
     # "Make that half past seven" calls no timer "half past".
     opened = beginning("correcting", language).sub("", state.words, count=1)
     is_change = intent.name == "timer_change" and beginning("changing", language).match(opened)
-    is_righted = intent.name == "voice_correct" and understand(before.words).name == "remember"
+    is_righted = intent.name in _RIGHTED and understand(before.words).name == "remember"
     if not is_change and not is_righted and intent.name not in _OPEN:
         return
     if asked_back(state)[0] and beginning("objecting", language).match(words):
@@ -95,7 +98,7 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
     elif is_of_lists and not (intent.name == "outside" and beginning("of_box", language).match(words)):
         yield from of_lists(words, before, intent, understand)
     else:
-        if intent.name in {"unknown", "voice_correct"} and (fact := put_right(state.words, before, language)):
+        if intent.name in {"unknown", *_RIGHTED} and (fact := put_right(state.words, before, language)):
             yield Intent("put_right", {"fact": fact})
         yield from _of_others(words, before, intent, understand)
 

@@ -95,16 +95,13 @@ _HAVE_ENOUGH: Final = re.compile(
 """What tells, without its "I", that something is there already."""
 
 _PUTTING: Final = re.compile(
-    r"^(?:(?:put|add|stick|pop|chuck|write)(?: on| down| in)? |"
+    r"^(?:(?:put|add|stick|pop|chuck|write|buy|get|order)(?: on| down| in)? |"
     "(?:再|先|就|给我|帮我)*(?:[放加写记添]上|[放加写记添](?!大|射|映|湿|工|油|号)|来点|买点?))",
     re.IGNORECASE,
 )
 """What things are put on a list with that was just begun."""
 
 _AND: Final = re.compile(r"^(?:(?:and|then|also|but|please|instead|just)\b[, ]*)+", re.IGNORECASE)
-
-_GETTING: Final = re.compile(r"\b(?:buy|order|put|add|get|pop|stick|chuck|throw|need)\b", re.IGNORECASE)
-"""Of which one stands in an order of the list, though a house or a phone may have orders like it: and buy milk."""
 
 _ON_AGAIN: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
@@ -132,7 +129,8 @@ _UNDO: Final[dict[Language, re.Pattern[str]]] = {
 
 _WHAT_IS_ON_IT: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
-        r"(?:so |and |ok |now )*(?:what's|what is|what else is|what have i got|what do i have)(?: still)? "
+        r"(?:so |and |ok |now |then |tell me )*(?:what's|what is|what else is|what have i got|what do i have)"
+        r"(?: still)? "
         r"(?:left|on it|on there|there|on)(?: now| so far)?",
         re.IGNORECASE,
     ),
@@ -193,16 +191,10 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
             yield Intent("list_remove", {"item": named})
     also = beginning("also", language).match(words)
     item = ending("put_it_on", language).sub("", without_fillers(words[also.end() :], language)) if also else ""
-    is_gotten = language == "zh" or (_GETTING.search(words) and not names_device(words, language))
+    is_gotten = language == "zh" or (_PUTTING.match(_AND.sub("", words)) and not names_device(words, language))
     # And ring mum, which only a list of what is to be done can have.
-    is_of_other = intent.name == "outside" and not is_gotten and is_usual(spoken_of(last.replies, language))
-    if (
-        item
-        and not is_of_other
-        and intent.name in _VAGUE | {"outside"}
-        and len(item) <= LONGEST_ITEM
-        and not is_question(item)
-    ):
+    is_open = intent.name in _VAGUE or (is_gotten or not is_usual(spoken_of(last.replies, language)))
+    if item and is_open and intent.name in _VAGUE | {"outside"} and len(item) <= LONGEST_ITEM and not is_question(item):
         yield Intent("list_add", {"item": item})
     is_begun = any(gaps("list_started", reply, language) for reply in last.replies)
     if is_begun and intent.name in _VAGUE and len(bare) <= LONGEST_LIST and not is_question(bare):
@@ -221,17 +213,9 @@ def _put_on(words: str, last: Turn, language: Language) -> Iterator[Intent]:
     """Yield what is put on the list just spoken of, or on the one that something just came off."""
     if on_it := _ON_IT[language].match(words):
         yield Intent("list_add", {"item": _with_more(on_it["item"], on_it["more"] or "", language)})
-    if (
-        (on := _ON_AGAIN[language].match(words))
-        and _came_off(last, language)
-        and not names_device(on["item"], language)
-    ):
+    came_off = any(gaps(name, each, language) for each in last.replies for name in ("list_removed", "list_has_not"))
+    if came_off and (on := _ON_AGAIN[language].match(words)) and not names_device(on["item"], language):
         yield Intent("list_add", {"item": on["item"]})
-
-
-def _came_off(last: Turn, language: Language) -> bool:
-    """Say whether something was just to come off a list, or did."""
-    return any(gaps(name, each, language) for each in last.replies for name in ("list_removed", "list_has_not"))
 
 
 def _to_take_off(words: str, language: Language) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from agent.intents.dialog_state import Turn
-from agent.intents.follow_up.afterwards import on_day_instead, once_over
+from agent.intents.follow_up.afterwards import AT_NOON, on_day_instead, once_over
 from agent.intents.follow_up.of_half_days import of_its_part, without_weekends
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand, language_of
 from agent.intents.language.lengths import NUMBER
@@ -35,9 +35,6 @@ _FRAMES: Final[dict[Language, tuple[str, ...]]] = {
     "zh": ("设一个{}计时器", "{}提醒我"),
 }
 """Whole sentences of which a time, or a time and what it is for, may be the rest."""
-
-_AT_NOON: Final[dict[Language, str]] = {"en": "remind me {} at noon", "zh": "{}正午提醒我"}
-"""A whole sentence of which a day alone may be a part."""
 
 _OF_HOUR: Final[dict[Language, dict[int, str]]] = {
     "en": {1: "remind me at {} one", 11: "remind me at {} eleven"},
@@ -71,6 +68,9 @@ _KIND: Final = re.compile(r"\b(?:alarm|timer)\b", re.IGNORECASE)
 
 _LENGTH_ALONE: Final = re.compile("in ", re.IGNORECASE)
 """The beginning of a length, and of no time of day: "in ten" is none at ten o'clock."""
+
+_NO_LABELS: Final = frozenset({"give", "make", "do"})
+"""What begins an order, and is nothing to be reminded of: give me twenty instead."""
 
 _PAUSE: Final = " ,，、"
 
@@ -148,11 +148,11 @@ def _repeating(words: str, intent: Intent, language: Language, understand: Under
     plain = without_fillers(words, language)
     if left_out := beginning("not_on", language).match(plain):
         named = without_fillers(plain[left_out.end() :], language).removesuffix("s")
-        day = understand(_AT_NOON[language].format(named))
+        day = understand(AT_NOON[language].format(named))
         if day.name == "alarm" and "weekday" in day.slots and not day.text("label"):
             yield Intent("timer_change", {"without": day.number("weekday"), "newest": 1})
     again = beginning("do_that", language).match(plain)
-    every = understand(_AT_NOON[language].format(plain[again.end() :])) if again else UNKNOWN
+    every = understand(AT_NOON[language].format(plain[again.end() :])) if again else UNKNOWN
     if every.name == "alarm" and every.text("repeat") and not every.text("label"):
         yield Intent("timer_change", {"repeat": every.text("repeat"), "newest": 1})
 
@@ -179,7 +179,7 @@ def _corrected(words: str, language: Language, last: Turn, understand: Understan
         yield Intent("timer_change", {"count": number, "newest": 1})
     if (minute := _minute(when, language, understand)) is not None:
         yield Intent("timer_change", {"minute": minute, "newest": 1})
-    day = understand(_AT_NOON[language].format(when))
+    day = understand(AT_NOON[language].format(when))
     is_day = day.name == "alarm" and names_day(day)
     of_day = {name: value for name, value in day.slots.items() if name != "exact_hour"} if is_day else {}
     timed = [*_timed(when, language, understand), *(_timed(first, language, understand) if first != when else ())]
@@ -206,7 +206,7 @@ def _same_on(words: str, language: Language, last: Turn, understand: Understand)
     if as_well is None or due is None:
         return
     day = understand(
-        _AT_NOON[language].format(without_fillers(f"{words[: as_well.start()]}{words[as_well.end() :]}", language))
+        AT_NOON[language].format(without_fillers(f"{words[: as_well.start()]}{words[as_well.end() :]}", language))
     )
     if day.name == "alarm" and names_day(day) and not day.text("label"):
         label = {"label": str(set_["label"])} if set_.get("label") else {}
@@ -307,7 +307,7 @@ def _in_its_unit(when: str, last: Turn, language: Language) -> str:
 def _day_within(words: str, language: Language, understand: Understand) -> dict[str, Slot]:
     """Return the day that is named in the words, apart from the time: Wednesday is the fees, keep it for eleven."""
     named = _WEEKDAY.search(words)
-    return day_of(understand(_AT_NOON[language].format(f"on {named.group()}"))) if named and language == "en" else {}
+    return day_of(understand(AT_NOON[language].format(f"on {named.group()}"))) if named and language == "en" else {}
 
 
 def _of_its_half(found: Intent, last: Turn) -> Mapping[str, Slot]:
@@ -338,7 +338,7 @@ def _timed(when: str, language: Language, understand: Understand) -> Iterator[In
     frames = _FRAMES[language] if not _LENGTH_ALONE.match(when) else ("remind me {}",)
     for frame in frames if when else ():
         found = understand(frame.format(when))
-        if found.name in TIMED:
+        if found.name in TIMED and found.text("label") not in _NO_LABELS:
             yield found
 
 

@@ -78,7 +78,8 @@ _AGAIN: Final[dict[Language, re.Pattern[str]]] = {
 
 _CONDITION: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
-        r"\b(?:unless|provided|providing|as long as|depending on|in case of|"
+        r"\b(?:unless|once (?:it|that|they)(?:'s|'re| is| are) (?!been|done|up|over|finished|gone|rung)|"
+        r"provided|providing|as long as|depending on|in case of|"
         r"(?<!check )(?<!see )(?<!ask )(?<!asking )(?<!know )(?<!decide )(?<!wonder )(?<!out )(?<!me )(?<!what )"
         r"(?<!as )if(?! (?:you (?:can|could|would|will|want|like|don't mind|please|wouldn't mind|get a chance)|"
         r"(?:it's|it is|that's|that is) (?:ok\w*|fine|possible|all right|alright|not too much)|possible|need be|i may|"

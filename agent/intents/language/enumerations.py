@@ -31,7 +31,7 @@ def each_of(thing: str) -> list[str]:
     return _each_chinese(thing) if language_of(thing) == "zh" else _each_english(thing)
 
 
-USED_UP_ZH: Final = "(?:用完|吃完|喝完|没有?|见底)了"
+USED_UP_ZH: Final = "(?:用完|吃完|喝完|没有?|见底|剩?不多)了"
 """What says that there is no more of a thing, as a regular expression."""
 
 

@@ -35,8 +35,8 @@ _WORD: Final = re.compile(
 )
 """What can be spelled: a word or a name, and not "that"."""
 
-_USED_UP_ZH: Final = re.compile(f"{USED_UP_ZH}[吧啊呢呀]*[。！]?$")
-"""What says that there is no more: a thing of every household is to be bought, and time or a battery is not."""
+_USED_UP_ZH: Final = re.compile(f"(?:{USED_UP_ZH}|都要)[吧啊呢呀]*[。！]?$")
+"""What says that there is no more, or that all are wanted: a thing of every household is to be bought, time is not."""
 
 _NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})
 """What no list is called."""

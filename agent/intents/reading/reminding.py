@@ -27,6 +27,8 @@ _BEFORE_ORDER: Final[Mapping[Language, re.Pattern[str]]] = {
 """What stands before the word that asks, where it orders rather than tells: a clause begins, or a time ends."""
 
 
+_JOINED: Final = re.compile(r"\band (?:then |also |please )*$", re.IGNORECASE)
+
 _AT_NOON: Final[Mapping[Language, str]] = {"en": "{} at noon", "zh": "{}正午"}
 """A moment of which words that name a day are the beginning."""
 
@@ -50,7 +52,7 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     """
     language = language_of(words)
     cue = anywhere(language, *_CUES).search(words)
-    if cue is None or len(words) > LONGEST:
+    if cue is None or len(words) > LONGEST or _is_behind_another(words[: cue.start()], times):
         return None
     if tells(without_fillers(words, language)) and not _asks(words, language):
         return None
@@ -72,6 +74,11 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
         return Intent("timer_start" if found.name == "length" else "alarm", slots | {"wakes": 1})
     label = _label(found, language)
     return Intent("timer_start" if found.name == "length" else "alarm", slots | ({"label": label} if label else {}))
+
+
+def _is_behind_another(told: str, times: Callable[[str], Iterable[Reading]]) -> bool:
+    """Say whether words end a wish of their own, before one: five minutes for the eggs and then remind me at three."""
+    return _JOINED.search(told) is not None and any(each.name == "length" for _, each in times(told))
 
 
 def _ends(found: Intent) -> bool:

@@ -17,7 +17,7 @@ from agent.intents.reading.run_together import LONGEST, MOST, MOST_RINGING, are_
 from agent.intents.reading.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
-from agent.intents.subjects.lists import added, changed, removed
+from agent.intents.subjects.lists import added, removed
 from agent.intents.subjects.lists import start as start_list
 from agent.intents.subjects.rings.all_at_once import kinds_in
 from agent.intents.subjects.sums.answer import answer_sum
@@ -90,17 +90,15 @@ _NOT_OURS: Final = frozenset({"unknown", "outside"})
 _FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest", "name"})
 """Slots of free text."""
 
-_TOOLS: Final[Mapping[str, str]] = {
-    **{"timer_start": "set_timer", "alarm": "set_alarm"},
-    **{"timer_cancel": "cancel_timer", "alarm_skip": "cancel_timer"},
-}
+_TOOLS: Final[Mapping[str, str]] = {"timer_start": "set_timer", "alarm": "set_alarm"} | dict.fromkeys(
+    ("timer_cancel", "alarm_skip"), "cancel_timer"
+)
 """What will have been called for a wish when the next one is looked at."""
 
 _LISTED_AS: Final[Mapping[str, Callable[[DialogState, Intent], str]]] = {
     "list_start": start_list,
     "list_add": added,
-    "list_remove": removed,
-    "list_change": changed,
+    **dict.fromkeys(_OF_LISTED, removed),
 }
 """What will have been told of a list by then."""
 
@@ -180,7 +178,7 @@ def _is_of_day(intent: Intent) -> bool:
 
 def _parted(state: DialogState, words: str, understand: Understand, most: int) -> list[str]:
     joints = sorted(anywhere(state.language, "joint").finditer(words), key=lambda each: not each.group())[:MOST_JOINTS]
-    whole = _meant(state, words, understand) if joints else UNKNOWN
+    whole = _meant(state, words, understand, "list_change") if joints else UNKNOWN
     for joint in joints:
         left, right = words[: joint.start()].strip(), words[joint.end() :].strip()
         first = _meant(state, left, understand, *_OF_LISTED) if left and right else UNKNOWN
@@ -194,7 +192,7 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int) -
         is_lost = whole == first or beginning("for_who_asks", state.language).match(right)
         is_dropped = first.name in TIMED and is_lost and _is_left_over(second, right, state.language)
         if is_dropped or (_may_follow(first, second, rest[0]) and not _is_one(whole, first, second, left, right)):
-            return [_on_its_day(left, first, rest[0], understand), *rest]
+            return [_on_its_day(left, first, rest[0], understand) if second.name in TIMED else left, *rest]
     return []
 
 
@@ -208,14 +206,16 @@ def _next(after: DialogState, first: Intent, words: str, understand: Understand)
     if first.name in _GONE_ON:
         return _meant(after, words, understand)
     alone = _alone(words, understand)
-    if alone.name in _WISHES or first.name not in {"list_add", *_OF_LISTED} or _OF_ADDED.search(words):
+    if alone.name in _WISHES or first.name not in {"list_add", *_OF_LISTED}:
         return alone
+    meant = _meant(after, words, understand, "list_tell", *_OF_LISTED)
+    if _OF_ADDED.search(words) or meant.name == "list_tell":
+        return meant if meant.name == "list_tell" else alone
     if first.name in _OF_LISTED:
-        return _meant(after, words, understand, *_OF_LISTED) if orders_of_list(words) else alone
-    if alone.name == "outside":  # to ring mum is a thing on a list of what is to be done
-        return UNKNOWN if _meant(after, words, understand).name == "list_add" else alone
-    changed_ = _meant(after, words, understand, *_OF_LISTED)
-    return changed_ if changed_.name in _OF_LISTED else alone
+        return meant if orders_of_list(words) else alone
+    if alone.name == "outside" and meant.name == "list_add":
+        return UNKNOWN  # to ring mum is a thing on a list of what is to be done
+    return meant if meant.name in _OF_LISTED else alone
 
 
 def _with_and(after: DialogState, words: str, understand: Understand) -> str:
@@ -255,6 +255,8 @@ def _may_follow(first: Intent, second: Intent, words: str) -> bool:
     is_of_other = second.name == "outside" and first.name.startswith("list_")  # ring mum is no thing to buy
     if second.name in _NOT_OURS and (is_of_other or beginning("of_box", language_of(words)).match(words)):
         return first.name not in _SOUGHT
+    if second.name == "remember" and beginning("to_keep", language_of(words)).match(words):
+        return True
     is_known = first.name not in _SOUGHT or "recall" in {first.name, second.name}
     return second.name in _WISHES or _is_of_day(second) or (second.name in _SOUGHT and is_known and _asks(words))
 
@@ -304,6 +306,8 @@ def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str)
     """Say whether a sentence that could be two wishes is rather one."""
     if whole.name == _SUM or whole.name in chance.INTENTS:
         return True  # two and a half times four; roll a die, who does the dishes
+    if whole.name == "list_change" and whole.text("instead") == second.text("item"):
+        return True  # take the apples off, pears instead
     is_same = first == second and kinds_in(left) == kinds_in(right)  # the timer, and the alarm
     if is_same or (first.name == second.name and first.name in _ALIKE and _values(first) == _values(second)):
         return True  # said twice

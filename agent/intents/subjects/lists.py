@@ -41,7 +41,7 @@ _ARTICLE: Final = re.compile(
 """What a thing is said with and does not stand on the list."""
 
 _NOTHING: Final = re.compile(r"^(?:哦|对了|还有)$|^(?:哦|对)+")
-_AS_WELL: Final = re.compile("也?(?:要|买|加)(?:一下|上|了)?$|也$|快?(?:没有?|用完|吃完|喝完)了$")
+_AS_WELL: Final = re.compile("[也都]?(?:(?:要|买|加)(?:一下|上|了)?|快?(?:没有?|用完|吃完|喝完|剩?不多)了)?$")
 """What is said between and behind things, and does not stand on the list."""
 
 _WHOM: Final = re.compile(r"^for [\w' ]+:\s*", re.IGNORECASE)
@@ -92,7 +92,7 @@ _SO_MANY: Final = re.compile(rf"make (?:it|that|them) ({_COUNT})", re.IGNORECASE
 
 _REASON: Final = re.compile(
     r"^(?:it's|he's|she's|they're|i'm|i've|we're|we've|that's|because|cos|i|we|he|she|they|"
-    r"(?:the )?\w+ (?:is|are|has|have))\b",
+    r"(?:forget|scrap) (?:it|that)|never ?mind|(?:the )?\w+ (?:is|are|has|have))\b",
     re.IGNORECASE,
 )
 """What only tells why, behind a thing."""
@@ -176,14 +176,9 @@ def start(state: DialogState, intent: Intent) -> str:
 
 
 def change(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Put something on the list instead of something else."""
-    return _noted(state, changed(state, intent))
-
-
-def changed(state: DialogState, intent: Intent) -> str:
-    """Return the sentence that tells what stands on the list instead of something."""
+    """Say what stands on the list instead of something."""
     told = {"list": list_of(state, intent), "items": intent.text("instead"), "gone": intent.text("item")}
-    return phrase("list_changed", state.language, **told)
+    return _noted(state, phrase("list_changed", state.language, **told))
 
 
 def clear(state: DialogState, intent: Intent) -> list[Action] | str:

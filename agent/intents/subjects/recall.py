@@ -87,7 +87,7 @@ _RIGHTED: Final[dict[Language, re.Pattern[str]]] = {
     ),
     "zh": re.compile(
         "^(?:等一?下|等等|哎呀?|不好意思|啊|哦|，|(?:刚才|刚刚|之前)?(?:那个|那条|说的)[^，]{1,6})*(?:不对|不是|错了|说错了|看错了|记错了)|(?:改|换|挪|放|搬)了"
-        "|^(?:现在|后来|我|又|已经|把它|，)*(?:改放|改到|改成|放到|换到|挪到|搬到|移到).+了"
+        "|^(?:现在|后来|我|又|已经|[把给]它?|，)*(?:改放|改到|改成|放到|换到|挪到|搬到|移到).+了"
     ),
 }
 """What shows that words put right what was told, and are no news and no comfort: no, it's fine."""

@@ -26,6 +26,20 @@ UNDERSTAND = load_understanding()
         (["ten minutes for the rice and give me a nudge halfway"], ["2026-11-21 11:10 rice"]),
         (["set a timer for twenty minutes", "can I have five more minutes"], ["2026-11-21 11:25 25 minutes"]),
         (["can I have another five minutes"], []),
+        (["get me up at half eight tomorrow", "actually don't bother", "well maybe nine then"], ["2026-11-22 09:00"]),
+        (["set a timer for ten minutes", "maybe twelve"], ["2026-11-21 11:12 12 minutes"]),
+        (["remind me to call mum", "maybe nine"], ["2026-11-21 21:00 call mum"]),
+        (
+            ["please remember me to call my brother tomorrow ten o'clock"],
+            ["2026-11-22 10:00 call my brother"],
+        ),
+        (["bread's proving, shout when forty minutes are gone"], ["2026-11-21 11:40 bread's proving"]),
+        (["five minutes for eggs and then remind me to get the washing in at three"], []),
+        (["set a timer for ten minutes", "give me twenty instead"], ["2026-11-21 11:20 20 minutes"]),
+        (["cancel the last one"], []),
+        (["once it's out I need half an hour for it to cool"], []),
+        (["孩子七点半上学，七点叫他，六点半叫我"], []),
+        (["三点钟有戏曲频道，差五分叫我一声"], ["2026-11-21 14:55 有戏曲频道"]),
     ],
 )
 async def test_what_is_set_in_the_end(tmp_path: Path, said: list[str], rings: list[str]) -> None:
@@ -49,3 +63,15 @@ def test_what_was_said_of_it_is_forgotten() -> None:
 )
 def test_what_asks_for_nothing_is_not_looked_up(words: str) -> None:
     assert not is_question(words)
+
+
+async def test_what_is_to_be_done_at_an_hour_is_told(tmp_path: Path) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear("remind me at eight to ring Doris")
+        assert "ring Doris" in await kitchen.hear("what was it I had to do at eight")
+
+
+@pytest.mark.parametrize("words", ["三个人分一百二，一人多少", "一百二三个人分，每个人多少"])
+async def test_the_share_of_one_is_told_once(tmp_path: Path, words: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        assert await kitchen.hear(words) == "等于40。"

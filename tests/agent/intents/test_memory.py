@@ -285,6 +285,12 @@ async def test_what_was_told_last_counts_though_nobody_asked_to_keep_it(talk: Ta
             "You told me: The Schubert is in the piano stool.",
         ),
         (
+            ["护照在书房左边第二个抽屉，帮我记着"],
+            "我又给挪到保险柜了",
+            "护照现在搁哪儿呢",
+            "你告诉过我：护照在保险柜。",
+        ),
+        (
             ["Mum's operation is on the ninth of December at half nine"],
             "actually they moved it to the tenth",
             "when's Mum's operation",

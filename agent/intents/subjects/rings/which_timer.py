@@ -79,7 +79,7 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
         return next((each for each in timers if each.get("id") == name), None)
     wanted = "" if "newest" in intent.slots else intent.text("label") or intent.text("name")
     if place := intent.number("ordinal"):
-        return timers[place - (place > 0)] if place <= len(timers) else None
+        return timers[place - (place > 0)] if abs(place) <= len(timers) else None
     if wanted.casefold() not in NAMELESS:
         named = next((each for each in timers if _is_called(label_of(each), wanted)), None)
         return named or _only_one_about(timers, wanted) or _ringing_at(timers, wanted) or _by_order(timers, wanted)

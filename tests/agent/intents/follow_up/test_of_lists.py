@@ -81,6 +81,9 @@ async def test_a_thing_stands_on_a_list_once(tmp_path: Path, words: str) -> None
         (("add milk and two loaves and a dozen eggs to the list",), "milk, two loaves, a dozen eggs"),
         (("add milk, two pints and eggs to the list",), "milk two pints, eggs"),
         (("put milk on the list", "and buy jam"), "milk, jam"),
+        (("put milk on the list", "add eggs, oh and take off the milk, and tell me what's on it"), "eggs"),
+        (("add milk and eggs", "add cream, actually no, forget it"), "milk, eggs"),
+        (("put milk on the list", "don't add eggs add cream"), "milk, cream"),
     ],
 )
 async def test_of_two_orders_to_a_list_both_are_done(tmp_path: Path, said: tuple[str, ...], there: str) -> None:
@@ -106,3 +109,14 @@ async def test_what_no_list_is_meant_by_is_told_and_stands_on_none(tmp_path: Pat
     assert (await last(tmp_path, "put eggs on the list", words)).endswith(phrase("outside", "en"))
     there = await last(tmp_path / "again", "put eggs on the list", words, "what's on it")
     assert not re.search("kettle|taxi|music|mum|pizza", there)
+
+
+async def test_what_is_nearly_used_up_is_to_be_bought(tmp_path: Path) -> None:
+    assert (
+        await last(tmp_path, "洗衣液快没了，纸巾也剩不多了，都记上", "清单上有什么") == "购物清单上有：洗衣液、纸巾。"
+    )
+
+
+async def test_all_that_is_wanted_has_no_all_on_the_list(tmp_path: Path) -> None:
+    said = ("清单加葱", "香蕉苹果橙子都要，葱不要了", "清单上有什么")
+    assert await last(tmp_path, *said) == "购物清单上有：香蕉、苹果、橙子。"

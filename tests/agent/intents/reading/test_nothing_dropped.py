@@ -103,6 +103,8 @@ async def test_an_order_to_the_house_is_no_thing_of_the_list_before_it(talk: Tal
         ("wake me at seven and tidy the kitchen", ["set_alarm 2026-11-22T07:00 "]),
         ("wake me at seven and then make me a coffee", ["set_alarm 2026-11-22T07:00 "]),
         ("定十分钟，再给我妈打个电话", ["set_timer 600 10分钟"]),
+        ("set an alarm for six and then remember that the bins go out on Monday", ["set_alarm 2026-11-21T18:00 "]),
+        ("定十分钟，再记住钥匙在抽屉里", ["set_timer 600 10分钟"]),
         ("定十分钟，然后把碗洗了", ["set_timer 600 10分钟"]),
     ],
 )

@@ -121,6 +121,15 @@ _SAY_SO_MANY: Final = re.compile(
 """Another amount of what was put on the list last."""
 
 
+_NOT_GOT: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r",? (?:but|and)? ?(?:not|couldn't|could not|didn't|did not|they had no|there (?:was|were) no)\b.*$"
+    ),
+    "zh": re.compile("[，,][^，,]*没(?!了)[^，,]*$"),
+}
+"""What tells, behind things that were got, of others that were not, and are still wanted."""
+
+
 _UNDO: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(r"\bundo\b|\btake (?:that|it) back\b", re.IGNORECASE),
     "zh": re.compile("撤销|撤回"),
@@ -267,7 +276,8 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     for found in filter(None, (each.match(words) for each in _INSTEAD[language])):
         if item := _called(found["item"], items, language):
             yield Intent("list_change", {"item": item, "instead": found["instead"]})
-    if anywhere(language, "not_wanted").search(words) and (gone := _all_called(words, items, language)):
+    got = _NOT_GOT[language].sub("", words)
+    if anywhere(language, "not_wanted").search(got) and (gone := _all_called(got, items, language)):
         yield Intent("list_remove", {"item": ", ".join(gone)})
 
 

@@ -55,7 +55,7 @@ LONGEST_ASKED: Final = 12
 """Characters of a Chinese fact that is none because it asks; a longer one may tell of a question."""
 
 _RINGS_ZH: Final = re.compile(
-    "(?:分钟|小时|钟头|点半?|点钟|以后|之后|分|后).{0,6}(?:叫|喊|提醒|通知)我(?:起床|一下|一声)?$"
+    "^(?:[今明后]天|今晚|明早|.{1,4}点).{0,6}(?:叫|喊|提醒|通知)我|(?:分钟|小时|钟头|点半?|点钟|以后|之后|分|后).{0,6}(?:叫|喊|提醒|通知)我(?:起床|一下|一声)?$"
 )
 """What is to ring, and no fact."""
 
@@ -100,7 +100,7 @@ def _is_of_list(intent: Intent, said: str) -> bool:
             is_unknown = _USED_UP_ZH.search(said) is not None and not all(map(is_thing, things(item)))
             return not (is_no_thing or is_unknown or _NO_LIST_TO_ADD_TO.search(named))
         case "list_remove":
-            return bool(item)
+            return bool(item) and not re.search("了[，,]", item)
         case "list_start":
             return _begins_list(intent)
     return True

@@ -81,6 +81,7 @@ async def test_a_thing_stands_on_a_list_once(tmp_path: Path, words: str) -> None
         (("add milk and two loaves and a dozen eggs to the list",), "milk, two loaves, a dozen eggs"),
         (("add milk, two pints and eggs to the list",), "milk two pints, eggs"),
         (("put milk on the list", "and buy jam"), "milk, jam"),
+        (("put milk and eggs on the list", "I've got the milk already, couldn't find any eggs"), "eggs"),
         (("put milk on the list", "add eggs, oh and take off the milk, and tell me what's on it"), "eggs"),
         (("add milk and eggs", "add cream, actually no, forget it"), "milk, eggs"),
         (("put milk on the list", "don't add eggs add cream"), "milk, cream"),
@@ -120,3 +121,7 @@ async def test_what_is_nearly_used_up_is_to_be_bought(tmp_path: Path) -> None:
 async def test_all_that_is_wanted_has_no_all_on_the_list(tmp_path: Path) -> None:
     said = ("清单加葱", "香蕉苹果橙子都要，葱不要了", "清单上有什么")
     assert await last(tmp_path, *said) == "购物清单上有：香蕉、苹果、橙子。"
+
+
+async def test_what_was_not_got_stays(tmp_path: Path) -> None:
+    assert await last(tmp_path, "清单加牛奶和鸡蛋", "牛奶买了，鸡蛋没买到", "清单上有什么") == "购物清单上有：鸡蛋。"

@@ -11,9 +11,9 @@ from agent.intents.language.questions import asks_behind, is_question, tokens
 from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
 from agent.intents.saying.phrases import gaps
 from agent.intents.subjects.lists import (
+    USUAL,
     core_of,
     instead_of,
-    is_usual,
     items_told,
     replies_in,
     spoken_of,
@@ -202,7 +202,7 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
     item = ending("put_it_on", language).sub("", without_fillers(words[also.end() :], language)) if also else ""
     is_gotten = language == "zh" or (_PUTTING.match(_AND.sub("", words)) and not names_device(words, language))
     # And ring mum, which only a list of what is to be done can have.
-    is_open = intent.name in _VAGUE or (is_gotten or not is_usual(spoken_of(last.replies, language)))
+    is_open = intent.name in _VAGUE or is_gotten or spoken_of(last.replies, language) != USUAL[language]
     if item and is_open and intent.name in _VAGUE | {"outside"} and len(item) <= LONGEST_ITEM and not is_question(item):
         yield Intent("list_add", {"item": item})
     is_begun = any(gaps("list_started", reply, language) for reply in last.replies)

@@ -69,9 +69,6 @@ _KIND: Final = re.compile(r"\b(?:alarm|timer)\b", re.IGNORECASE)
 _LENGTH_ALONE: Final = re.compile("in ", re.IGNORECASE)
 """The beginning of a length, and of no time of day: "in ten" is none at ten o'clock."""
 
-_NO_LABELS: Final = frozenset({"give", "make", "do"})
-"""What begins an order, and is nothing to be reminded of: give me twenty instead."""
-
 _PAUSE: Final = " ,，、"
 
 
@@ -338,7 +335,7 @@ def _timed(when: str, language: Language, understand: Understand) -> Iterator[In
     frames = _FRAMES[language] if not _LENGTH_ALONE.match(when) else ("remind me {}",)
     for frame in frames if when else ():
         found = understand(frame.format(when))
-        if found.name in TIMED and found.text("label") not in _NO_LABELS:
+        if found.name in TIMED and found.text("label") not in {"give", "make", "do"}:  # give me ten
             yield found
 
 

@@ -59,13 +59,14 @@ _RINGS_ZH: Final = re.compile(
 )
 """What is to ring, and no fact."""
 
-_ALL_SAID: Final = re.compile(
+_NOT_SAID: Final = re.compile(
     r"(?:everything|all|all of it|whatever|anything)"
     r"(?: (?:that )?(?:(?:i|we|you)(?:'ve)? )?(?:have |ever )*(?:said|told you|know|heard))?$"
+    r"|(?:the |my |our )?(?:timer|alarm|reminder|countdown)s?\b"
     r"|(?:我说的|我们说的|我告诉你的)?(?:所有|一切|全部|的话|话)+$",
     re.IGNORECASE,
 )
-"""All that was ever said: no name of a thing to be forgotten."""
+"""All that was ever said, or what rings and is cancelled: no name of a thing to be forgotten."""
 
 
 def is_meant(intent: Intent, said: str) -> bool:
@@ -82,7 +83,7 @@ def is_meant(intent: Intent, said: str) -> bool:
     topic, fact = intent.text("topic"), intent.text("fact")
     if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):
         return False
-    if (intent.name == "remember" and _is_no_fact(fact)) or (intent.name == "forget_other" and _is_not_said(fact)):
+    if (intent.name == "remember" and _is_no_fact(fact)) or (intent.name == "forget_other" and _NOT_SAID.match(fact)):
         return False
     is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
     return names_somebody(intent) and names_timer(intent) and not is_told and not _is_of_house(intent, said)
@@ -118,12 +119,6 @@ def _is_of_house(intent: Intent, said: str) -> bool:
     if intent.name not in {"timer_change", "timer_cancel"} or not label:
         return False
     return anywhere(language, "ringing").search(said) is None and names_device(label, language)
-
-
-def _is_not_said(fact: str) -> bool:
-    """Say whether what is to be forgotten is all that was said, or what rings: delete the alarm of half past six."""
-    rings = re.match(r"(?:the |my |our )?(?:timer|alarm|reminder|countdown)s?\b", fact, re.IGNORECASE)
-    return bool(_ALL_SAID.match(fact) or rings)
 
 
 def _is_no_fact(fact: str) -> bool:

@@ -50,13 +50,6 @@ _TWICE: Final = (
 )
 """The same in English: remind me every day at eight and nine to take my pills."""
 
-_LENGTHS: Final = (
-    r"(?:.*\b(?:set|start|make|want|need|give|have|put)(?: me| on)?) "
-    rf"an? (?P<one>{NUMBER}[ -](?:minute|hour|second))(?: timer)? "
-    rf"and an? (?P<two>{NUMBER}[ -](?:minute|hour|second)) timer[.]?"
-)
-"""Two timers in one: set a ten-minute and a twenty-minute timer."""
-
 _THING: Final = r"(?:to|about) (?:(?!,| and (?:to|about) ).)+?"
 _ON_DAY: Final = (
     r"(?:tomorrow|tonight|(?:on )?(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
@@ -131,9 +124,7 @@ def each_alone(words: str) -> str:
     In English the first alone, on which the others go on: set two timers, ten minutes for pasta and twelve for rice.
     """
     language = language_of(words)
-    of_language = (
-        (_two_times_zh, _afters_zh, _cancels_zh) if language == "zh" else (_twice, _lengths, _afters, _things, _cancels)
-    )
+    of_language = (_two_times_zh, _afters_zh, _cancels_zh) if language == "zh" else (_twice, _afters, _things, _cancels)
     return next(filter(None, (read(words) for read in of_language)), "") or _all_at_once(words, language) or words
 
 
@@ -149,11 +140,6 @@ def _twice(words: str) -> str:
     found = re.fullmatch(_TWICE, words, re.IGNORECASE)
     times = (found["one"], found["two"]) if found else ()
     return ", ".join(f"{found['opening']} at {each} {found['what']}".strip() for each in times) if found else ""
-
-
-def _lengths(words: str) -> str:
-    found = re.fullmatch(_LENGTHS, words, re.IGNORECASE)
-    return f"set a {found['one']} timer and set a {found['two']} timer" if found else ""
 
 
 def _things(words: str) -> str:

@@ -25,7 +25,7 @@ LOOKED_BACK: Final = 6
 LOOKED_AT: Final = 50
 """Changes of a list that are looked at."""
 
-_USUAL: Final[dict[Language, str]] = {"en": "shopping", "zh": "购物"}
+USUAL: Final[dict[Language, str]] = {"en": "shopping", "zh": "购物"}
 """The list that is meant where none is named."""
 
 _BETWEEN: Final = re.compile(
@@ -227,12 +227,7 @@ def list_of(state: DialogState, intent: Intent) -> str:
     """Return the name of the list that is meant: the one that is named, the one just spoken of, or the usual one."""
     named = _LISTED.sub("", intent.text("list").strip().lower())
     named = _TO_DO.sub("to-do", named)
-    return named or spoken_of(replies_in(state.last_said(LOOKED_BACK)), state.language) or _USUAL[state.language]
-
-
-def is_usual(name: str) -> bool:
-    """Say whether a list is the one of what is to be bought."""
-    return name in _USUAL.values()
+    return named or spoken_of(replies_in(state.last_said(LOOKED_BACK)), state.language) or USUAL[state.language]
 
 
 def replies_in(said: Sequence[Turn]) -> list[str]:

@@ -231,8 +231,8 @@ def recall(state: DialogState, understand: Understand) -> list[Action] | str:
     facts = sorted(_facts(read, question, understand), key=lambda fact: fact.age, reverse=True)
     if _is_of_box(state.words):
         facts = [fact for fact in facts if _is_of_box(fact.text)]  # mine is not yours
-    facts = _of_day(facts, question, state)
-    if not facts and _told_on(state) is not None:
+    told, facts = facts, _of_day(facts, question, state)
+    if told and not facts and _TELLING.search(state.words):
         return phrase("not_found", state.language)
     near = [fact for fact in facts if fact.was_to_be_kept or fact.share_of(question) >= ENOUGH]
     match question.kind:
@@ -254,15 +254,9 @@ def _of_day(facts: list[Fact], question: Question, state: DialogState) -> list[F
     """Return the statements of the day that is asked for: of what was done today none that tells what is to be done."""
     if _DONE_TODAY[question.language].search(state.words):
         return [fact for fact in facts if not _NOT_DONE.search(fact.text) and _days_ago(fact, state) == 0]
-    told_on = _told_on(state)
-    return facts if told_on is None else [fact for fact in facts if _days_ago(fact, state) == told_on]
-
-
-def _told_on(state: DialogState) -> int | None:
-    """Return how many days ago that was told which is asked for; None where no day is named."""
     when = _WHEN.search(state.words) if _TELLING.search(state.words) else None
-    named = (when.lastgroup or "").removesuffix("_zh") if when else ""
-    return {"today": 0, "yesterday": 1}.get(named)
+    told_on = {"today": 0, "yesterday": 1}.get((when.lastgroup or "").removesuffix("_zh")) if when else None
+    return facts if told_on is None else [fact for fact in facts if _days_ago(fact, state) == told_on]
 
 
 def _days_ago(fact: Fact, state: DialogState) -> int | None:

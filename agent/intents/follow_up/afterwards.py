@@ -77,5 +77,4 @@ def once_over(words: str, language: Language, last: Turn, understand: Understand
     rest = without_fillers(words[opened.end() :], language)
     found = next((each for frame in _FOR[language] if (each := understand(frame.format(rest))).seconds()), UNKNOWN)
     if found.name == "timer_start":
-        label = {"label": found.text("label")} if found.text("label") else {}
-        yield Intent("timer_start", {"seconds": before.seconds() + found.seconds(), **label})
+        yield Intent("timer_start", {**found.slots, "seconds": before.seconds() + found.number("seconds")})

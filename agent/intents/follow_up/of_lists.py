@@ -203,7 +203,8 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
     is_gotten = language == "zh" or (_PUTTING.match(_AND.sub("", words)) and not names_device(words, language))
     # And ring mum, which only a list of what is to be done can have.
     is_open = intent.name in _VAGUE or is_gotten or spoken_of(last.replies, language) != USUAL[language]
-    if item and is_open and intent.name in _VAGUE | {"outside"} and len(item) <= LONGEST_ITEM and not is_question(item):
+    is_thing = item.partition(" ")[0].lower() not in {"", "it", "them"} and not is_question(item)
+    if is_thing and is_open and intent.name in _VAGUE | {"outside"} and len(item) <= LONGEST_ITEM:
         yield Intent("list_add", {"item": item})
     is_begun = any(gaps("list_started", reply, language) for reply in last.replies)
     if is_begun and intent.name in _VAGUE and len(bare) <= LONGEST_LIST and not is_question(bare):
@@ -220,7 +221,7 @@ def orders_of_list(words: str) -> bool:
 
 def _put_on(words: str, last: Turn, language: Language) -> Iterator[Intent]:
     """Yield what is put on the list just spoken of, or on the one that something just came off."""
-    if on_it := _ON_IT[language].match(words):
+    if (on_it := _ON_IT[language].match(words)) and on_it["item"].lower() not in _IT:
         yield Intent("list_add", {"item": _with_more(on_it["item"], on_it["more"] or "", language)})
     came_off = any(gaps(name, each, language) for each in last.replies for name in ("list_removed", "list_has_not"))
     if came_off and (on := _ON_AGAIN[language].match(words)) and not names_device(on["item"], language):

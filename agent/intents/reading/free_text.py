@@ -124,4 +124,6 @@ def _is_of_house(intent: Intent, said: str) -> bool:
 def _is_no_fact(fact: str) -> bool:
     """Say whether what is to be kept is a question, or what rings: 记住了吗; 记一下十五分钟后叫我."""
     is_asked = language_of(fact) == "zh" and is_question(fact) and len(fact) <= LONGEST_ASKED
-    return is_asked or fact.startswith("了吗") or _RINGS_ZH.search(fact) is not None
+    return (
+        is_asked or re.match("了吗|on (?:it|there|the list)$", fact) is not None or _RINGS_ZH.search(fact) is not None
+    )

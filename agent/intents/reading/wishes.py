@@ -263,9 +263,8 @@ def _may_follow(first: Intent, second: Intent, words: str) -> bool:
 
 def _is_left_over(second: Intent, words: str, language: Language) -> bool:
     """Say whether more is wanted behind a wish that nobody here understands: without a word it must not be left out."""
-    if second.name not in _NOT_OURS or not beginning("more_wanted", language).match(words):
-        return False
-    return not is_statement(words) and not beginning("courteous", language).match(words)
+    is_more = second.name in _NOT_OURS and beginning("more_wanted", language).match(words) is not None
+    return is_more and not is_statement(words) and not beginning("courteous", language).match(words)
 
 
 def _asks(words: str) -> bool:

@@ -22,6 +22,7 @@ UNDERSTAND = load_understanding()
             [],
         ),
         (["ten minutes for the rice", "call it fifteen, it's brown rice"], ["2026-11-21 11:15 rice"]),
+        (["set a timer, ten minutes, call it cake"], ["2026-11-21 11:10 cake"]),
         (["ten minutes for the rice", "call it dinner"], ["2026-11-21 11:10 dinner"]),
         (["ten minutes for the rice and give me a nudge halfway"], ["2026-11-21 11:10 rice"]),
         (["set a timer for twenty minutes", "can I have five more minutes"], ["2026-11-21 11:25 25 minutes"]),

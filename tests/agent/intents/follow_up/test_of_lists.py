@@ -125,3 +125,10 @@ async def test_all_that_is_wanted_has_no_all_on_the_list(tmp_path: Path) -> None
 
 async def test_what_was_not_got_stays(tmp_path: Path) -> None:
     assert await last(tmp_path, "清单加牛奶和鸡蛋", "牛奶买了，鸡蛋没买到", "清单上有什么") == "购物清单上有：鸡蛋。"
+
+
+@pytest.mark.parametrize("words", ["put it back off", "put that on it"])
+async def test_it_is_no_thing_of_a_list(tmp_path: Path, words: str) -> None:
+    assert (
+        await last(tmp_path, "put bread on the list", words, "what's on it") == "On the shopping list there is: bread."
+    )

@@ -74,7 +74,7 @@ def once_over(words: str, language: Language, last: Turn, understand: Understand
     opened, before = _ONCE_OVER[language].match(words), understand(last.words)
     if opened is None or before.name != "timer_start" or not any(each.tool == "set_timer" for each in last.results):
         return
-    rest = without_fillers(words[opened.end() :], language)
+    rest = without_fillers(words[opened.end() :], language).removesuffix("的")
     found = next((each for frame in _FOR[language] if (each := understand(frame.format(rest))).seconds()), UNKNOWN)
     if found.name == "timer_start":
         yield Intent("timer_start", {**found.slots, "seconds": before.seconds() + found.number("seconds")})

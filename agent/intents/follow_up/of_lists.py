@@ -109,7 +109,7 @@ _ON_AGAIN: Final[dict[Language, re.Pattern[str]]] = {
         r"(?!(?:the|my|our|your|it|that|them)\b)(?P<item>.{2,60}?) (?:back )?on(?: instead| there)?(?: please)?[.!]?$",
         re.IGNORECASE,
     ),
-    "zh": re.compile("^(?:再|就|给我)*(?:换|改)[成上](?P<item>[^，,。]{1,10}?)吧?[。！]?$"),
+    "zh": re.compile("^(?:再|就|给我)*(?:换|改)[成上买](?P<item>[^，,。]{1,10}?)吧?[。！]?$"),
 }
 """What is put on the list that something just came off, though nothing names the list: and stick coffee on."""
 

@@ -182,7 +182,8 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int) -
     for joint in joints:
         left, right = words[: joint.start()].strip(), words[joint.end() :].strip()
         first = _meant(state, left, understand, *_OF_LISTED) if left and right else UNKNOWN
-        if not _may_begin(first, left) or _takes_back(left, right, state.language):
+        is_instead = first.name in _OF_LISTED and orders_of_list(right)  # 改买咖啡
+        if not _may_begin(first, left) or (_takes_back(left, right, state.language) and not is_instead):
             continue
         after = _after(state, left, first)
         if first.text("label") and state.language == "en":

@@ -10,6 +10,7 @@ from unicodedata import east_asian_width
 
 import click
 
+from appliance.exits import Exit
 from appliance.hints import typed_here
 
 if TYPE_CHECKING:
@@ -124,6 +125,18 @@ def show_above(line: str) -> None:
         click.echo("\r\x1b[K", nl=False, err=True)
     click.echo(line)
     sys.stdout.flush()
+
+
+def require_somebody(what: str) -> None:
+    """Raise `UsageError` where nobody can be asked whether `what` would happen is meant."""
+    if not is_terminal(sys.stdin):
+        raise click.UsageError(f"{what}; say --yes where nobody can be asked")
+
+
+def confirm(question: str) -> None:
+    """Ask, on a terminal. Raises click's `Exit` for a no."""
+    if not click.confirm(question, err=True):
+        raise click.exceptions.Exit(Exit.FAULT)
 
 
 async def print_pieces(pieces: "AsyncGenerator[str | Outcome, None]") -> "Outcome | None":

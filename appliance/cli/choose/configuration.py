@@ -7,7 +7,6 @@ import click
 from appliance.cli.root import NAME, TEXT, configured, loaded, nakari
 from appliance.cli.telling import asked
 from appliance.config.options import Invocation
-from appliance.exits import Exit
 
 
 @nakari.group(no_args_is_help=False)
@@ -17,7 +16,7 @@ def config() -> None:
 
 @config.command()
 @click.pass_obj
-def show(invocation: Invocation) -> Exit:
+def show(invocation: Invocation) -> None:
     """Print every value that is used; secrets by name only."""
     found = configured(invocation)
     from appliance.config.file import show as as_toml
@@ -26,21 +25,19 @@ def show(invocation: Invocation) -> Exit:
     click.echo(f"# state folder {found.state_folder}, socket {found.socket}")
     click.echo(f"# keys and passwords known: {', '.join(found.secrets) or 'none'}")
     click.echo(f"\n{as_toml(found)}", nl=False)
-    return Exit.OK
 
 
 @config.command()
-def default() -> Exit:
+def default() -> None:
     """Print the default file, commented, to start from."""
     from appliance.config.file import default_toml
 
     click.echo(default_toml(), nl=False)
-    return Exit.OK
 
 
 @config.command()
 @click.pass_obj
-def check(invocation: Invocation) -> Exit:
+def check(invocation: Invocation) -> None:
     """Say whether the file is right, and what is wrong in it.
 
     Ends with 78 and the sentence that names file, line and key when it is not.
@@ -49,14 +46,13 @@ def check(invocation: Invocation) -> Exit:
 
     found = loaded(invocation)
     show(f"{found.file} is right" if found.file else "there is no configuration file; all is default", OK)
-    return Exit.OK
 
 
 @config.command("set")
 @click.argument("key", type=NAME)
 @click.argument("value", type=TEXT)
 @click.pass_obj
-def set_value(invocation: Invocation, key: str, value: str) -> Exit:
+def set_value(invocation: Invocation, key: str, value: str) -> None:
     """Set KEY (section.key) to VALUE in the file.
 
     Comments stay. Nothing is written when the value would be wrong. `nakari config reload` takes some values over;
@@ -70,12 +66,11 @@ def set_value(invocation: Invocation, key: str, value: str) -> Exit:
     edit.set_value(file, key, value)
     until = "`nakari config reload`, or the next start," if key in LIVE else "the next start"
     click.echo(f"{key} is set in {file}; it holds from {until} on")
-    return Exit.OK
 
 
 @config.command()
 @click.pass_obj
-def reload(invocation: Invocation) -> Exit:
+def reload(invocation: Invocation) -> None:
     """Have the service that runs read its configuration again.
 
     Loudness, what is logged and how much is said unasked change at once, as with `systemctl reload nakari`; it names
@@ -89,14 +84,12 @@ def reload(invocation: Invocation) -> Exit:
         click.echo(f"{key} holds from the next start on")
     if not now and not later:
         click.echo("nothing has changed in it")
-    return Exit.OK
 
 
 @config.command()
 @click.pass_obj
-def path(invocation: Invocation) -> Exit:
+def path(invocation: Invocation) -> None:
     """Print where the file is, or would be."""
     from appliance.config.load import where_to_write
 
     click.echo(where_to_write(invocation.file))
-    return Exit.OK

@@ -7,7 +7,6 @@ import click
 from appliance.cli.root import NAME, PATH, WORDS, configured, nakari
 from appliance.cli.telling import AS_JSON, asked
 from appliance.config.options import Invocation
-from appliance.exits import Exit
 
 
 @nakari.group(no_args_is_help=False)
@@ -19,7 +18,7 @@ def models() -> None:
 @click.option("--measure", is_flag=True, help="Measure how fast the ones that are here are on this box.")
 @AS_JSON
 @click.pass_obj
-def list_models(invocation: Invocation, *, measure: bool, as_json: bool) -> Exit:
+def list_models(invocation: Invocation, *, measure: bool, as_json: bool) -> None:
     """Print the Whisper models: which are here, and which listens.
 
     With its size, and how fast it is on this box where that was measured.
@@ -28,14 +27,14 @@ def list_models(invocation: Invocation, *, measure: bool, as_json: bool) -> Exit
     from appliance.input.whisper import models as whisper_models
     from appliance.input.whisper.settings import whisper_settings
 
-    return whisper_models.show(whisper_settings(config), measure=measure, as_json=as_json)
+    whisper_models.show(whisper_settings(config), measure=measure, as_json=as_json)
 
 
 @models.command()
 @click.argument("name", type=WORDS)
 @click.option("--folder", type=PATH, metavar="FOLDER", help="Put it there, not into the state folder.")
 @click.pass_obj
-def pull(invocation: Invocation, name: str, folder: Path | None) -> Exit:
+def pull(invocation: Invocation, name: str, folder: Path | None) -> None:
     """Fetch the model NAME from the Hugging Face hub.
 
     A Whisper model, or the one that compares by meaning. Stopped, it goes on from where it was; nothing but a whole,
@@ -49,7 +48,7 @@ def pull(invocation: Invocation, name: str, folder: Path | None) -> Exit:
     if name not in whisper_models.KNOWN:
         known = f"{', '.join(whisper_models.KNOWN)}, the last of which compares by meaning"
         raise click.BadParameter(f"there is no model {name!r}; take {known}", param_hint="NAME")
-    return whisper_models.pull(whisper_settings(config), name, folder)
+    whisper_models.pull(whisper_settings(config), name, folder)
 
 
 @nakari.group(no_args_is_help=False)
@@ -60,11 +59,10 @@ def model() -> None:
 @model.command()
 @click.argument("name", type=NAME)
 @click.pass_obj
-def use(invocation: Invocation, name: str) -> Exit:
+def use(invocation: Invocation, name: str) -> None:
     """Let the model NAME think from the next event on.
 
     NAME is one of [models.NAME], or "configured" (that of [model]), or "offline". It stays so over restarts; `nakari
     status` tells who thinks, and what it cost.
     """
     click.echo(asked(configured(invocation), {"do": "model", "use": name}, patience=5.0)["done"])
-    return Exit.OK

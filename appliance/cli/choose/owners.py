@@ -28,31 +28,31 @@ LONGEST_SHOWN = 80
 
 @nakari.group(invoke_without_command=True)
 @click.pass_context
-def settings(context: click.Context) -> Exit | None:
+def settings(context: click.Context) -> None:
     """Show and change your own settings.
 
     Those of the household, or with --as those of a member: the three modules of the prompt, which nobody else sees, and
     how many tool calls an event may use. What is the box's, by its configuration file, is listed as "system". A change
     holds from the next event on.
     """
-    return None if context.invoked_subcommand else context.invoke(list_settings)
+    if context.invoked_subcommand is None:
+        context.invoke(list_settings)
 
 
 @settings.command("list")
 @AS_KEY
 @AS_JSON
 @click.pass_obj
-def list_settings(invocation: Invocation, key_file: Path | None = None, as_json: bool = False) -> Exit:
+def list_settings(invocation: Invocation, key_file: Path | None = None, as_json: bool = False) -> None:
     """List what holds, and who says so: system, default, owner or agent."""
     found = _told(configured(invocation), key_file, {"do": "settings"})["settings"]
     assert isinstance(found, dict)
     if as_json:
         tell_json(found)
-        return Exit.OK
+        return
     held = {name: each for name, each in found.items() if isinstance(each, dict)}
     rows = [(name, str(each["level"]), _shown(each)) for name, each in held.items()]
     table(rows, ("setting", "from", "value"), styles=(STRONG, FAINT))
-    return Exit.OK
 
 
 @settings.command("set")
@@ -61,13 +61,13 @@ def list_settings(invocation: Invocation, key_file: Path | None = None, as_json:
 @AS_KEY
 @AS_JSON
 @click.pass_obj
-def set_one(invocation: Invocation, name: str, value: str, key_file: Path | None, as_json: bool) -> Exit:
+def set_one(invocation: Invocation, name: str, value: str, key_file: Path | None, as_json: bool) -> None:
     """Give NAME a VALUE of your own."""
     config = configured(invocation)
     found = _told(config, key_file, {"do": "settings"})["settings"]
     held = cast("dict[str, dict[str, Json]]", found).get(name, {})
     given = _as_its_kind(value, held.get("value", ""))
-    return _done(_told(config, key_file, {"do": "settings.set", "name": name, "value": given}), as_json)
+    _done(_told(config, key_file, {"do": "settings.set", "name": name, "value": given}), as_json)
 
 
 @settings.command()
@@ -75,11 +75,11 @@ def set_one(invocation: Invocation, name: str, value: str, key_file: Path | None
 @AS_KEY
 @AS_JSON
 @click.pass_obj
-def reset(invocation: Invocation, name: str | None, key_file: Path | None, as_json: bool) -> Exit:
+def reset(invocation: Invocation, name: str | None, key_file: Path | None, as_json: bool) -> None:
     """Take your own value of NAME back, or all of yours."""
     which: dict[str, Json] = {"all": True} if name is None else {"name": name}
     request = {"do": "settings.reset", **which}
-    return _done(_told(configured(invocation), key_file, request), as_json)
+    _done(_told(configured(invocation), key_file, request), as_json)
 
 
 def _told(config: "Config", key_file: Path | None, request: "dict[str, Json]") -> "dict[str, Json]":
@@ -123,9 +123,8 @@ def _shown(held: "Mapping[str, Json]") -> str:
     return f"{text[:LONGEST_SHOWN]}…" if len(text) > LONGEST_SHOWN else text or nothing
 
 
-def _done(answer: "dict[str, Json]", as_json: bool) -> Exit:
+def _done(answer: "dict[str, Json]", as_json: bool) -> None:
     click.echo(json.dumps(answer, ensure_ascii=False) if as_json else answer["done"])
-    return Exit.OK
 
 
 @nakari.group(no_args_is_help=False)
@@ -140,7 +139,7 @@ def identity() -> None:
 @click.argument("name", type=WORDS)
 @click.option("--key", "file", type=PATH, metavar="FILE", help="Where the private key is put; NAME.key without it.")
 @click.pass_obj
-def create(invocation: Invocation, name: str, file: Path | None) -> Exit:
+def create(invocation: Invocation, name: str, file: Path | None) -> None:
     """Make NAME a member with a new key.
 
     Prints the public key, which is their owner key. The private one goes into a file that only you can read; who has
@@ -153,30 +152,29 @@ def create(invocation: Invocation, name: str, file: Path | None) -> Exit:
     place = file or Path(f"{name.replace('/', '_')}.key")
     _keep(private, place)  # first: a member whose key nobody has is nobody
     try:
-        done = _register(_identities(config.state_folder), name, made)
+        _register(_identities(config.state_folder), name, made)
     except Exception:
         place.unlink()  # nor is anybody whom the box does not know
         raise
     click.echo(f"the private key is in {place}; keep it, nobody else has it", err=True)
-    return done
 
 
 @identity.command()
 @click.argument("name", type=WORDS)
 @click.argument("key", type=WORDS)
 @click.pass_obj
-def add(invocation: Invocation, name: str, key: str) -> Exit:
+def add(invocation: Invocation, name: str, key: str) -> None:
     """Make NAME a member with a KEY made elsewhere.
 
     KEY is an Ed25519 public key, 64 hexadecimal digits; whoever has its private one, is NAME.
     """
-    return _register(_identities(configured(invocation).state_folder), name, key)
+    _register(_identities(configured(invocation).state_folder), name, key)
 
 
 @identity.command()
 @click.argument("member", type=WORDS)
 @click.pass_obj
-def remove(invocation: Invocation, member: str) -> Exit:
+def remove(invocation: Invocation, member: str) -> None:
     """Make a visitor of a MEMBER, by name or key.
 
     What they have said stays theirs; what they have set rests until they are a member again.
@@ -188,14 +186,13 @@ def remove(invocation: Invocation, member: str) -> Exit:
     found = member_of(identities, member)
     identities.remove(found.owner_key)
     click.echo(f"{found.name} is a visitor now.")
-    return Exit.OK
 
 
 @identity.command("list")
 @click.option("--visitors", is_flag=True, help="Who told nakari something and is no member: key and number of events.")
 @AS_JSON
 @click.pass_obj
-def list_members(invocation: Invocation, *, visitors: bool, as_json: bool) -> Exit:
+def list_members(invocation: Invocation, *, visitors: bool, as_json: bool) -> None:
     """Print the members: owner key, since when, name.
 
     None of a visitor's words is shown to anybody; `nakari forget --owner KEY` erases them.
@@ -208,19 +205,18 @@ def list_members(invocation: Invocation, *, visitors: bool, as_json: bool) -> Ex
         visiting = visitors_of(config.state_folder, {member.owner_key for member in members})
         if as_json:
             tell_json({"visitors": [{"owner_key": key, "events": count} for key, count in visiting.items()]})
-            return Exit.OK
+            return
         table([(key, str(count)) for key, count in visiting.items()], ("key", "events"))
         if not visiting:
             show("no visitors", err=True)
-        return Exit.OK
+        return
     if as_json:
         tell_json({"members": json_of(members)})
-        return Exit.OK
+        return
     rows = [(member.owner_key, f"{member.created_at:%Y-%m-%d}", member.name) for member in members]
     table(rows, ("owner key", "since", "name"))
     if not rows:
         show("no members; the household needs no key", err=True)
-    return Exit.OK
 
 
 def _identities(state_folder: Path) -> "Identities":
@@ -229,7 +225,7 @@ def _identities(state_folder: Path) -> "Identities":
     return identities_of(state_folder)
 
 
-def _register(identities: "Identities", name: str, key: str) -> Exit:
+def _register(identities: "Identities", name: str, key: str) -> None:
     from memory.identity import as_written
 
     try:
@@ -241,7 +237,6 @@ def _register(identities: "Identities", name: str, key: str) -> Exit:
     elif any(each.name.casefold() == known.name.casefold() and each != known for each in identities.members()):
         click.echo(f"another member is called {known.name} too: they are told apart by the key alone", err=True)
     click.echo(known.owner_key)
-    return Exit.OK
 
 
 def _keep(private: bytes, place: Path) -> None:

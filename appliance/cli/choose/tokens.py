@@ -26,7 +26,7 @@ def token() -> None:
 @click.argument("name", type=WORDS)
 @click.option("--owner", type=WORDS, metavar="OWNER", help="A member's name, or a key; the household's without it.")
 @click.pass_obj
-def create(invocation: Invocation, name: str, owner: str | None) -> Exit:
+def create(invocation: Invocation, name: str, owner: str | None) -> None:
     """Make a token called NAME, and print it.
 
     It is shown this once; only its SHA-256 is kept. Who has it speaks for its owner: sent as "Authorization: Bearer
@@ -43,29 +43,27 @@ def create(invocation: Invocation, name: str, owner: str | None) -> Exit:
         raise click.UsageError(str(error)) from error
     click.echo("keep it: it is not shown again", err=True)
     click.echo(made)
-    return Exit.OK
 
 
 @token.command("list")
 @AS_JSON
 @click.pass_obj
-def list_tokens(invocation: Invocation, *, as_json: bool) -> Exit:
+def list_tokens(invocation: Invocation, *, as_json: bool) -> None:
     """Print the tokens by name; none of them itself."""
     found = _tokens(invocation).list()
     if as_json:
         tell_json({"tokens": json_of(found)})
-        return Exit.OK
+        return
     rows = [(each.name, f"{each.created_at:%Y-%m-%d}", each.owner_key) for each in found]
     table(rows, ("name", "since", "owner"))
     if not rows:
         show("no tokens; `nakari token create NAME` makes one", err=True)
-    return Exit.OK
 
 
 @token.command()
 @click.argument("name", type=WORDS)
 @click.pass_obj
-def revoke(invocation: Invocation, name: str) -> Exit:
+def revoke(invocation: Invocation, name: str) -> None:
     """Make the token called NAME good for nothing.
 
     Nothing that comes with it is done from then on, and nothing told; what is open by it ends at its next message.
@@ -75,7 +73,6 @@ def revoke(invocation: Invocation, name: str) -> Exit:
     if not _tokens(invocation).revoke(name):
         raise Problem(f"no token is called {name}; `nakari token list` shows them", Exit.NO_INPUT)
     click.echo(f"{name} is good for nothing now.")
-    return Exit.OK
 
 
 def _tokens(invocation: Invocation) -> "Tokens":

@@ -39,7 +39,7 @@ RELOADS = click.option(
 @click.option("--user", type=TEXT, default="", metavar="USER", help="A user of the server; the password is asked for.")
 @click.option("--force", is_flag=True, help="Forget the login that this machine has.")
 @click.pass_obj
-def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, user: str, force: bool) -> Exit:
+def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, user: str, force: bool) -> None:
     """Make this machine one of a household's several.
 
     An INVITATION is the line that `nakari machines invite` prints on the machine of the server: for one machine, once,
@@ -78,15 +78,15 @@ def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, 
     role = dict(values).get("role", config.machines.role)
     click.echo(f"joined; the login is in {folder}, the rest in {file}")
     click.echo(f"next: `nakari doctor`, then `nakari run` (role {role}), or `systemctl restart nakari` as a service")
-    return Exit.OK
 
 
 @nakari.group(invoke_without_command=True, no_args_is_help=False)
 @AS_JSON
 @click.pass_context
-def machines(ctx: click.Context, as_json: bool) -> Exit:
+def machines(ctx: click.Context, as_json: bool) -> None:
     """List the household's machines; let one in, take one out."""
-    return Exit.OK if ctx.invoked_subcommand else _list(ctx.obj, as_json)
+    if ctx.invoked_subcommand is None:
+        _list(ctx.obj, as_json)
 
 
 @machines.command("invite")
@@ -100,7 +100,7 @@ def machines(ctx: click.Context, as_json: bool) -> Exit:
     "--seconds", type=click.FloatRange(1.0, 3600.0), default=600.0, show_default=True, help="For how long it holds."
 )
 @click.pass_obj
-def invite_machine(invocation: Invocation, name: str, role: Role, url: str, reload: str, seconds: float) -> Exit:
+def invite_machine(invocation: Invocation, name: str, role: Role, url: str, reload: str, seconds: float) -> None:
     """Let one machine in under this NAME, and wait for it.
 
     Prints the line to type there behind `nakari join`. Ctrl-C ends the invitation. The first time this machine lets
@@ -143,14 +143,13 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
 
     came = asyncio.run(wait_for_it())
     click.echo(f"{name} has joined{f', with nakari {came}' if came else ''}")
-    return Exit.OK
 
 
 @machines.command("remove")
 @click.argument("name", type=NAME)
 @RELOADS
 @click.pass_obj
-def remove_machine(invocation: Invocation, name: str, reload: str) -> Exit:
+def remove_machine(invocation: Invocation, name: str, reload: str) -> None:
     """Take the machine of this NAME out.
 
     The server ends its connection, and knows it no more. Neither this machine can be taken out nor the one that leads.
@@ -172,12 +171,11 @@ def remove_machine(invocation: Invocation, name: str, reload: str) -> Exit:
         raise Problem(f"{what}, or stop nakari there", Exit.USAGE)
     users.write(left)
     click.echo(f"{name} is taken out; what stands on that machine stays there")
-    return Exit.OK
 
 
 @machines.command("leave")
 @click.pass_obj
-def leave_machines(invocation: Invocation) -> Exit:
+def leave_machines(invocation: Invocation) -> None:
     """Make this machine's copy of the state its own.
 
     While nakari is stopped, and [machines] url is empty.
@@ -204,12 +202,11 @@ def leave_machines(invocation: Invocation) -> Exit:
     finally:
         unlock(lock)
     click.echo(f"{file} is this machine's own")
-    return Exit.OK
 
 
 @nakari.command("handover")
 @click.pass_obj
-def handover(invocation: Invocation) -> Exit:
+def handover(invocation: Invocation) -> None:
     """Have another machine of the household lead it.
 
     The one that leads finishes what is under way, or puts it aside for the other one, which goes on within seconds.
@@ -220,7 +217,6 @@ def handover(invocation: Invocation) -> Exit:
     config = quietly_configured(invocation)
     _with_url(config)
     click.echo(f"{asyncio.run(_give_back(config))} has given the lead away")
-    return Exit.OK
 
 
 def quietly_configured(invocation: Invocation) -> "Config":
@@ -239,7 +235,7 @@ def own_name(config: "Config") -> str:
     return config.machines.name or name_of(socket.gethostname())
 
 
-def _list(invocation: Invocation, as_json: bool) -> Exit:
+def _list(invocation: Invocation, as_json: bool) -> None:
     import asyncio
 
     from appliance.machines.namesakes import MEND, two_called
@@ -250,7 +246,7 @@ def _list(invocation: Invocation, as_json: bool) -> Exit:
     found = asyncio.run(roll_of(config))
     if as_json:
         tell_json(found)
-        return Exit.OK
+        return
     keys = ("machine", "role", "room", "state", "waiting")
     rows = [tuple(str(each.get(key, "")) for key in keys) for each in cast("list[dict[str, Json]]", found["machines"])]
     table(rows, keys, styles=(STRONG, "", "", "", FAINT))
@@ -260,7 +256,6 @@ def _list(invocation: Invocation, as_json: bool) -> Exit:
         show(refused, err=True)
     if not rows:
         show("no machine is there; `nakari run` on one of them is the first", err=True)
-    return Exit.OK
 
 
 def _state_of(config: "Config", name: str) -> str:

@@ -4,7 +4,6 @@ import click
 
 from appliance.cli.root import configured, nakari
 from appliance.config.options import Invocation
-from appliance.exits import Exit
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -15,7 +14,7 @@ COMPLETE = "_NAKARI_COMPLETE"
 @nakari.command("help")
 @click.argument("command", nargs=-1)
 @click.pass_context
-def show_help(context: click.Context, command: tuple[str, ...]) -> Exit:
+def show_help(context: click.Context, command: tuple[str, ...]) -> None:
     """Explain nakari, or one COMMAND of it."""
     within = context.find_root()
     found: click.Command = within.command
@@ -25,12 +24,11 @@ def show_help(context: click.Context, command: tuple[str, ...]) -> Exit:
             raise click.UsageError(f"there is no command {' '.join(command)!r}", within)
         within, found = click.Context(inside, parent=within, info_name=name), inside
     click.echo(found.get_help(within))
-    return Exit.OK
 
 
 @nakari.command()
 @click.argument("shell", type=click.Choice(SHELLS))
-def completion(shell: str) -> Exit:
+def completion(shell: str) -> None:
     """Print what lets a SHELL complete commands with Tab.
 
     For bash it belongs into ~/.local/share/bash-completion/completions/nakari, for zsh into a file _nakari in a folder
@@ -41,12 +39,11 @@ def completion(shell: str) -> Exit:
     kind = get_completion_class(shell)
     assert kind is not None
     click.echo(kind(nakari, {}, "nakari", COMPLETE).source())
-    return Exit.OK
 
 
 @nakari.command()
 @click.pass_obj
-def mcp(invocation: Invocation) -> Exit:
+def mcp(invocation: Invocation) -> None:
     """Let another program use the memory.
 
     MCP over standard input and output. Off until [memory] mcp = true. What it writes is audited as the agent's own is;
@@ -58,4 +55,3 @@ def mcp(invocation: Invocation) -> Exit:
     from appliance.admin.mcp_server import serve
 
     asyncio.run(serve(config))
-    return Exit.OK

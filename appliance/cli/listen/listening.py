@@ -20,59 +20,59 @@ PATIENCE_SECONDS = 40.0
 
 @nakari.command()
 @click.pass_obj
-def mute(invocation: Invocation) -> Exit:
+def mute(invocation: Invocation) -> None:
     """Switch its ears off.
 
     They stay off, over restarts, for [reflexes] mute_minutes (an hour), or until `nakari unmute`, a typed "unmute" or
     the wake word, where there is one.
     """
-    return _tell(invocation, {"do": "hush", "what": "mute"})
+    _tell(invocation, {"do": "hush", "what": "mute"})
 
 
 @nakari.command()
 @click.pass_obj
-def unmute(invocation: Invocation) -> Exit:
+def unmute(invocation: Invocation) -> None:
     """Switch its ears on again."""
-    return _tell(invocation, {"do": "hush", "what": "unmute"})
+    _tell(invocation, {"do": "hush", "what": "unmute"})
 
 
 @nakari.command()
 @click.pass_obj
-def stop(invocation: Invocation) -> Exit:
+def stop(invocation: Invocation) -> None:
     """Silence what rings, what it says, and what it is about to."""
-    return _tell(invocation, {"do": "hush", "what": "stop"})
+    _tell(invocation, {"do": "hush", "what": "stop"})
 
 
 @nakari.command(hidden=True)
 @click.pass_obj
-def hush(invocation: Invocation) -> Exit:
+def hush(invocation: Invocation) -> None:
     """Do what `nakari stop` does, whose name this was."""
-    return _tell(invocation, {"do": "hush", "what": "stop"})
+    _tell(invocation, {"do": "hush", "what": "stop"})
 
 
 @nakari.command(context_settings={"ignore_unknown_options": True})  # -5 is no option, and no volume
 @click.argument("level", default="", metavar="[0-100|up|down]")
 @click.pass_obj
-def volume(invocation: Invocation, level: str) -> Exit:
+def volume(invocation: Invocation, level: str) -> None:
     """Say how loud it speaks, or set it.
 
     In percent, or a step `up` or `down`; it stays so over restarts.
     """
     steps = {"up": "louder", "down": "quieter"}
     if level in steps:
-        return _tell(invocation, {"do": "hush", "what": steps[level]})
-    if level:
+        _tell(invocation, {"do": "hush", "what": steps[level]})
+    elif level:
         if not level.removesuffix("%").isdecimal() or int(level.removesuffix("%")) > 100:
             raise click.BadParameter(f"{level} is no volume; give 0 to 100, up or down")
-        return _tell(invocation, {"do": "hush", "what": "volume", "percent": int(level.removesuffix("%"))})
-    reflexes = asked(configured(invocation), {"do": "status"}).get("reflexes")
-    click.echo(f"The volume is {reflexes['volume'] if isinstance(reflexes, dict) else '?'} percent.")
-    return Exit.OK
+        _tell(invocation, {"do": "hush", "what": "volume", "percent": int(level.removesuffix("%"))})
+    else:
+        reflexes = asked(configured(invocation), {"do": "status"}).get("reflexes")
+        click.echo(f"The volume is {reflexes['volume'] if isinstance(reflexes, dict) else '?'} percent.")
 
 
 @nakari.command()
 @click.pass_obj
-def calibrate(invocation: Invocation) -> Exit:
+def calibrate(invocation: Invocation) -> None:
     """Measure what its microphone hears of its voice.
 
     It plays a short chime, and says how late and how loud its echo is, and how it listens while it speaks.
@@ -81,7 +81,6 @@ def calibrate(invocation: Invocation) -> Exit:
     with progress("measuring the echo"):
         answer = asked(config, {"do": "calibrate"}, patience=PATIENCE_SECONDS)
     click.echo(answer["done"])
-    return Exit.OK
 
 
 @nakari.command()
@@ -112,7 +111,7 @@ def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
 @LINES
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, with the evidence.")
 @click.pass_obj
-def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
+def heard(invocation: Invocation, lines: int, as_json: bool) -> None:
     """List what was heard last, and what became of it.
 
     Turns that did not reach it have the reason. Read from the state folder; nakari need not run.
@@ -123,7 +122,7 @@ def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
     turns = newest(config.state_folder, lines)
     if as_json:
         tell_json({"turns": [turn.to_json() for turn in turns]})
-        return Exit.OK
+        return
     for turn in turns:
         click.echo(turn.line(config.zone))
     if not turns:
@@ -131,9 +130,7 @@ def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
         click.echo(
             "what is heard here the mind keeps: `nakari heard` there lists it" if is_told else "nothing heard yet"
         )
-    return Exit.OK
 
 
-def _tell(invocation: Invocation, request: "dict[str, Json]") -> Exit:
+def _tell(invocation: Invocation, request: "dict[str, Json]") -> None:
     click.echo(asked(configured(invocation), request)["done"] or "There was nothing to do.")
-    return Exit.OK

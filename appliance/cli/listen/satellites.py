@@ -39,7 +39,7 @@ def satellite() -> None:
 @click.option("--without-key", is_flag=True, help="It knows no encryption, and may listen and speak all the same.")
 @AS_JSON
 @click.pass_obj
-def add(invocation: Invocation, which: str, room: str, key: str | None, without_key: bool, as_json: bool) -> Exit:
+def add(invocation: Invocation, which: str, room: str, key: str | None, without_key: bool, as_json: bool) -> None:
     """Pair the device of this NAME or ADDRESS.
 
     Its key stands in its ESPHome configuration (api: encryption: key). A key on the command line can be read by every
@@ -54,17 +54,16 @@ def add(invocation: Invocation, which: str, room: str, key: str | None, without_
     answer = _told(config, request, PAIR_SECONDS)
     if as_json:
         tell_json(answer)
-        return Exit.OK
+        return
     click.echo(answer["done"])
     _show_features(answer["satellite"])
-    return Exit.OK
 
 
 @satellite.command("list")
 @click.option("--paired", is_flag=True, help="Only those that are paired: nothing is asked of the network.")
 @AS_JSON
 @click.pass_obj
-def list_satellites(invocation: Invocation, paired: bool, as_json: bool) -> Exit:
+def list_satellites(invocation: Invocation, paired: bool, as_json: bool) -> None:
     """List paired satellites, and what the network has.
 
     Asks the network for three seconds. What is announced there is a hint: anybody can announce anything.
@@ -79,7 +78,6 @@ def list_satellites(invocation: Invocation, paired: bool, as_json: bool) -> Exit
         from appliance.errors import Problem
 
         raise Problem(problem, Exit.UNAVAILABLE)
-    return Exit.OK
 
 
 def _show_listed(answer: "dict[str, Any]") -> None:
@@ -101,13 +99,12 @@ def _show_listed(answer: "dict[str, Any]") -> None:
 @satellite.command()
 @click.argument("which", metavar="ROOM|NAME", type=NAME)
 @click.pass_obj
-def remove(invocation: Invocation, which: str) -> Exit:
+def remove(invocation: Invocation, which: str) -> None:
     """Forget the satellite in this ROOM, or of this NAME.
 
     Its connection ends, its key is erased.
     """
     click.echo(_told(configured(invocation), {"do": "satellites.remove", "satellite": which}, SEARCH_SECONDS)["done"])
-    return Exit.OK
 
 
 @satellite.command("test")
@@ -122,13 +119,13 @@ def remove(invocation: Invocation, which: str) -> Exit:
 )
 @AS_JSON
 @click.pass_obj
-def try_out(invocation: Invocation, which: str, seconds: float, as_json: bool) -> Exit:
+def try_out(invocation: Invocation, which: str, seconds: float, as_json: bool) -> None:
     """Try the satellite in this ROOM with a short sound."""
     request: dict[str, Json] = {"do": "satellites.test", "satellite": which, "wake_seconds": seconds}
     answer = _told(configured(invocation), request, TRIAL_SECONDS + seconds)
     if as_json:
         tell_json(answer)
-        return Exit.OK
+        return
     told = answer["satellite"]
     click.echo(f"{told['room']}: {told['model'] or told['name']}, firmware {told['firmware'] or 'unknown'}")
     for words in filter(None, (told.get("played"), told.get("heard"))):
@@ -136,7 +133,6 @@ def try_out(invocation: Invocation, which: str, seconds: float, as_json: bool) -
     if told.get("wakes_on"):
         click.echo(f"wakes on: {', '.join(told['wakes_on'])}")
     _show_features(told)
-    return Exit.OK
 
 
 def _key(given: str | None) -> str:

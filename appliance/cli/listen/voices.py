@@ -17,20 +17,21 @@ if TYPE_CHECKING:
 
 @nakari.group(invoke_without_command=True)
 @click.pass_context
-def voices(context: click.Context) -> Exit | None:
+def voices(context: click.Context) -> None:
     """List the people known by voice, and forget one.
 
     A voice is learnt by talking: say "my name is Anna", and yes when nakari asks. It is kept in voices.json of the
     state folder, as figures that no sound can be made of; it leaves this machine with no backup. Nothing is permitted
     because of a voice.
     """
-    return None if context.invoked_subcommand else context.invoke(list_voices)
+    if context.invoked_subcommand is None:
+        context.invoke(list_voices)
 
 
 @voices.command("list")
 @AS_JSON
 @click.pass_obj
-def list_voices(invocation: Invocation, as_json: bool = False) -> Exit:
+def list_voices(invocation: Invocation, as_json: bool = False) -> None:
     """List whose voices are kept, and by how many utterances each."""
     known = {name: len(samples) for name, samples in _store(invocation).known().items()}
     if as_json:
@@ -39,13 +40,12 @@ def list_voices(invocation: Invocation, as_json: bool = False) -> Exit:
         table([(name, str(count)) for name, count in known.items()], ("name", "utterances"), styles=(STRONG,))
     else:
         show('nobody is known by voice; say "my name is …" to nakari')
-    return Exit.OK
 
 
 @voices.command("forget")
 @click.argument("name", type=TEXT)
 @click.pass_obj
-def forget_voice(invocation: Invocation, name: str) -> Exit:
+def forget_voice(invocation: Invocation, name: str) -> None:
     """Forget the voice of NAME."""
     try:
         is_forgotten = _store(invocation).forget(name)
@@ -55,7 +55,6 @@ def forget_voice(invocation: Invocation, name: str) -> Exit:
     if not is_forgotten:
         raise Problem(f"no voice is known as {name}; `nakari voices list` tells whose are", Exit.NO_INPUT)
     show(f"{name}'s voice is forgotten")
-    return Exit.OK
 
 
 def _store(invocation: Invocation) -> "VoiceStore":

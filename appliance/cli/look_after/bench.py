@@ -1,6 +1,5 @@
 """Commands that measure with the model that is configured."""
 
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -8,9 +7,8 @@ import click
 from msgspec.structs import replace
 
 from appliance.cli.root import NAME, configured, nakari
-from appliance.cli.terminal import FAINT, progress, show, table
+from appliance.cli.terminal import FAINT, confirm, progress, require_somebody, show, table
 from appliance.config.options import Invocation
-from appliance.exits import Exit
 
 if TYPE_CHECKING:
     from agent.model.chain import Prices
@@ -35,7 +33,7 @@ def bench() -> None:
 @click.pass_obj
 def bench_self(
     invocation: Invocation, name: str | None, weeks: int, seed: int, *, shows_wrong: bool, yes: bool
-) -> Exit:
+) -> None:
     """Let it live a made-up life, and ask it what it knows of it.
 
     A household of four speaks with it for some weeks, in English and Chinese: who lives where and does what, what
@@ -59,7 +57,8 @@ def bench_self(
     for line in estimate(life, config.mind.compress_above_tokens).lines(*chosen):
         show(line, err=True)
     if not yes:
-        _confirm()
+        require_somebody("this costs what is said above")
+        confirm("Is that meant?")
     lived = Lived()
     try:
         with progress("living") as told:
@@ -67,7 +66,6 @@ def bench_self(
     finally:
         with suppress(BrokenPipeError):
             _report(lived, shows_wrong=shows_wrong)
-    return Exit.OK
 
 
 def _with_model(config: "Config", name: str | None) -> "Config":
@@ -93,14 +91,6 @@ def _chosen(config: "Config") -> tuple[str, "Prices"]:
     used = config.model.use
     settings: NamedModel = config.models[used] if used else config.model
     return settings.name or used or CONFIGURED, prices_of(settings)
-
-
-def _confirm() -> None:
-    """Ask. Raises `UsageError` where nobody can be asked, `Exit` for a no."""
-    if not sys.stdin.isatty():
-        raise click.UsageError("this costs what is said above; say --yes where nobody can be asked")
-    if not click.confirm("Is that meant?", err=True):
-        raise click.exceptions.Exit(Exit.FAULT)
 
 
 def _report(lived: "Lived", *, shows_wrong: bool) -> None:

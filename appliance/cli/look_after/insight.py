@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--slow", is_flag=True, help="Why that turn was slow: an id of its event or run; the last if not given.")
 @AS_JSON
 @click.pass_obj
-def why(invocation: Invocation, what: str | None, slow: bool, as_json: bool) -> Exit:
+def why(invocation: Invocation, what: str | None, slow: bool, as_json: bool) -> None:
     """Tell what something that was said came of.
 
     WHAT are some of its words, or an id of an event, a run or a call: the event, what the models and the tools were
@@ -51,27 +51,25 @@ def why(invocation: Invocation, what: str | None, slow: bool, as_json: bool) -> 
         table(step_rows(told), ("step", "seconds", "usually"), styles=(STRONG,))
     else:
         table(list(lines_of(told)), styles=(STRONG,))
-    return Exit.OK
 
 
 @nakari.command()
 @LINES
 @AS_JSON
 @click.pass_obj
-def turns(invocation: Invocation, lines: int, as_json: bool) -> Exit:
+def turns(invocation: Invocation, lines: int, as_json: bool) -> None:
     """List the last turns, with the seconds of each of their steps."""
     config = configured(invocation)
     told = _asked(config, {"do": "turns", "last": lines}, lambda insight, whose: insight.turns(whose, lines))
     if as_json:
         tell_json(told)
-        return Exit.OK
+        return
     from appliance.insight.telling import TURN_COLUMNS, turn_rows, usual_rows
 
     if rows := turn_rows(told, config.zone):
         table([*rows, *usual_rows(told)], TURN_COLUMNS, styles=(FAINT, STRONG))
     else:
         show("there was no turn yet")
-    return Exit.OK
 
 
 @nakari.command()
@@ -79,7 +77,7 @@ def turns(invocation: Invocation, lines: int, as_json: bool) -> Exit:
 @click.option("--set", "changes", type=WORDS, multiple=True, metavar="KEY=VALUE", help="Another setting of [ears].")
 @AS_JSON
 @click.pass_obj
-def replay(invocation: Invocation, turn: str | None, changes: "Sequence[str]", as_json: bool) -> Exit:
+def replay(invocation: Invocation, turn: str | None, changes: "Sequence[str]", as_json: bool) -> None:
     """Run a recorded turn again with other settings, beside it.
 
     TURN is its id, the beginning of that, or "last"; without one the recordings are listed. They are kept where
@@ -93,7 +91,7 @@ def replay(invocation: Invocation, turn: str | None, changes: "Sequence[str]", a
     recordings = recordings_in(config.state_folder, config.recorder, config.state)
     if turn is None:
         _list(recordings.listed(), as_json=as_json)
-        return Exit.OK
+        return
     recording = recordings.find(turn)
     rows = asyncio.run(_replayed(config, recording, changes))
     if as_json:
@@ -103,7 +101,6 @@ def replay(invocation: Invocation, turn: str | None, changes: "Sequence[str]", a
     else:
         marked = [("" if row.is_same else "*", row.name, _short(row.recorded), _short(row.replayed)) for row in rows]
         table(marked, ("", "decision", "recorded", "replayed"), styles=("", STRONG))
-    return Exit.OK
 
 
 def _list(found: "Sequence[Recording]", *, as_json: bool) -> None:

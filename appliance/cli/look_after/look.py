@@ -31,14 +31,14 @@ MOST = 1_000_000
 @AS_JSON
 @click.option("-v", "--verbose", is_flag=True, help="Every value, by its name in the JSON object.")
 @click.pass_obj
-def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
+def status(invocation: Invocation, as_json: bool, verbose: bool) -> None:
     """Tell how the running service is, on one screen."""
     config = configured(invocation)
     from appliance.cli.look_after.status import in_words
 
     if config.machines.url and (told := _following(config)):
         tell({"standby": {"state": "follows", "told": told}} if as_json or verbose else told, as_json=as_json)
-        return Exit.OK
+        return
     found = asked(config, {"do": "status"})
     if as_json or verbose:
         tell(found, as_json=as_json)
@@ -47,7 +47,6 @@ def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
         heard = "" if "unread" in found else _heard_last(config.state_folder, config.zone)
         told = "" if config.machines.role == "ears" and heard == NOTHING else heard
         table(in_words(found, told, config.zone, shutil.get_terminal_size().columns))
-    return Exit.OK
 
 
 def _following(config: "Config") -> str | None:
@@ -133,7 +132,7 @@ def _whatever_is_wrong(invocation: Invocation) -> "tuple[Config, list[ConfigErro
     "--since", metavar="TIME", help="07:30, 2026-11-21T07:30 (the household's zone), or as long ago as 90s, 2h, 3d."
 )
 @click.pass_obj
-def logs(invocation: Invocation, follow: bool, lines: int | None, level: str, since: str | None) -> Exit:
+def logs(invocation: Invocation, follow: bool, lines: int | None, level: str, since: str | None) -> None:
     """Show what was logged, in short lines.
 
     They are read from the journal of the unit nakari, else from the configured log file; both hold more of each line,
@@ -153,13 +152,11 @@ def logs(invocation: Invocation, follow: bool, lines: int | None, level: str, si
     wanted = logs_command.wanted(lines, level, at, follow=follow)
     for line in logs_command.show(config.log.file, redaction_of(config), wanted, config.zone):
         click.echo(line)
-    return Exit.OK
 
 
 @nakari.command()
-def version() -> Exit:
+def version() -> None:
     """Print the version."""
     from appliance import version as this
 
     click.echo(f"nakari {this.named()}")
-    return Exit.OK

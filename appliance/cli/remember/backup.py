@@ -8,14 +8,13 @@ from appliance.cli.root import PATH, configured, nakari, to_be_made
 from appliance.cli.telling import AS_JSON, tell
 from appliance.cli.terminal import progress
 from appliance.config.options import Invocation
-from appliance.exits import Exit
 
 
 @nakari.command()
 @click.argument("file", type=PATH)
 @AS_JSON
 @click.pass_obj
-def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
+def backup(invocation: Invocation, file: Path, as_json: bool) -> None:
     """Write everything it is into a new FILE.
 
     Graph, journal, mailbox, timers, settings, audit log and snapshots, of one moment; it goes on meanwhile. Models are
@@ -35,14 +34,13 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
                 return await admin.back_up(path, told)
 
     tell(asyncio.run(run()), as_json=as_json)
-    return Exit.OK
 
 
 @nakari.command()
 @click.argument("file", type=PATH)
 @AS_JSON
 @click.pass_obj
-def restore(invocation: Invocation, file: Path, as_json: bool) -> Exit:
+def restore(invocation: Invocation, file: Path, as_json: bool) -> None:
     """Make this box what the backup FILE holds.
 
     On this machine or another; stop the service first. A torn, changed or foreign file is refused before anything is
@@ -57,4 +55,3 @@ def restore(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     with progress("restoring") as told:
         found = asyncio.run(restore_archive(config, file.absolute(), in_hundredths(told)))
     tell(found, as_json=as_json)
-    return Exit.OK

@@ -31,7 +31,7 @@ STATES = ["dead", "pending", "waiting", "suspended", "in_hand", "completed", "wi
 @click.pass_obj
 def mailbox(
     invocation: Invocation, state: str, lines: int, retry: str | None, withdraw: str | None, as_json: bool
-) -> Exit:
+) -> None:
     """List what it gave up, and why; or what waits.
 
     `--state` shows its other events: those that wait (for a model: waiting), were put back, are in
@@ -46,16 +46,15 @@ def mailbox(
         request = {"do": "mailbox.withdraw", "id": withdraw}
     answer = asked(configured(invocation), request)
     click.echo(json.dumps(answer, ensure_ascii=False) if as_json else "\n".join(lines_of(answer)))
-    return Exit.OK
 
 
 @nakari.group(invoke_without_command=True)
 @AS_JSON
 @click.pass_context
-def timers(context: click.Context, *, as_json: bool) -> Exit | None:
+def timers(context: click.Context, *, as_json: bool) -> None:
     """List timers and alarms: when each rings, and what for."""
     if context.invoked_subcommand is not None:
-        return None
+        return
     config = configured(context.obj)
     answer = _mail(config, {"do": "timers"})
     if as_json:
@@ -65,13 +64,12 @@ def timers(context: click.Context, *, as_json: bool) -> Exit | None:
     else:
         rows = [(_local(each, config.zone), each["label"] or "-", each["repeats"], each["id"]) for each in found]
         table(rows, ("rings", "what for", "again", "id"), styles=(STRONG, "", "", FAINT))
-    return Exit.OK
 
 
 @timers.command()
 @click.argument("which", type=NAME, metavar="ID|NAME")
 @click.pass_obj
-def cancel(invocation: Invocation, which: str) -> Exit:
+def cancel(invocation: Invocation, which: str) -> None:
     """Cancel a timer or an alarm, by its id or by what it is for."""
     from appliance.errors import Problem
 
@@ -85,17 +83,16 @@ def cancel(invocation: Invocation, which: str) -> Exit:
         raise Problem(f"there is no timer {which}; `nakari timers` lists them", Exit.NO_INPUT)
     _mail(config, {"do": "mailbox.withdraw", "id": found[0]["id"]})
     click.echo(f"Cancelled: {found[0]['label'] or 'the timer'}, {_local(found[0], config.zone)}.")
-    return Exit.OK
 
 
 @nakari.group(invoke_without_command=True)
 @click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The next N; 20.")
 @AS_JSON
 @click.pass_context
-def events(context: click.Context, *, lines: int, as_json: bool) -> Exit | None:
+def events(context: click.Context, *, lines: int, as_json: bool) -> None:
     """List what waits to be handled, and when."""
     if context.invoked_subcommand is not None:
-        return None
+        return
     answer = _mail(configured(context.obj), {"do": "events", "limit": lines})
     found = answer["events"]
     assert isinstance(found, list)
@@ -107,16 +104,14 @@ def events(context: click.Context, *, lines: int, as_json: bool) -> Exit | None:
         keys = ("when", "words", "type", "priority", "id")
         rows = [tuple(str(each[key]) for key in keys) for each in found if isinstance(each, dict)]
         table(rows, keys, styles=(STRONG, "", "", "", FAINT))
-    return Exit.OK
 
 
 @events.command("cancel")
 @click.argument("id", type=NAME)
 @click.pass_obj
-def cancel_event(invocation: Invocation, id: str) -> Exit:
+def cancel_event(invocation: Invocation, id: str) -> None:
     """Cancel an event that waits; one that repeats for good."""
     click.echo(_mail(configured(invocation), {"do": "events.change", "id": id, "cancel": True})["done"])
-    return Exit.OK
 
 
 @events.command("move")
@@ -124,14 +119,13 @@ def cancel_event(invocation: Invocation, id: str) -> Exit:
 @click.option("--priority", type=click.IntRange(-10, 10), help="Higher comes first; below 0 only when idle.")
 @click.option("--at", "at", type=NAME, metavar="TIME", help='Not before: "now", "07:30" or "2026-11-22T07:30".')
 @click.pass_obj
-def move_event(invocation: Invocation, id: str, priority: int | None, at: str | None) -> Exit:
+def move_event(invocation: Invocation, id: str, priority: int | None, at: str | None) -> None:
     """Give an event that waits another priority, another time, or both."""
     if priority is None and at is None:
         raise click.UsageError("say where it shall go: --priority, --at, or both")
     config = configured(invocation)
     request: dict[str, Json] = {"do": "events.change", "id": id, "priority": priority}
     click.echo(_mail(config, request | {"not_before": _moment(at, config.zone)})["done"])
-    return Exit.OK
 
 
 def _moment(at: str | None, zone: "tzinfo") -> str | None:
@@ -200,7 +194,7 @@ def journal() -> None:
 @journal.command()
 @LINES
 @click.pass_obj
-def calls(invocation: Invocation, lines: int) -> Exit:
+def calls(invocation: Invocation, lines: int) -> None:
     """List the newest model calls with their ids."""
     import asyncio
 
@@ -210,7 +204,6 @@ def calls(invocation: Invocation, lines: int) -> Exit:
     found = asyncio.run(newest(config.state_folder, config.zone, lines))
     for line in found or ["no model was asked yet"]:
         click.echo(line)
-    return Exit.OK
 
 
 @journal.command()

@@ -1,6 +1,5 @@
 """Commands about the memory: look into it, save it, bring it back, and forget."""
 
-import sys
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -11,9 +10,8 @@ import click
 from appliance.cli.remember.changes import changes_told
 from appliance.cli.root import AS_KEY, PATH, TEXT, WORDS, configured, nakari, to_be_made
 from appliance.cli.telling import AS_JSON, LINES, asked, tell
-from appliance.cli.terminal import STRONG, progress, show
+from appliance.cli.terminal import STRONG, confirm, progress, require_somebody, show
 from appliance.config.options import Invocation
-from appliance.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -80,15 +78,16 @@ def memory() -> None:
 )
 @AS_JSON
 @click.pass_obj
-def query(invocation: Invocation, cypher: str, params: str, moment: str | None, as_json: bool) -> Exit:
+def query(invocation: Invocation, cypher: str, params: str, moment: str | None, as_json: bool) -> None:
     """Read with one Cypher statement; nothing is changed."""
     from appliance.api.requests.memory import Past, UseTool
     from appliance.logs.show import asked_moment
 
     values, config = _object(params), _configured(invocation)
     if moment is None:
-        return _run(config, UseTool(do="tool", name="memory_query", arguments=_call(cypher, values)), as_json)
-    return _run(config, Past(until=asked_moment(moment, config.zone), cypher=cypher, params=values), as_json)
+        _run(config, UseTool(do="tool", name="memory_query", arguments=_call(cypher, values)), as_json)
+    else:
+        _run(config, Past(until=asked_moment(moment, config.zone), cypher=cypher, params=values), as_json)
 
 
 @memory.command()
@@ -96,49 +95,49 @@ def query(invocation: Invocation, cypher: str, params: str, moment: str | None, 
 @PARAMS
 @AS_JSON
 @click.pass_obj
-def write(invocation: Invocation, cypher: str, params: str, as_json: bool) -> Exit:
+def write(invocation: Invocation, cypher: str, params: str, as_json: bool) -> None:
     """Change it with one Cypher statement, audited as its own are."""
     from appliance.api.requests.memory import UseTool
 
     request = UseTool(do="tool", name="memory_write", arguments=_call(cypher, _object(params)))
-    return _run(_configured(invocation), request, as_json)
+    _run(_configured(invocation), request, as_json)
 
 
 @memory.command()
 @AS_JSON
 @click.pass_obj
-def schema(invocation: Invocation, as_json: bool) -> Exit:
+def schema(invocation: Invocation, as_json: bool) -> None:
     """Show labels, relationship types and property keys in use."""
     from appliance.api.requests.memory import UseTool
 
-    return _run(_configured(invocation), UseTool(do="tool", name="memory_schema"), as_json)
+    _run(_configured(invocation), UseTool(do="tool", name="memory_schema"), as_json)
 
 
 @memory.command()
 @AS_JSON
 @click.pass_obj
-def snapshot(invocation: Invocation, as_json: bool) -> Exit:
+def snapshot(invocation: Invocation, as_json: bool) -> None:
     """Write the whole graph into the snapshots' folder."""
     from appliance.api.requests.memory import TakeSnapshot
 
-    return _run(_configured(invocation), TakeSnapshot(), as_json)
+    _run(_configured(invocation), TakeSnapshot(), as_json)
 
 
 @memory.command("list")
 @AS_JSON
 @click.pass_obj
-def list_snapshots(invocation: Invocation, as_json: bool) -> Exit:
+def list_snapshots(invocation: Invocation, as_json: bool) -> None:
     """List the snapshots, oldest first."""
     from appliance.api.requests.memory import ListSnapshots
 
-    return _run(_configured(invocation), ListSnapshots(), as_json)
+    _run(_configured(invocation), ListSnapshots(), as_json)
 
 
 @memory.command()
 @click.argument("snapshot", default="newest", type=WORDS)
 @AS_JSON
 @click.pass_obj
-def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
+def restore(invocation: Invocation, snapshot: str, as_json: bool) -> None:
     """Make the graph what SNAPSHOT holds.
 
     SNAPSHOT is a name from the list, a file, or newest. A snapshot of what was there before is taken first.
@@ -147,8 +146,9 @@ def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
 
     file = Path(snapshot).absolute()
     if file.is_file():  # in a folder that the service may not look into, perhaps
-        return _kept(_configured(invocation), lambda admin, told: admin.restore_file(file, told), as_json)
-    return _run(_configured(invocation), Restore(snapshot=snapshot), as_json)
+        _kept(_configured(invocation), lambda admin, told: admin.restore_file(file, told), as_json)
+    else:
+        _run(_configured(invocation), Restore(snapshot=snapshot), as_json)
 
 
 @memory.command()
@@ -157,7 +157,7 @@ def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
 @click.option("--since", "moment", metavar="TIME", help="What was written since then: yesterday, 07:30, or as 3d.")
 @AS_JSON
 @click.pass_obj
-def diff(invocation: Invocation, before: str | None, after: str, moment: str | None, as_json: bool) -> Exit:
+def diff(invocation: Invocation, before: str | None, after: str, moment: str | None, as_json: bool) -> None:
     """Tell what came and went between two snapshots, or one and now.
 
     With --since what was written since a moment, because of which events, and what came and went by it.
@@ -169,9 +169,10 @@ def diff(invocation: Invocation, before: str | None, after: str, moment: str | N
         raise click.UsageError("either a snapshot, or --since")
     config = _configured(invocation)
     if before is not None:
-        return _run(config, Diff(before=before, after=after), as_json)
+        _run(config, Diff(before=before, after=after), as_json)
+        return
     request, in_words = Changes(since=asked_moment(str(moment), config.zone)), partial(changes_told, zone=config.zone)
-    return _kept(config, lambda admin, told: admin.act(request, told), as_json, in_words)
+    _kept(config, lambda admin, told: admin.act(request, told), as_json, in_words)
 
 
 @memory.command()
@@ -179,7 +180,7 @@ def diff(invocation: Invocation, before: str | None, after: str, moment: str | N
 @click.option("--to", "file", type=PATH, metavar="FILE", help="Write what came out, for `nakari memory restore FILE`.")
 @AS_JSON
 @click.pass_obj
-def replay(invocation: Invocation, moment: str | None, file: Path | None, as_json: bool) -> Exit:
+def replay(invocation: Invocation, moment: str | None, file: Path | None, as_json: bool) -> None:
     """Make the graph again from the audit log, and compare.
 
     It is made beside the present one, from the newest snapshot before the moment and what was written since.
@@ -190,9 +191,10 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
     config = _configured(invocation)
     until = None if moment is None else asked_moment(moment, config.zone)
     if file is None:
-        return _run(config, Replay(until=until), as_json)
+        _run(config, Replay(until=until), as_json)
+        return
     path = to_be_made(file)  # in a folder that the service may not write into, perhaps
-    return _kept(config, lambda admin, told: admin.replay_to(path, until, told), as_json)
+    _kept(config, lambda admin, told: admin.replay_to(path, until, told), as_json)
 
 
 @memory.command()
@@ -200,23 +202,24 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
 @LINES
 @AS_JSON
 @click.pass_obj
-def audit(invocation: Invocation, what: str, lines: int, as_json: bool) -> Exit:
+def audit(invocation: Invocation, what: str, lines: int, as_json: bool) -> None:
     """Show the newest records of the audit log, or verify all of it."""
     from appliance.api.requests.memory import ReadAudit, VerifyAudit
 
-    return _run(_configured(invocation), VerifyAudit() if what == "verify" else ReadAudit(last=lines), as_json)
+    _run(_configured(invocation), VerifyAudit() if what == "verify" else ReadAudit(last=lines), as_json)
 
 
 def _configured(invocation: Invocation) -> "Config":
     return configured(invocation, log="ERROR")
 
 
-def _run(config: "Config", request: "MemoryRequest | UseTool", as_json: bool) -> Exit:
+def _run(config: "Config", request: "MemoryRequest | UseTool", as_json: bool) -> None:
     from appliance.api.requests.memory import UseTool
 
     if isinstance(request, UseTool):
-        return _kept(config, lambda admin, told: admin.use(request), as_json)
-    return _kept(config, lambda admin, told: admin.act(request, told), as_json)
+        _kept(config, lambda admin, told: admin.use(request), as_json)
+    else:
+        _kept(config, lambda admin, told: admin.act(request, told), as_json)
 
 
 def _kept(
@@ -224,7 +227,7 @@ def _kept(
     act: "Callable[[RemoteAdmin | GraphAdmin | NoGraph, Progress], Awaitable[Json]]",
     as_json: bool,
     in_words: "Callable[[Json], Json] | None" = None,
-) -> Exit:
+) -> None:
     """Let the admin of the memory act, wherever it is, and tell what came of it; `in_words` says it to people."""
     import asyncio
 
@@ -237,7 +240,6 @@ def _kept(
 
     found = asyncio.run(run())
     tell(found if as_json or in_words is None else in_words(found), as_json=as_json)
-    return Exit.OK
 
 
 def _call(cypher: str, params: "dict[str, Json]") -> "dict[str, Json]":
@@ -278,7 +280,7 @@ class Which(TypedDict):
 @click.pass_obj
 def forget(
     invocation: Invocation, owner: str | None, key_file: Path | None, *, yes: bool, **which: Unpack[Which]
-) -> Exit:
+) -> None:
     """Erase what it was told last, or all of one thing or owner.
 
     What the household told it last is meant, aloud in the room or in writing, with what came of it: words, sounds,
@@ -302,23 +304,23 @@ def forget(
     if owner is None:
         if key_file is not None:
             raise click.UsageError("--as is for --everything")
-        chosen = chosen or {"last": 1}
-        return _turns(configured(invocation), chosen, is_sure=yes)
+        _turns(configured(invocation), chosen or {"last": 1}, is_sure=yes)
+        return
     if (owner == MINE) is (key_file is None):
         raise click.UsageError("--everything goes with --as KEYFILE, and --owner KEY|NAME without")
     if chosen:
         raise click.UsageError("either a number, or minutes, or words, or everything of an owner")
-    return _everything(configured(invocation), owner, key_file, is_sure=yes)
+    _everything(configured(invocation), owner, key_file, is_sure=yes)
 
 
-def _turns(config: "Config", which: "dict[str, Json]", *, is_sure: bool) -> Exit:
+def _turns(config: "Config", which: "dict[str, Json]", *, is_sure: bool) -> None:
     events = asked(config, {"do": "forget.preview", **which})["events"]
     assert isinstance(events, list)
     things = [thing for thing in events if isinstance(thing, dict)]
     if not things and (about := str(which.pop("about", ""))):
         mend = "; a word less may find it" if len(about.split()) > 1 else ""
         show(f"nothing was said here with all the words of {about!r}{mend}")
-        return Exit.OK
+        return
     if things and not is_sure:
         _confirm_words([str(thing["words"]) for thing in things])
     these: list[Json] = [thing["id"] for thing in things]
@@ -326,24 +328,21 @@ def _turns(config: "Config", which: "dict[str, Json]", *, is_sure: bool) -> Exit
         given = {name: value for name, value in which.items() if name != "about"}
         done = asked(config, {"do": "forget", **given, "these": these}, patience=PATIENCE)["done"]
     show(str(done))
-    return Exit.OK
 
 
 def _confirm_words(words: list[str]) -> None:
     """Show what goes, and ask. Raises `UsageError` where nobody can be asked, `Exit` for a no."""
-    if not sys.stdin.isatty():
-        raise click.UsageError("what was told would go for good; say --yes where nobody can be asked")
+    require_somebody("what was told would go for good")
     show("This goes for good, with all that came of it:", err=True)
     for line in words[-MOST_SHOWN:]:
         text = " ".join(line.split())
         show(f"  {text[:LONGEST_SHOWN]}{'…' if len(text) > LONGEST_SHOWN else ''}", STRONG, err=True)
     if len(words) > MOST_SHOWN:
         show(f"  and {len(words) - MOST_SHOWN} things before that", err=True)
-    if not click.confirm("Is that meant?", err=True):
-        raise click.exceptions.Exit(Exit.FAULT)
+    confirm("Is that meant?")
 
 
-def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure: bool) -> Exit:
+def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure: bool) -> None:
     import asyncio
 
     from appliance.admin.local import erase_everything
@@ -354,20 +353,13 @@ def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure:
     key = b"" if key_file is None else read_key(key_file)
     identities = identities_of(config.state_folder)
     whose = owner_of(identities, owner) if key_file is None else identities.find(sign(key, "")[0])
-    _confirm(f"{whose.name} ({whose.owner_key})" if whose.name else whose.owner_key, is_sure=is_sure)
+    if not is_sure:
+        named = f"{whose.name} ({whose.owner_key})" if whose.name else whose.owner_key
+        require_somebody(f"everything of {named} would go for good")
+        confirm(f"Everything of {named} goes for good. Is that meant?")
     with progress("forgetting") as told:
         if key:
             done = asyncio.run(follow(find_service(config.sockets), {"do": "forget.owner"}, told, key))
         else:
             done = asyncio.run(erase_everything(config, whose.owner_key, told))
     click.echo(done)
-    return Exit.OK
-
-
-def _confirm(whose: str, *, is_sure: bool) -> None:
-    if is_sure:
-        return
-    if not sys.stdin.isatty():
-        raise click.UsageError(f"everything of {whose} would go for good; say --yes where nobody can be asked")
-    if not click.confirm(f"Everything of {whose} goes for good. Is that meant?", err=True):
-        raise click.exceptions.Exit(Exit.FAULT)

@@ -17,7 +17,6 @@ from appliance.cli.telling import refuse_where_it_follows
 from appliance.cli.terminal import FAINT, STRONG, WARNING, is_terminal, print_pieces, show
 from appliance.config.load import Config
 from appliance.errors import ServiceNotRunning
-from appliance.exits import Exit
 from appliance.hints import typed_here
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import WRITTEN
@@ -74,7 +73,7 @@ def _show_line(who: str, words: str) -> None:
     show(words)
 
 
-def chat(config: Config) -> Exit:
+def chat(config: Config) -> None:
     """Answer line after line, in one session, until the input ends; Ctrl-C ends an answer, or the conversation."""
     from anyio.from_thread import start_blocking_portal
 
@@ -98,7 +97,6 @@ def chat(config: Config) -> Exit:
                 show(" …", WARNING)
             except CancelledError:
                 show(" …", WARNING)
-    return Exit.OK
 
 
 def _next_line(prompt: str) -> str | None:

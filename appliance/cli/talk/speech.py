@@ -36,18 +36,17 @@ WHEN_NOBODY_WAITS: Final = 600.0
 """Seconds that a voice may be silent before a sentence for a file is given up: a busy machine only takes longer."""
 
 
-def say(config: Config, text: str, output: Path | None) -> Exit:
+def say(config: Config, text: str, output: Path | None) -> None:
     """Speak the text to its end, into a file that is whole or not there; without one, by the service that runs.
 
     Raises `Problem` when no voice or no loudspeaker was there for all of it, or when the file cannot be written.
     """
     if output is None and (path := _service(config)) is not None:
         asyncio.run(follow(path, {"do": "say", "text": text}, lambda done, of: None))
-        return Exit.OK
+        return
     with beside(output) as file, progress("speaking") as told:
         if not asyncio.run(_is_said(config, text, file, told)):
             raise Problem("it was not said, or not to its end; `nakari doctor` tells what is missing", Exit.UNAVAILABLE)
-    return Exit.OK
 
 
 def _service(config: Config) -> Path | None:
@@ -113,11 +112,10 @@ class Spoken(SpeechObserver):
             self.unheard.append(sentence.text)
 
 
-def hear(config: Config, recording: Path) -> Exit:
+def hear(config: Config, recording: Path) -> None:
     """Print one JSON object a line for each utterance. Raises `BadRecording`, `ModelNotFound`."""
     with progress("listening") as told:
         asyncio.run(_hear(config, recording, told))
-    return Exit.OK
 
 
 async def _hear(config: Config, recording: Path, told: Callable[[int, int], None]) -> None:

@@ -75,12 +75,12 @@ def demo(invocation: Invocation, output: Path | None) -> Exit:
 @nakari.command()
 @click.argument("recording", type=PATH, metavar="FILE.wav")
 @click.pass_obj
-def hear(invocation: Invocation, recording: Path) -> Exit:
+def hear(invocation: Invocation, recording: Path) -> None:
     """Print what a recording says, as JSON lines."""
     config = configured(invocation)
     from appliance.cli.talk import speech
 
-    return speech.hear(config, recording)
+    speech.hear(config, recording)
 
 
 def _said(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> str:
@@ -97,7 +97,7 @@ SAID = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=
 @SAID
 @click.option("--output", type=PATH, metavar="FILE.wav", help="Write it here instead of saying it aloud.")
 @click.pass_obj
-def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
+def say(invocation: Invocation, text: str, output: Path | None) -> None:
     """Say TEXT aloud; "-" is standard input.
 
     The running service says it, behind what it says already; where there is none, this command does.
@@ -105,7 +105,7 @@ def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
     config = configured(invocation)
     from appliance.cli.talk import speech
 
-    return speech.say(config, text, output)
+    speech.say(config, text, output)
 
 
 @nakari.command()
@@ -145,7 +145,7 @@ def ask(invocation: Invocation, text: str, key_file: Path | None, paths: tuple[P
 
 @nakari.command()
 @click.pass_obj
-def chat(invocation: Invocation) -> Exit:
+def chat(invocation: Invocation) -> None:
     """Talk with it in writing, line by line.
 
     All lines are one conversation. The running service answers; where there is none, this command thinks by itself.
@@ -153,7 +153,7 @@ def chat(invocation: Invocation) -> Exit:
     config = configured(invocation)
     from appliance.cli.talk import live
 
-    return live.chat(config)
+    live.chat(config)
 
 
 async def _answer(

@@ -9,7 +9,6 @@ from typing import Final, TextIO
 
 import click
 
-from appliance.exits import Exit
 from appliance.input.whisper.choice import (
     USUAL_MODEL,
     Measured,
@@ -34,7 +33,7 @@ KNOWN: Final = (AUTO, *MODELS, sentence_model.NAME)
 """What can be pulled, by name."""
 
 
-def pull(settings: WhisperSettings, name: str, folder: Path | None) -> Exit:
+def pull(settings: WhisperSettings, name: str, folder: Path | None) -> None:
     """Fetch a model, telling how far it is; "auto" fetches the usual one where none is here, and measures the box.
 
     `folder` takes the place of the state folder's models. Raises `ModelNotFound`, `OSError` when it cannot be written,
@@ -50,13 +49,14 @@ def pull(settings: WhisperSettings, name: str, folder: Path | None) -> Exit:
         if picked and verdict_on(settings, picked) is None:
             _compare(settings, picked)
         _tell_best(measured)
-        return Exit.OK
+        return
     place = folder or settings.models_folder
     if name == sentence_model.NAME:
-        return _pull_sentence_model(place)
+        _pull_sentence_model(place)
+        return
     if find_model(place / name):
         click.echo(f"{place / name} is here already; remove it to fetch it anew")
-        return Exit.OK
+        return
     found = _fetch(name, place)
     if folder:
         click.echo(f'to listen with it: [ears] model = "{found.absolute()}"')
@@ -64,10 +64,9 @@ def pull(settings: WhisperSettings, name: str, folder: Path | None) -> Exit:
         click.echo("a running nakari listens with it, if it is the best, after a restart")
     else:
         click.echo(f'to listen with it: [ears] model = "{name}"')
-    return Exit.OK
 
 
-def show(settings: WhisperSettings, *, measure: bool, as_json: bool) -> Exit:
+def show(settings: WhisperSettings, *, measure: bool, as_json: bool) -> None:
     """Print the models, one a line; with `measure` how fast the ones that are here are. Raises `ModelNotFound`."""
     if measure:
         picked = pick(settings)
@@ -78,10 +77,8 @@ def show(settings: WhisperSettings, *, measure: bool, as_json: bool) -> Exit:
             _compare(settings, picked)
     if as_json:
         click.echo(json.dumps({"models": _described(settings)}, ensure_ascii=False))
-        return Exit.OK
-    for line in lines(settings):
-        click.echo(line)
-    return Exit.OK
+    else:
+        click.echo("\n".join(lines(settings)))
 
 
 def _described(settings: WhisperSettings) -> list[dict[str, Json]]:
@@ -143,13 +140,12 @@ def _whereabouts(model: Model | None, part: Path) -> str:
     return "not here"
 
 
-def _pull_sentence_model(folder: Path) -> Exit:
+def _pull_sentence_model(folder: Path) -> None:
     if sentence_model.wanted().is_in(folder / sentence_model.NAME):
         click.echo(f"{folder / sentence_model.NAME} is here already; remove it to fetch it anew")
     else:
         _fetch(sentence_model.NAME, folder)
         click.echo('nakari compares by meaning with it from now on, where [memory] embeddings is "auto"')
-    return Exit.OK
 
 
 def _fetch(name: str, folder: Path) -> Path:

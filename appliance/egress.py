@@ -118,8 +118,7 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     """Yield each adapter that this configuration uses, with the setting that chooses it."""
     from appliance.input.hearing.choose import recognizer_of
     from appliance.input.hearing.settings import hearing_settings
-    from appliance.output.settings import speech_settings
-    from appliance.output.voices import voices_of
+    from appliance.output.voices import speech_settings, voices_of
     from appliance.wiring.agent.calendars import about_of
     from appliance.wiring.agent.home import home_of
     from appliance.wiring.agent.tool_servers import servers_of

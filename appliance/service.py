@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from appliance.api.client import GivenFile
     from appliance.api.outcome import Outcome
-    from appliance.input.hearing.ahead import HearingAhead
+    from appliance.input.hearing.choose import HearingAhead
     from appliance.wiring.box import Box
     from audio.interfaces import AudioSource
 
@@ -194,7 +194,7 @@ async def _run(config: Config, options: RunOptions, source: "AudioSource | None"
 
 def _loading(config: Config, source: "AudioSource") -> "HearingAhead":
     """Return the recognizers, which load once the source records, beside all that is imported and opened after this."""
-    from appliance.input.hearing.ahead import HearingAhead
+    from appliance.input.hearing.choose import HearingAhead
     from appliance.input.hearing.settings import hearing_settings
 
     ahead = HearingAhead(hearing_settings(config))

@@ -1,4 +1,4 @@
-"""Whether the disk of a state folder answers, asked by a child: who waits for a frozen one can be ended by nobody."""
+"""The disk of a state folder: whether it answers, and how much room it should have."""
 
 import os
 import sys
@@ -7,6 +7,12 @@ from select import select
 from typing import Final
 
 from memory.errors import DiskSilent
+
+LITTLE_SPACE: Final = 1_000_000_000
+"""Bytes: a Whisper model and a month of journal still fit."""
+
+NO_SPACE: Final = 200_000_000
+"""Bytes; with less a download or a backup fills it."""
 
 PATIENCE: Final = 5.0
 """Seconds within which a disk takes one byte, also a card that tidies up meanwhile."""
@@ -22,6 +28,8 @@ with tempfile.TemporaryFile(dir=sys.argv[1]) as file:
 
 def require_answer(folder: Path, patience: float = PATIENCE, program: str = PROGRAM) -> None:
     """Return when the disk of a folder has taken a byte, or refused it. Blocking. Raises `DiskSilent`.
+
+    A child asks it: a process that waits for a frozen disk can be ended by nobody.
 
     What a disk refuses is told by whoever opens the state. The child is left to a disk that does not answer.
     """

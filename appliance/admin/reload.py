@@ -2,14 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import fields
 
-from appliance.config.changes import changed
 from appliance.config.load import Config
+from appliance.config.sections import Settings
 from appliance.notify import Notifier
+
+LIVE: Final = frozenset(
+    ("log.level", "log.words", "log.file", "voice.volume", "announcements.per_day", "announcements.urgent_wait")
+)
+"""Keys that `nakari config reload` takes over; every other one holds from the next start on."""
 
 log = structlog.get_logger()
 
@@ -24,6 +30,19 @@ class Reloaded(Struct, frozen=True):
     """Keys that hold from now on."""
     later: tuple[str, ...] = ()
     """Keys that hold from the next start on; told again by each reload until then."""
+
+
+def changed(before: Settings, after: Settings) -> list[str]:
+    """Return what is set otherwise, in the file's order: keys as "section.key", and whole tables such as "models"."""
+    found: list[str] = []
+    for section in fields(Settings):
+        old, new = getattr(before, section.name), getattr(after, section.name)
+        if isinstance(old, Struct):
+            keys = (field.name for field in fields(old) if getattr(old, field.name) != getattr(new, field.name))
+            found += [f"{section.name}.{key}" for key in keys]
+        elif old != new:
+            found.append(section.name)
+    return found
 
 
 class Reload:

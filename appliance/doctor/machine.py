@@ -17,13 +17,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from agent.model.chain import Chain
+from appliance.admin.disk import LITTLE_SPACE, NO_SPACE
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.egress import Egress, egress
 from appliance.errors import ConfigError
 from appliance.model.catalog import catalog_of
 from appliance.model.check import models_in_use
-from appliance.room import LITTLE_SPACE, NO_SPACE
 from appliance.wiring.memory.state import takes_no_file
 
 BUILT = datetime(2026, 11, 1, tzinfo=UTC)

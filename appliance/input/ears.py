@@ -17,8 +17,8 @@ from audio.capture.health import LevelWatch
 from audio.interfaces import TurnObserver
 from audio.loops import Loop, until_set
 from audio.pcm import AudioChunk
-from audio.turns.activity import SpeechActivity
 from audio.turns.listener import Listener
+from audio.turns.surroundings import SpeechActivity
 from memory.json_value import Json
 
 FRAMES_SECONDS: Final = 10.0

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
-from appliance.output.settings import speech_settings
-from appliance.output.voices import STALLS_AFTER, voices_of
+from appliance.output.voices import STALLS_AFTER, speech_settings, voices_of
 from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.interfaces import Synthesizer, closing, loops_of
 from audio.loops import running

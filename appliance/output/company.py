@@ -9,8 +9,8 @@ from agent.unasked.decide import COMPANY, GAP, nearest
 from audio.interfaces import TurnObserver
 from audio.playback.speech_output import SpeechObserver
 from audio.speech import RecognizedTurn, SpeechStarted
-from audio.turns.activity import SpeechActivity
 from audio.turns.listener import REFLEX
+from audio.turns.surroundings import SpeechActivity
 
 HEARD: Final = frozenset({"", REFLEX, "backchannel"})
 """Why nobody got the words of a turn, where it was a person all the same who said them."""

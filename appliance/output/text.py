@@ -12,8 +12,8 @@ from agent.bus import Bus
 from agent.event import HOUSEHOLD, Event
 from agent.record import step
 from agent.replies import SOURCES, Delivered, ForwardedReply, Reply, ReplySink, ReplyStream
-from appliance.output.sentences import EndedSentences
 from audio.language import sentence_language
+from audio.tts.sentences import SentenceSplitter
 from memory.json_value import Json
 
 WRITTEN = "speech.written"
@@ -169,6 +169,28 @@ class ReplyRouter:
         return WrittenToo(spoken, self._text.open(reply)) if is_asked_in_writing else spoken
 
 
+class EndedSentences(Struct):
+    """A `Sentences` that ends them where the mouth does, and keeps the white space between them."""
+
+    _splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
+    _rest: str = ""
+    """What has no end yet."""
+
+    def feed(self, text: str) -> str:
+        """Append text; return what there is up to the last end of a sentence, but for what was returned before."""
+        self._rest += text
+        whole = self._splitter.feed(text)
+        end = _behind(self._rest, "".join(whole)) if whole else 0
+        ended, self._rest = self._rest[:end], self._rest[end:]
+        return ended
+
+    def finish(self) -> str:
+        """Return the rest."""
+        self._splitter.cut()
+        rest, self._rest = self._rest, ""
+        return rest
+
+
 class WrittenToo(ForwardedReply):
     """A reply that is said in the room, which counts, and written to the client that asked for it to be spoken.
 
@@ -222,3 +244,13 @@ def _offer(client: asyncio.Queue[str | None], piece: str) -> None:
 async def _until_none(pieces: asyncio.Queue[str | None]) -> AsyncIterator[str]:
     while (piece := await pieces.get()) is not None:
         yield piece
+
+
+def _behind(text: str, words: str) -> int:
+    """Return the index behind these words in a text that begins with them, but for white space."""
+    left = sum(not letter.isspace() for letter in words)
+    for index, letter in enumerate(text):
+        left -= not letter.isspace()
+        if left == 0:
+            return index + 1
+    return len(text)

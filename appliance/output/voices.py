@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
 from msgspec.structs import replace
 
+from appliance.config.load import Config, Secret
 from appliance.config.options import RunOptions
 from appliance.config.sections import VoiceSettings
-from appliance.output.settings import SpeechSettings
+from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
 from audio.interfaces import LoadsLibrary, Player, Synthesizer, identity_of
 from audio.playback.live import Output
 from audio.playback.reopening import ReopeningPlayer
@@ -26,9 +28,26 @@ from audio.wyoming import server_at
 
 log = structlog.get_logger()
 
-
 STALLS_AFTER: Final = 3.0
 """Seconds without sound after which a voice counts as stuck."""
+
+
+class SpeechSettings(Struct, frozen=True):
+    """Which voices speak, and what is set about each."""
+
+    voice: VoiceSettings = field(default_factory=VoiceSettings)
+    sovits: SovitsSettings = field(default_factory=SovitsSettings)
+    openai: OpenAiSpeechSettings = field(default_factory=OpenAiSpeechSettings)
+    wyoming: WyomingSpeechSettings = field(default_factory=WyomingSpeechSettings)
+    piper: PiperSettings = field(default_factory=PiperSettings)
+    openai_key: Secret | None = None
+
+
+def speech_settings(config: Config) -> SpeechSettings:
+    """Return what the configuration says of the voices."""
+    return SpeechSettings(
+        config.voice, config.sovits, config.openai_speech, config.wyoming_speech, config.piper, config.speech_key
+    )
 
 
 async def open_player(settings: VoiceSettings, options: RunOptions) -> Player:

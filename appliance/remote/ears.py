@@ -37,10 +37,10 @@ from audio.recognizer.sharing import RecognizerTurns
 from audio.recognizer.wrapped import WrappedRecognizer
 from audio.reflexes.words import asked
 from audio.speech import RecognizedTurn, SpeechStarted
-from audio.turns.activity import SpeechActivity
 from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import FAILED, NO_WORDS, REFLEX, TOO_SHORT, Listener, Surroundings
+from audio.turns.surroundings import SpeechActivity
 from memory.json_value import Json
 
 log = structlog.get_logger()

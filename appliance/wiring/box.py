@@ -28,8 +28,7 @@ from appliance.live.live import Live
 from appliance.logs.counts import Counts
 from appliance.notify import HeartBeat
 from appliance.output.saying import DoorReplies, Sayings
-from appliance.output.settings import speech_settings
-from appliance.output.voices import load_voice
+from appliance.output.voices import load_voice, speech_settings
 from appliance.owners.challenges import Challenges
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import Owners, open_owners

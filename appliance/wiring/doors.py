@@ -250,7 +250,7 @@ def wyoming_door(settings: WyomingSettings, house: House, household: Household) 
 
 
 def reload_of(config: Config, verbs: Verbs, unasked: Unasked) -> Reload:
-    """Return what reads the configuration's file again; `appliance.config.changes.LIVE` names what it takes over."""
+    """Return what reads the configuration's file again; `appliance.admin.reload.LIVE` names what it takes over."""
 
     async def log(new: Config) -> None:
         configure_again(new)

@@ -20,14 +20,12 @@ from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
 from appliance.footprint import give_back
 from appliance.input.devices.source import looked_for, open_source
-from appliance.input.hearing.ahead import HearingAhead
-from appliance.input.hearing.choose import Hearing, choose_recognizer
+from appliance.input.hearing.choose import Hearing, HearingAhead, choose_recognizer
 from appliance.input.hearing.settings import HearingSettings
 from appliance.input.pending_turns import TakesEvents
 from appliance.model.catalog import ModelCatalog
 from appliance.model.choose import choose_models
-from appliance.output.settings import SpeechSettings
-from appliance.output.voices import choose_voice, open_player
+from appliance.output.voices import SpeechSettings, choose_voice, open_player
 from appliance.reflexes.words import Forgot
 from appliance.satellites.interfaces import Devices
 from appliance.satellites.satellites import open_satellites

@@ -7,9 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.echo.decimator import Decimator, rounded
 from audio.pcm import SAMPLE_RATE, Samples
-from audio.resampler import StreamResampler
+from audio.resampler import Decimator, StreamResampler, rounded
 
 KEPT_SECONDS: Final = 4.0
 """Of the past: the microphone's chunks come at most so much later than what was played with them."""

@@ -14,7 +14,7 @@ from agent.model.wire.openai import encode, tools_to_openai
 from agent.prompts import Prompts
 from agent.tools.registry.registry import ToolRegistry
 from appliance.config.load import load
-from appliance.wiring.agent.about import about
+from appliance.wiring.agent.agent import about
 from benchmarks.figure import Figure, Series, run
 from tests.appliance.wiring.every_tool import every_tool
 

@@ -37,7 +37,7 @@ from agent.tools.events import event_tools
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.tool import Tool
-from appliance.output.sentences import EndedSentences
+from appliance.output.text import EndedSentences
 from memory.errors import DiskFull, StateUnusable
 from memory.recall import Recall
 from memory.recall import index as recall_module

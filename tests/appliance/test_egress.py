@@ -40,9 +40,8 @@ from appliance.model.catalog import catalog_of
 from appliance.model.choose import choose_models
 from appliance.model.sentence import NAME, NETWORK
 from appliance.model.switch import ModelChoice
-from appliance.output.settings import SpeechSettings
-from appliance.output.voices import ENGINES
-from appliance.wiring.agent.about import about
+from appliance.output.voices import ENGINES, SpeechSettings
+from appliance.wiring.agent.agent import about
 from appliance.wiring.box import open_box
 from audio.egress import SendsTo
 from audio.interfaces import Synthesizer

@@ -38,7 +38,7 @@ ALLOWED: dict[str, str] = {
     "appliance/machines/roll.py roll_of": "opens the engine as the wiring does",
     "appliance/model/catalog.py catalog_of": "makes a value of it",
     "appliance/model/sentence.py sentence_settings": "makes a value of it",
-    "appliance/output/settings.py speech_settings": "makes a value of it",
+    "appliance/output/voices.py speech_settings": "makes a value of it",
 }
 """Who else is given it, as `file function`, and why."""
 

@@ -11,8 +11,7 @@ import time
 from pathlib import Path
 
 from appliance.config.load import load
-from appliance.output.settings import speech_settings
-from appliance.output.voices import choose_voice
+from appliance.output.voices import choose_voice, speech_settings
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.playback.wav import WavPlayer
 from tests.audio.edge_server import EdgeServer, Fault, edge_server, spoken

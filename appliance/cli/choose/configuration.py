@@ -58,8 +58,8 @@ def set_value(invocation: Invocation, key: str, value: str) -> None:
     Comments stay. Nothing is written when the value would be wrong. `nakari config reload` takes some values over;
     the others hold from the next start on.
     """
+    from appliance.admin.reload import LIVE
     from appliance.config import edit
-    from appliance.config.changes import LIVE
     from appliance.config.load import where_to_write
 
     file = where_to_write(invocation.file)

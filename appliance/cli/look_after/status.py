@@ -6,8 +6,8 @@ from math import ceil
 from textwrap import wrap
 from typing import Any, Final, TypeAlias
 
+from appliance.admin.disk import LITTLE_SPACE, NO_SPACE
 from appliance.insight.telling import usual_line
-from appliance.room import LITTLE_SPACE, NO_SPACE
 from memory.json_value import Json
 
 Values: TypeAlias = Mapping[str, Any]

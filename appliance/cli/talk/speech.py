@@ -18,8 +18,7 @@ from appliance.exits import Exit
 from appliance.input.event import evidence_of
 from appliance.input.hearing.choose import choose_recognizer
 from appliance.input.hearing.settings import hearing_settings
-from appliance.output.settings import speech_settings
-from appliance.output.voices import choose_voice, open_player
+from appliance.output.voices import choose_voice, open_player, speech_settings
 from audio.capture.recording import RecordingSource
 from audio.interfaces import TurnObserver
 from audio.language import sentence_language

@@ -12,11 +12,11 @@ from appliance.config.sound.recognizers import RecognizerName
 from appliance.input.hearing.settings import HearingSettings
 from appliance.input.whisper.recognizers import NEXT, WhisperHearing, choose_whisper, last_resort, whisper_of
 from audio.interfaces import Recognizer, RemoteRecognizer, StreamingRecognizer, WordVerifier
-from audio.recognizer.ahead import LoadedAhead
 from audio.recognizer.chain import RecognizerChain
 from audio.recognizer.faster_whisper import Hotwords, listed, no_hotwords
 from audio.recognizer.openai_api import OpenAiRecognizer
 from audio.recognizer.sherpa_onnx import SherpaRecognizer
+from audio.recognizer.wrapped import LoadedAhead
 from audio.recognizer.wyoming import WyomingRecognizer
 from audio.wyoming import server_at
 
@@ -138,3 +138,24 @@ def _server(name: RecognizerName, settings: HearingSettings, names: Hotwords) ->
     openai, key = settings.openai, settings.openai_key
     hotwords = expected if openai.send_names else no_hotwords
     return OpenAiRecognizer(openai.url, openai.model, key.reveal() if key else "", language, hotwords)
+
+
+class HearingAhead:
+    """Recognizers that load before it is known who will tell them names to expect; until then they expect none."""
+
+    def __init__(self, settings: HearingSettings) -> None:
+        """Choose them; nothing is loaded. Raises `ModelNotFound` for a configured model folder that is none."""
+        self._tellers: list[Hotwords] = []
+        self._hearing = choose_recognizer(settings, self._names, fetches=True)
+
+    def load(self) -> None:
+        """Have them load from now on; from any thread, without waiting."""
+        self._hearing.load()
+
+    def hearing(self, settings: HearingSettings, names: Hotwords) -> Hearing:
+        """Return them, expecting these names from now on, as `Environment.hearing`; `settings` are those of before."""
+        self._tellers.append(names)
+        return self._hearing
+
+    def _names(self, language: str) -> Sequence[str]:
+        return [name for told in self._tellers for name in told(language)]

@@ -54,7 +54,7 @@ from appliance.timers.due import RANG, STOPPED
 from audio.language import sentence_language
 from audio.loops import Loop, running, until_set
 from audio.playback.speech_output import SpokenSentence
-from audio.turns.activity import SpeechActivity
+from audio.turns.surroundings import SpeechActivity
 from memory.engine.interface import Engine
 from memory.errors import EngineFailure, MemoryFailure
 from memory.json_value import Json

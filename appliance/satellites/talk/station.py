@@ -21,7 +21,7 @@ from appliance.satellites.talk.runs import Runs
 from appliance.satellites.talk.serving import ReplyServer
 from appliance.timers.ringer import Ringer, RingerHere
 from audio.loops import Loop, running
-from audio.turns.activity import SpeechActivity
+from audio.turns.surroundings import SpeechActivity
 
 log = structlog.get_logger()
 

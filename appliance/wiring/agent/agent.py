@@ -20,7 +20,7 @@ from agent.loop import Loop, Mind
 from agent.model.chain import Chain
 from agent.model.sight import HasSight, Sight
 from agent.model.window import Windows
-from agent.prompts import Prompts
+from agent.prompts import Prompts, Self
 from agent.replies import ShownReplies
 from agent.run.attention import Attention
 from agent.run.budget import SIGN_AFTER, RunLimits, ThoughtLimits
@@ -41,13 +41,14 @@ from appliance.api.handler import Part
 from appliance.config.agent.own_work import EconomySettings
 from appliance.config.load import Config
 from appliance.config.values import listed
+from appliance.egress import Egress, is_here, lasting_egress, model_egress
 from appliance.model.catalog import catalog_of
 from appliance.model.switch import ModelChoice, prefix_of_room
 from appliance.notify import HeartBeat, LoopHeartBeat
-from appliance.output.sentences import EndedSentences
+from appliance.output.text import EndedSentences
+from appliance.output.voices import SpeechSettings, speech_settings, voices_of
 from appliance.owners.owners import Owners
 from appliance.reflexes.voice import Voice
-from appliance.wiring.agent.about import about
 from appliance.wiring.agent.calendars import calendars_of
 from appliance.wiring.agent.growth import GrowthOf, GrowthSide, growth_side
 from appliance.wiring.agent.home import HomeSide
@@ -55,7 +56,7 @@ from appliance.wiring.agent.machine import Machine
 from appliance.wiring.agent.tool_servers import servers_of
 from appliance.wiring.agent.web import engine_of, weather_of
 from appliance.wiring.environment import World
-from appliance.wiring.memory.graph import LentGraph
+from appliance.wiring.memory.graph import LentGraph, store_of
 from appliance.wiring.memory.memory import MemorySide
 from appliance.wiring.sound.output import Output
 from audio.loops import Loop as LongLoop
@@ -306,3 +307,36 @@ def context_limits(config: Config, windows: Windows) -> Limits:
         )
 
     return now
+
+
+def about(config: Config, models: Chain) -> Callable[[], Self]:
+    """Return what tells what is so in this box; asked between two events, it lets the model that was chosen think."""
+    voice, memory = _voice(speech_settings(config)), _memory(config)
+    lasting, catalog = lasting_egress(config), catalog_of(config)
+
+    def told() -> Self:
+        name = models.settle()
+        leaving = tuple(map(_clause, [*model_egress(catalog, models), *lasting]))
+        return Self(name, voice, memory, leaving, config.mind.max_tool_calls)
+
+    return told
+
+
+def _clause(leaving: Egress) -> str:
+    return f"{leaving.what}, to {leaving.to}"
+
+
+def _voice(settings: SpeechSettings) -> str:
+    """Return the names of the voices, the best first, and where each is that is not here."""
+    told = []
+    for voice in voices_of(settings):
+        away = [sent.to for sent in voice.sends_to if not is_here(sent.to)]
+        told.append(f"{voice.name} over the network ({', '.join(away)})" if away else f"{voice.name} on this machine")
+    return ", or when it does not answer ".join(told)
+
+
+def _memory(config: Config) -> str:
+    if not config.memory.enabled:
+        return ""
+    away = [sent.to for sent in store_of(config).sends_to]
+    return f"a Neo4j server at {away[0]}" if away else "this box's own store"

@@ -11,10 +11,10 @@ from agent.context.situation import SituationProvider
 from agent.replies import ReplySink
 from agent.unasked.announcements import Announcements, Filing
 from appliance.output.company import Company, RoomTurns
-from appliance.output.settings import speech_settings
 from appliance.output.text import ReplyRouter, TextReplySink
 from appliance.output.unasked import UnaskedReplySink
 from appliance.output.voice import VoiceReplySink
+from appliance.output.voices import speech_settings
 from appliance.reflexes.kept import KeptSwitches
 from appliance.remote.place import Places
 from appliance.rooms.arbitration import Arbiter, RoomEars
@@ -28,7 +28,7 @@ from audio.interfaces import Player
 from audio.loops import Loop
 from audio.playback.speech_output import SpeechOutput
 from audio.recognizer.sharing import RecognizerTurns
-from audio.turns.activity import SpeechActivity
+from audio.turns.surroundings import SpeechActivity
 
 SWITCHES: Final = "switches.json"
 """The file in the state folder that keeps mute and volume."""

@@ -4,8 +4,8 @@ from msgspec import Struct
 
 from agent.unasked.decide import Rules
 from agent.unasked.wishes import Wishes
+from appliance.commands.about_you import about_unasked
 from appliance.commands.registry import Command
-from appliance.commands.unasked import about_unasked
 from appliance.config.agent.own_work import AnnouncementSettings
 from appliance.output.announcer import Announcer
 from appliance.owners.owners import Owners

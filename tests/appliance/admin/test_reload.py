@@ -6,8 +6,7 @@ from typing import cast
 
 import pytest
 
-from appliance.admin.reload import Reload, Reloaded, TakesOver
-from appliance.config.changes import LIVE, changed
+from appliance.admin.reload import LIVE, Reload, Reloaded, TakesOver, changed
 from appliance.config.load import Config, load
 from appliance.errors import ConfigError
 from appliance.notify import Notifier

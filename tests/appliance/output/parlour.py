@@ -24,7 +24,7 @@ from appliance.output.voice import VoiceReplySink
 from audio.interfaces import Synthesizer
 from audio.playback.speech_output import SpeechOutput
 from audio.speech import SpeechStarted
-from audio.turns.activity import SpeechActivity
+from audio.turns.surroundings import SpeechActivity
 from memory.state import journal as journal_module
 from memory.state.database import Database
 from memory.state.journal import Journal

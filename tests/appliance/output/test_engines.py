@@ -15,9 +15,8 @@ from agent.bus import Bus
 from agent.event import Event
 from agent.replies import Delivered, Reply
 from appliance.config.load import load
-from appliance.output.settings import speech_settings
 from appliance.output.voice import VoiceReplySink
-from appliance.output.voices import choose_voice, voices_of
+from appliance.output.voices import choose_voice, speech_settings, voices_of
 from audio.interfaces import identity_of
 from audio.playback.speech_output import SpeechOutput
 from audio.playback.wav import WavPlayer

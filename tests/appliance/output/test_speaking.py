@@ -7,8 +7,7 @@ from structlog.testing import capture_logs
 
 from agent.replies import Reply
 from appliance.config.sections import VoiceSettings
-from appliance.output.settings import SpeechSettings
-from appliance.output.voices import choose_voice
+from appliance.output.voices import SpeechSettings, choose_voice
 from tests.appliance.output.test_voice import EVENT, FIRST, a_room
 from tests.audio.edge_server import Fault, edge_server, spoken
 from tests.audio.mouth_fakes import Clock, listen

@@ -16,7 +16,7 @@ from agent.unasked.announcement import TERMS
 from agent.unasked.decide import GAP, Rules
 from appliance.output.company import LONGEST_HOLD, Company
 from audio.speech import SpeechAudio, SpeechStarted
-from audio.turns.activity import SpeechActivity
+from audio.turns.surroundings import SpeechActivity
 from tests.appliance.output.parlour import Parlour, Scene, own, parlour
 from tests.audio.heard import heard
 from tests.audio.mouth_fakes import Clock, ScriptedVoice

@@ -26,7 +26,7 @@ from appliance.wiring.environment import Environment
 from audio.interfaces import Player
 from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
 from audio.speech import RecognizedTurn, SpeechAudio, SpeechStarted, Transcript, Utterance
-from audio.turns.activity import SpeechActivity
+from audio.turns.surroundings import SpeechActivity
 from tests.audio.mouth_fakes import ScriptedVoice
 from tests.loops import together
 from tests.room.virtual_time import passed, run_virtually

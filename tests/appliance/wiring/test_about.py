@@ -13,7 +13,7 @@ from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.prompts import Self
 from appliance.config.load import Config, load
 from appliance.config.sections import MemorySettings, MindSettings, VoiceSettings
-from appliance.wiring.agent.about import about
+from appliance.wiring.agent.agent import about
 
 
 def config(folder: Path) -> Config:

@@ -8,7 +8,7 @@ from agent.intents.model import OfflineModel
 from agent.model.chain import Chain
 from appliance.config.load import Config, load
 from appliance.config.options import RunOptions
-from appliance.wiring.agent.about import about
+from appliance.wiring.agent.agent import about
 from appliance.wiring.box import open_box
 from tests.agent.home_server import small_home
 

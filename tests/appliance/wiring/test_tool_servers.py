@@ -14,7 +14,7 @@ from appliance.config.load import Config, load
 from appliance.doctor.examine import Verdict
 from appliance.doctor.tools.mcp import judge_servers, mcp
 from appliance.errors import ConfigError
-from appliance.wiring.agent.about import about
+from appliance.wiring.agent.agent import about
 from appliance.wiring.agent.tool_servers import servers_of, unset_secrets
 from memory.json_value import Json
 from tests.agent.mcp_house import a_tool, bare

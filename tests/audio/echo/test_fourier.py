@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audio.echo.fourier import Transforms, numpy_loops
+from audio.echo.linear_echo import Transforms, numpy_loops
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (6,)])

@@ -9,8 +9,7 @@ from appliance.config.file import SettingsText, default_toml, show
 from appliance.config.load import load
 from appliance.config.sections import VoiceSettings
 from appliance.errors import ConfigError
-from appliance.output.settings import SpeechSettings
-from appliance.output.voices import voices_of
+from appliance.output.voices import SpeechSettings, voices_of
 
 EACH = """
 [voice]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
-from appliance.input.devices.room_profile import LARGEST, NAME, RoomProfileFile
+from appliance.input.devices.echo import LARGEST, NAME, RoomProfileFile
 from audio.echo.duplex import Mode
 from audio.echo.profile import KeptRoom, RoomProfile
 

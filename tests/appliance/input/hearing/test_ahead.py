@@ -9,8 +9,7 @@ import pytest
 
 from appliance.config.load import Config, load
 from appliance.input.devices.source import once_recording
-from appliance.input.hearing.ahead import HearingAhead
-from appliance.input.hearing.choose import Hearing
+from appliance.input.hearing.choose import Hearing, HearingAhead
 from appliance.input.hearing.settings import hearing_settings
 from audio.capture.input import InputFormat
 from audio.capture.live import LiveMicrophone
@@ -95,6 +94,6 @@ def test_for_a_microphone_that_cannot_be_opened_nothing_loads() -> None:
 
 @pytest.mark.shows("H9")
 def test_nothing_of_a_mind_is_imported_before_the_recognizer_begins_to_load() -> None:
-    look = "import sys, appliance.input.hearing.ahead; print(*{name.split('.')[0] for name in sys.modules})"
+    look = "import sys, appliance.input.hearing.choose; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=120, check=True)
     assert not {"agent", "pydantic", "hassil", "pocketsphinx"} & set(done.stdout.split())

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audio.echo.decimator import Decimator
 from audio.pcm import SAMPLE_RATE, Samples
-from audio.resampler import StreamResampler
+from audio.resampler import Decimator, StreamResampler
 
 NOISE = np.random.default_rng(0).normal(0, 3000, 30_000).astype(np.int16)
 

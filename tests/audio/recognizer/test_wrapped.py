@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audio.errors import ModelDamaged
-from audio.recognizer.ahead import LoadedAhead
+from audio.recognizer.wrapped import LoadedAhead
 from audio.speech import Utterance
 from tests.audio.ears_fakes import ScriptedRecognizer
 

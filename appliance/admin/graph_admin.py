@@ -93,18 +93,6 @@ class GraphAdmin(Struct, frozen=True):
             is_away = isinstance(error.__cause__, GraphUnavailable | EmbeddingUnavailable)
             raise Problem(str(error), Exit.UNAVAILABLE if is_away else Exit.FAULT) from error
 
-    async def back_up(self, file: Path, told: Progress) -> Json:
-        """Write everything into a new file. Raises what `act` raises."""
-        return await self.act(Backup(file=str(file)), told)
-
-    async def restore_file(self, file: Path, told: Progress) -> Json:
-        """Make the graph what a snapshot's file holds. Raises what `act` raises."""
-        return await self.act(Restore(snapshot=str(file)), told)
-
-    async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
-        """Make the graph again, into a new file. Raises what `act` raises."""
-        return await self.act(Replay(until=until, file=str(file)), told)
-
     async def act(self, request: MemoryRequest, told: Progress) -> Json:
         """Do what is asked and return what came of it; `told` hears each hundredth once.
 

@@ -5,7 +5,6 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -45,40 +44,43 @@ class RemoteAdmin:
         return await follow(self.path, request.model_dump(mode="json"), lambda done, of: None)
 
     async def act(self, request: MemoryRequest, told: Progress) -> Json:
-        """Have it done there. Raises `Problem`, and what `told` raises, which ends the work there too."""
+        """Have it done there, with a file wherever it is, which the service may not read or write.
+
+        Raises `Problem`, OSError for such a file, and what `told` raises, which ends the work there too.
+        """
+        match request:
+            case Backup(file=file) if file:
+                return await self._back_up(Path(file), told)
+            case Restore(snapshot=snapshot) if await asyncio.to_thread(Path(snapshot).is_file):
+                return await self._restore(Path(snapshot), told)
+            case Replay(file=file) if file:
+                return await self._replay(Path(file), request, told)
+        return await self._done(request, told)
+
+    async def _done(self, request: MemoryRequest, told: Progress) -> Json:
         return await follow(self.path, request.model_dump(mode="json"), told)
 
-    async def back_up(self, file: Path, told: Progress) -> Json:
-        """Have it written there, where a service may write, and take it away to `file`, which is then our user's.
-
-        Raises `Problem`, OSError when it cannot be written.
-        """
+    async def _back_up(self, file: Path, told: Progress) -> Json:
+        """Have it written there, where a service may write, and take it away to `file`, which is then our user's."""
         await asyncio.to_thread(_refuse_what_is_there, file)
         with _in_the_making(file) as target:
-            found = await self.act(Backup(), told)
+            found = await self._done(Backup(), told)
             assert isinstance(found, dict)
             await asyncio.to_thread(_take_away, Path(str(found["file"])), target)
         return {**found, "file": str(file)}
 
-    async def restore_file(self, file: Path, told: Progress) -> Json:
-        """Have the graph made what a snapshot's file holds, wherever it is: the service may not read there.
-
-        Raises `Problem`, OSError when it cannot be read, and what `told` raises, which ends the work there too.
-        """
+    async def _restore(self, file: Path, told: Progress) -> Json:
         async with self._handed_over(file.name) as place:
             await asyncio.to_thread(shutil.copyfile, file, place)
-            return await self.act(Restore(snapshot=str(place)), told)
+            return await self._done(Restore(snapshot=str(place)), told)
 
-    async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
-        """Have the graph made again there, where a service may write, and take it away to `file`, as `back_up` does.
-
-        Raises `Problem`, OSError when it cannot be written, and what `told` raises, which ends the work there too.
-        """
+    async def _replay(self, file: Path, request: Replay, told: Progress) -> Json:
+        """Have the graph made again there, where a service may write, and take it away to `file`."""
         await asyncio.to_thread(_refuse_what_is_there, file)
         with _in_the_making(file) as target:
             async with self._handed_over(file.name) as place:
                 made = place.with_name(f"{place.name}.made")
-                found = await self.act(Replay(until=until, file=str(made)), told)
+                found = await self._done(Replay(until=request.until, file=str(made)), told)
                 await asyncio.to_thread(_take_away, made, target)
         assert isinstance(found, dict)
         return {**found, "file": str(file)}
@@ -86,7 +88,7 @@ class RemoteAdmin:
     @asynccontextmanager
     async def _handed_over(self, name: str) -> AsyncIterator[Path]:
         """Give an empty file in a folder that the service and we may use; both are gone after the block."""
-        handed_over = await self.act(HandOver(name=name), lambda done, of: None)
+        handed_over = await self._done(HandOver(name=name), lambda done, of: None)
         assert isinstance(handed_over, dict)
         place = Path(str(handed_over["file"]))
         try:

@@ -1,6 +1,5 @@
 """What a box without a graph does of what is asked about one: it backs up all else, and says that there is none."""
 
-from datetime import datetime
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -26,18 +25,6 @@ class NoGraph(Struct, frozen=True):
         _refuse()
 
     async def use(self, request: UseTool) -> Json:
-        """Raise `Problem`."""
-        _refuse()
-
-    async def back_up(self, file: Path, told: Progress) -> Json:
-        """Write everything that is there into a new file. Raises what `write_archive` raises."""
-        return await self.act(Backup(file=str(file)), told)
-
-    async def restore_file(self, file: Path, told: Progress) -> Json:
-        """Raise `Problem`."""
-        _refuse()
-
-    async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
         """Raise `Problem`."""
         _refuse()
 

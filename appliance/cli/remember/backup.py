@@ -24,6 +24,7 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> None:
 
     config = configured(invocation)
     from appliance.admin.local import open_admin
+    from appliance.api.requests.memory import Backup
     from memory.json_value import Json
 
     path = to_be_made(file)
@@ -31,7 +32,7 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> None:
     async def run() -> Json:
         with progress("backing up") as told:
             async with open_admin(config) as admin:
-                return await admin.back_up(path, told)
+                return await admin.act(Backup(file=str(path)), told)
 
     tell(asyncio.run(run()), as_json=as_json)
 

@@ -14,12 +14,8 @@ from appliance.cli.terminal import STRONG, confirm, progress, require_somebody, 
 from appliance.config.options import Invocation
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
-    from appliance.admin.graph_admin import GraphAdmin
-    from appliance.admin.local import RemoteAdmin
-    from appliance.admin.no_graph import NoGraph
-    from appliance.admin.progress import Progress
     from appliance.api.requests.memory import MemoryRequest, UseTool
     from appliance.config.load import Config
     from memory.json_value import Json
@@ -145,10 +141,7 @@ def restore(invocation: Invocation, snapshot: str, as_json: bool) -> None:
     from appliance.api.requests.memory import Restore
 
     file = Path(snapshot).absolute()
-    if file.is_file():  # in a folder that the service may not look into, perhaps
-        _kept(_configured(invocation), lambda admin, told: admin.restore_file(file, told), as_json)
-    else:
-        _run(_configured(invocation), Restore(snapshot=snapshot), as_json)
+    _run(_configured(invocation), Restore(snapshot=str(file) if file.is_file() else snapshot), as_json)
 
 
 @memory.command()
@@ -170,9 +163,9 @@ def diff(invocation: Invocation, before: str | None, after: str, moment: str | N
     config = _configured(invocation)
     if before is not None:
         _run(config, Diff(before=before, after=after), as_json)
-        return
-    request, in_words = Changes(since=asked_moment(str(moment), config.zone)), partial(changes_told, zone=config.zone)
-    _kept(config, lambda admin, told: admin.act(request, told), as_json, in_words)
+    else:
+        request = Changes(since=asked_moment(str(moment), config.zone))
+        _run(config, request, as_json, partial(changes_told, zone=config.zone))
 
 
 @memory.command()
@@ -190,11 +183,7 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
 
     config = _configured(invocation)
     until = None if moment is None else asked_moment(moment, config.zone)
-    if file is None:
-        _run(config, Replay(until=until), as_json)
-        return
-    path = to_be_made(file)  # in a folder that the service may not write into, perhaps
-    _kept(config, lambda admin, told: admin.replay_to(path, until, told), as_json)
+    _run(config, Replay(until=until, file=str(to_be_made(file)) if file else ""), as_json)
 
 
 @memory.command()
@@ -213,18 +202,9 @@ def _configured(invocation: Invocation) -> "Config":
     return configured(invocation, log="ERROR")
 
 
-def _run(config: "Config", request: "MemoryRequest | UseTool", as_json: bool) -> None:
-    from appliance.api.requests.memory import UseTool
-
-    if isinstance(request, UseTool):
-        _kept(config, lambda admin, told: admin.use(request), as_json)
-    else:
-        _kept(config, lambda admin, told: admin.act(request, told), as_json)
-
-
-def _kept(
+def _run(
     config: "Config",
-    act: "Callable[[RemoteAdmin | GraphAdmin | NoGraph, Progress], Awaitable[Json]]",
+    request: "MemoryRequest | UseTool",
     as_json: bool,
     in_words: "Callable[[Json], Json] | None" = None,
 ) -> None:
@@ -232,11 +212,12 @@ def _kept(
     import asyncio
 
     from appliance.admin.local import open_admin
+    from appliance.api.requests.memory import UseTool
 
     async def run() -> "Json":
         with progress("working") as told:
             async with open_admin(config) as admin:
-                return await act(admin, told)
+                return await (admin.use(request) if isinstance(request, UseTool) else admin.act(request, told))
 
     found = asyncio.run(run())
     tell(found if as_json or in_words is None else in_words(found), as_json=as_json)

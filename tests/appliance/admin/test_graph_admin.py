@@ -11,6 +11,7 @@ from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import RemoteAdmin, local_admin, open_admin
 from appliance.admin.progress import Progress
 from appliance.api.requests.memory import (
+    Backup,
     Changes,
     Diff,
     ListSnapshots,
@@ -144,10 +145,10 @@ async def test_a_snapshot_from_where_the_service_cannot_read_is_handed_over(tmp_
         door.open()
         running = group.create_task(door.run())
         outside = RemoteAdmin(config.socket)
-        found = await outside.restore_file(file, silent)
+        found = await outside.act(Restore(snapshot=str(file)), silent)
         assert found == {"file": "in roots home", "nodes": 1, "relationships": 0}
-        with pytest.raises(FileNotFoundError):
-            await outside.restore_file(tmp_path / "gone", silent)
+        with pytest.raises(OSError, match="Input/output error"):
+            await outside.act(Restore(snapshot="/proc/self/mem"), silent)  # a file that cannot be read
         assert [one.name for one in config.state_folder.glob("backup-*")] == []
         running.cancel()
     door.close()
@@ -176,13 +177,17 @@ async def test_what_the_service_makes_again_is_taken_to_where_it_cannot_write(tm
         door.open()
         running = group.create_task(door.run())
         outside = RemoteAdmin(config.socket)
-        found = await outside.replay_to(file, None, silent)
+        found = await outside.act(Replay(file=str(file)), silent)
         assert isinstance(found, dict)
         assert (found["file"], found["equal"], file.stat().st_mode & 0o777) == (str(file), True, 0o600)
         with pytest.raises(Problem, match="is there already; name a new file"):
-            await outside.replay_to(file, None, silent)
+            await outside.act(Replay(file=str(file)), silent)
         await admin.use(write("MATCH (p:P) DELETE p"))
-        assert await outside.restore_file(file, silent) == {"file": "in roots home", "nodes": 1, "relationships": 0}
+        assert await outside.act(Restore(snapshot=str(file)), silent) == {
+            "file": "in roots home",
+            "nodes": 1,
+            "relationships": 0,
+        }
         assert [one.name for one in config.state_folder.glob("backup-*")] == []
         running.cancel()
     door.close()
@@ -197,7 +202,7 @@ async def test_a_disk_without_room_for_what_the_service_made_is_named(tmp_path: 
         running = group.create_task(door.run())
         with small_disk(tmp_path / "disk"), full(tmp_path / "disk"):
             with pytest.raises(Problem, match=f"the disk of {tmp_path}/disk has no room for it; free") as refused:
-                await RemoteAdmin(config.socket).back_up(tmp_path / "disk" / "it", silent)
+                await RemoteAdmin(config.socket).act(Backup(file=str(tmp_path / "disk" / "it")), silent)
             assert [each.name for each in (tmp_path / "disk").iterdir()] == ["ballast"]
         running.cancel()
     door.close()

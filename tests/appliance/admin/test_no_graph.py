@@ -8,7 +8,7 @@ import pytest
 from appliance.admin.local import open_admin
 from appliance.admin.no_graph import NO_GRAPH, NoGraph
 from appliance.admin.restoring import restore_archive
-from appliance.api.requests.memory import ListSnapshots, MemoryRequest, Restore, TakeSnapshot
+from appliance.api.requests.memory import Backup, ListSnapshots, MemoryRequest, Restore, TakeSnapshot
 from appliance.errors import Problem
 from appliance.exits import Exit
 from tests.appliance.admin.boxes import KeptBox, silent
@@ -22,7 +22,7 @@ async def test_a_backup_holds_all_else_and_makes_it_on_another_box(tmp_path: Pat
     await lived(one)
     (one.state / "graph").mkdir()  # of the time before it was switched off
     async with open_admin(one.config()) as admin:
-        found = await admin.back_up(tmp_path / "all.nakari", silent)
+        found = await admin.act(Backup(file=str(tmp_path / "all.nakari")), silent)
     assert isinstance(found, dict)
     assert (found["file"], found["left_out"]) == (str(tmp_path / "all.nakari"), [str(one.state / "graph")])
     restored = await restore_archive(other.config(), tmp_path / "all.nakari", silent)

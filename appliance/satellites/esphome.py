@@ -109,7 +109,6 @@ def _about(info: "DeviceInfo") -> About:
         printable(info.friendly_name),
         printable(model),
         printable(firmware),
-        printable(info.suggested_area),
     )
 
 
@@ -186,7 +185,6 @@ class EspHomeSession:
 
         return Features(
             has_microphone=has(Flag.VOICE_ASSISTANT),
-            api_audio=has(Flag.API_AUDIO),
             speaker=has(Flag.SPEAKER),
             announce=has(Flag.ANNOUNCE),
             timers=has(Flag.TIMERS),
@@ -210,7 +208,6 @@ class EspHomeSession:
                         printable(each.format),
                         each.sample_rate,
                         each.num_channels,
-                        each.sample_bytes,
                         each.purpose is MediaPlayerFormatPurpose.ANNOUNCEMENT,
                     )
                     for each in entity.supported_formats[:16]

@@ -6,7 +6,6 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from appliance.satellites.errors import SatelliteGone as SatelliteGone
 from audio.loops import Loop
 
 
@@ -46,8 +45,6 @@ class PlayedFormat(Struct, frozen=True):
     """Hz; 0 for any."""
     channels: int
     """0 for any."""
-    sample_bytes: int = 0
-    """Of one sample of one channel; 0 for any."""
     is_for_announcements: bool = False
     """Replies and announcements; else music."""
 
@@ -57,8 +54,6 @@ class Features(Struct, frozen=True):
 
     has_microphone: bool = False
     """Hears, and can be woken; else it only plays."""
-    api_audio: bool = False
-    """Sends its microphone over this connection. One that does not is not paired."""
     speaker: bool = False
     """Plays raw sound, 16 kHz mono int16, that comes over this connection (`Device.send_audio`)."""
     announce: bool = False
@@ -77,18 +72,8 @@ class Features(Struct, frozen=True):
     """Words that wake it now, as people say them."""
 
 
-class DeviceObserver(Protocol):
-    """Follows one device; a subclass overrides what is wanted. On the event loop, and nothing here may wait.
-
-    In the order of the connection. `there(False)` ends a run that was open; nothing comes until `there(True)`.
-    """
-
-    def wake(self, phrase: str, *, follows_reply: bool) -> bool:
-        """Return whether to take the sound that follows, which opens a run; False refuses.
-
-        `phrase` is the wake word, "" when a button was pressed or the microphone opened again after a reply, which
-        `follows_reply` tells: no wake word was said, though the device runs on one.
-        """
+class Told(Protocol):
+    """Is told what a device sends. On the event loop, in the order of the connection, and nothing here may wait."""
 
     def audio(self, pcm: bytes) -> None:
         """Take int16 little endian, 16 kHz, mono; any even length, usually 64 ms."""
@@ -101,10 +86,6 @@ class DeviceObserver(Protocol):
         """Take that a run's reply was played or cut off there. Not told of what `Device.announce` waits for."""
         return
 
-    def there(self, is_there: bool) -> None:
-        """Take that it can be talked with, `Device.features` being new, or that it is gone."""
-        return
-
     def muted(self, is_muted: bool) -> None:
         """Its microphone was muted or opened, there or from here; told once after each `there(True)` if it can be."""
         return
@@ -114,11 +95,46 @@ class DeviceObserver(Protocol):
         return
 
 
-class Device(Protocol):
-    """One paired device, there or not. All on the event loop.
+class DeviceObserver(Told, Protocol):
+    """Follows one device; a subclass overrides what is wanted.
 
-    What it is told while it is not there, or cannot do, is dropped without an error, except by `announce`.
+    `there(False)` ends a run that was open; nothing comes until `there(True)`.
     """
+
+    def wake(self, phrase: str, *, follows_reply: bool) -> bool:
+        """Return whether to take the sound that follows, which opens a run; False refuses.
+
+        `phrase` is the wake word, "" when a button was pressed or the microphone opened again after a reply, which
+        `follows_reply` tells: no wake word was said, though the device runs on one.
+        """
+
+    def there(self, is_there: bool) -> None:
+        """Take that it can be talked with, `Device.features` being new, or that it is gone."""
+        return
+
+
+class Orders(Protocol):
+    """What a device can be told to do at any time; dropped without an error while it is not there, or cannot."""
+
+    @property
+    def local_address(self) -> str:
+        """The IP address under which the device reaches this machine, for urls; "" while it is not there."""
+
+    def stop_media(self) -> None:
+        """Silence its media player: reply, announcement or music."""
+
+    def send_audio(self, pcm: bytes) -> None:
+        """Send raw sound for `Features.speaker`: int16 16 kHz mono, 512 samples at a time, paced by the caller."""
+
+    def set_volume(self, level: float) -> None:
+        """Set its loudspeaker's, in [0, 1]."""
+
+    def set_muted(self, is_muted: bool) -> None:
+        """Mute its microphone, or open it."""
+
+
+class Device(Orders, Protocol):
+    """One paired device, there or not. All on the event loop; of what it is told only `announce` may fail."""
 
     @property
     def id(self) -> str:
@@ -144,10 +160,6 @@ class Device(Protocol):
     def address(self) -> str:
         """The IP address of the device on the connection; "" while it is not there."""
 
-    @property
-    def local_address(self) -> str:
-        """The IP address under which the device reaches this machine, for urls; "" while it is not there."""
-
     def observe(self, observer: DeviceObserver) -> None:
         """Tell also this one; sound is taken when any says so."""
 
@@ -162,18 +174,6 @@ class Device(Protocol):
         One at a time. linux-voice-assistant says so of a short file before its first sample sounds. After
         `patience_seconds` without an end it counts as gone; the device may still play.
         """
-
-    def stop_media(self) -> None:
-        """Silence its media player: reply, announcement or music."""
-
-    def send_audio(self, pcm: bytes) -> None:
-        """Send raw sound for `Features.speaker`: int16 16 kHz mono, 512 samples at a time, paced by the caller."""
-
-    def set_volume(self, level: float) -> None:
-        """Set its loudspeaker's, in [0, 1]."""
-
-    def set_muted(self, is_muted: bool) -> None:
-        """Mute its microphone, or open it."""
 
 
 class DevicesObserver(Protocol):

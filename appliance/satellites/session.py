@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from appliance.satellites.interfaces import Features, VoiceEvent
+from appliance.satellites.interfaces import Features, Orders, Told, VoiceEvent
 
 
 class About(Struct, frozen=True):
@@ -18,34 +18,13 @@ class About(Struct, frozen=True):
     """For people."""
     model: str = ""
     firmware: str = ""
-    area: str = ""
-    """The room that its maker or its configuration suggests."""
 
 
-class Incoming(Protocol):
-    """Is told what a device sends. On the event loop, at once."""
+class Incoming(Told, Protocol):
+    """Is told what a device sends, at once."""
 
     def wake(self, phrase: str) -> bool:
         """Return whether the sound that follows is taken."""
-
-    def audio(self, pcm: bytes) -> None:
-        """Take int16 little endian, 16 kHz, mono."""
-
-    def stopped(self, aborted: bool) -> None:
-        """Take the end of the sound."""
-        return
-
-    def announcement_finished(self) -> None:
-        """Take the end of a playback."""
-        return
-
-    def muted(self, is_muted: bool) -> None:
-        """Take the state of its microphone's switch."""
-        return
-
-    def volume(self, level: float) -> None:
-        """Take its loudspeaker's, in [0, 1]."""
-        return
 
 
 class _Nobody(Incoming):
@@ -60,16 +39,12 @@ class _Nobody(Incoming):
 NOBODY: Final[Incoming] = _Nobody()
 
 
-class Session(Protocol):
-    """A connection to a device that said who it is. Commands to one that is gone are dropped."""
+class Session(Orders, Protocol):
+    """A connection to a device that said who it is."""
 
     @property
     def about(self) -> About:
         """Who answers."""
-
-    @property
-    def local_address(self) -> str:
-        """The IP address of this machine on the connection."""
 
     async def listen(self, incoming: Incoming) -> Features:
         """Take its voice; return what it can do. Raises SatelliteGone, SatelliteRefused."""
@@ -88,18 +63,6 @@ class Session(Protocol):
 
     async def announce(self, url: str, text: str, *, start_conversation: bool, patience_seconds: float) -> None:
         """Let it play; return when playback ended. Raises SatelliteGone."""
-
-    def stop_media(self) -> None:
-        """Silence its media player."""
-
-    def send_audio(self, pcm: bytes) -> None:
-        """Send raw sound."""
-
-    def set_volume(self, level: float) -> None:
-        """Set its loudspeaker's, in [0, 1]."""
-
-    def set_muted(self, is_muted: bool) -> None:
-        """Mute its microphone, or open it."""
 
 
 class Dial(Protocol):

@@ -25,9 +25,9 @@ CHUNK_SECONDS = 0.064
 NOISE = 20
 """Amplitude of the noise of its microphone: some -66 dBFS."""
 
-ALL = Features(api_audio=True, announce=True, timers=True, start_conversation=True, has_player=True, has_mute=True)
+ALL = Features(announce=True, timers=True, start_conversation=True, has_player=True, has_mute=True)
 
-SPEAKER = Features(api_audio=True, speaker=True)
+SPEAKER = Features(speaker=True)
 
 
 class Fault(Enum):

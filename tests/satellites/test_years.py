@@ -76,7 +76,7 @@ class Connection:
 
     async def listen(self, incoming: Incoming) -> Features:
         await passed(0.05)
-        return Features(has_microphone=True, api_audio=True, announce=True)
+        return Features(has_microphone=True, announce=True)
 
     def ask_states(self) -> None: ...
 

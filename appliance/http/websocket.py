@@ -139,7 +139,7 @@ class Client(Struct):
                     if entry.only_tells:
                         task.cancel()
                 if self._audio is not None:
-                    await self._audio.close()
+                    self._audio.close()
 
     async def close(self, code: int, reason: str) -> None:
         """Close it, with a code and a reason."""
@@ -207,7 +207,7 @@ class Client(Struct):
         ears = self._ears()
         if len(sound) > MOST_SOUND or len(sound) % 2:
             raise BadRequest(f"a frame of sound is int16 mono of 16 kHz, {MOST_SOUND} bytes at most")
-        await ears.feed(sound)
+        ears.feed(sound)
 
     def _ears(self) -> AudioSession:
         if self._audio is None:
@@ -222,12 +222,12 @@ class Client(Struct):
                 self._ask(message, requests)
             case StopMessage():
                 if self._audio is not None:
-                    await self._audio.stop()
+                    self._audio.stop()
                 await self.behind.words.stop(self.caller)
             case AudioStartMessage():
                 await self._ears().begin(self.caller.session(message.payload.session), message.payload.mode)
             case AudioEndMessage():
-                await self._ears().end()
+                self._ears().end()
 
     async def _write(self, message: UserMessage) -> None:
         marks = self._audio.marks() if message.payload.speak and self._audio is not None else {}

@@ -20,22 +20,22 @@ class ClientGone(Exception):
 class AudioSession(Protocol):
     """The sound of one client; used by one task, from `begin` to `close`, the methods in any order between."""
 
-    async def begin(self, session_id: str, mode: Literal["push_to_talk", "open"]) -> None:
+    async def begin(self, session_id: str, how: Literal["push_to_talk", "open"]) -> None:
         """Take what follows as what somebody says in this session. Raises `Problem` where nothing can be heard."""
 
-    async def feed(self, pcm: bytes) -> None:
+    def feed(self, pcm: bytes) -> None:
         """Take int16 mono samples of 16 kHz, any number of them; returns at once. Nothing before `begin` counts."""
 
-    async def end(self) -> None:
+    def end(self) -> None:
         """Say that the person let go of the button, or closed the microphone: what was said is to be understood."""
 
     def marks(self) -> Mapping[str, Json]:
         """Return what in an event's metadata has its answer sound on this client; for a `user_message` with `speak`."""
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
         """Be silent at once on this client."""
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Give everything up: the client is gone."""
 
 

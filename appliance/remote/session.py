@@ -1,8 +1,10 @@
 """The sound of a client that stays connected: it may speak and listen as often as it likes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+import structlog
 from msgspec import Struct
 
 from appliance.errors import Problem
@@ -10,6 +12,9 @@ from appliance.exits import Exit
 from appliance.remote.ears import HeardAs
 from appliance.remote.outbox import Send
 from appliance.remote.place import House, Places, RemotePlace
+from memory.json_value import Json
+
+log = structlog.get_logger()
 
 MOST_MICROPHONES: Final = 4
 """Open at a time, buttons held down among them: all share one recognizer with the room."""
@@ -17,29 +22,37 @@ MOST_MICROPHONES: Final = 4
 
 @dataclass(slots=True)
 class RemoteSession:
-    """One connected client; costs nothing until it speaks or wants to hear. Used by one task."""
+    """The sound of one connected client (`appliance.live.audio.AudioSession`); costs nothing until it is used."""
 
     house: House
     places: Places
     owner_key: str
     send: Send
+    session_id: str = field(default="console", init=False)
+    """Where it speaks and hears, or will where nothing was said yet."""
     _place: RemotePlace | None = field(default=None, init=False)
-    _session_id: str = field(default="console", init=False)
-    """Where nothing was said yet."""
 
     def listen(self, session_id: str = "") -> RemotePlace:
         """Return the client's place in a session, or in that where it was: its answers are heard here from now on.
 
         Raises `Problem` where too many places are open.
         """
-        place, session_id = self._place, session_id or self._session_id
+        place, session_id = self._place, session_id or self.session_id
         if place is None or place.is_left or place.origin.session_id != session_id:
             if place is not None:
                 place.leave()
-            self._session_id = session_id
+            self.session_id = session_id
             self._place = place = RemotePlace(self.house, self.owner_key, session_id, self.send)
             self.places.add(place)
         return place
+
+    def marks(self) -> Mapping[str, Json]:
+        """Return what in an event's metadata has its answer sound here; nothing where no more places can be opened."""
+        try:
+            return self.listen().marks
+        except Problem as problem:
+            log.info("answer_is_written", reason=problem.sentence)
+            return {}
 
     async def begin(self, session_id: str, how: HeardAs) -> None:
         """Take what is fed from now on as what somebody says in this session. Raises `Problem`."""

@@ -41,23 +41,23 @@ class RecordingAudio:
     def marks(self) -> Mapping[str, Json]:
         return {"sounds_at": "there"}
 
-    async def begin(self, session_id: str, mode: str) -> None:
-        self.given.append((session_id, mode))
+    async def begin(self, session_id: str, how: str) -> None:
+        self.given.append((session_id, how))
         assert self.send is not None
         await self.send(SpeechStartedMessage(at=NOON, payload=SpeechStarted(sample_rate=24_000)))
         await self.send(b"\x01\x00" * 3)
 
-    async def feed(self, pcm: bytes) -> None:
+    def feed(self, pcm: bytes) -> None:
         self.given.append(pcm)
 
-    async def end(self) -> None:
+    def end(self) -> None:
         self.given.append("end")
         self.over.set()
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
         self.given.append("stop")
 
-    async def close(self) -> None:
+    def close(self) -> None:
         self.given.append("close")
 
 

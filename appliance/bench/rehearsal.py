@@ -19,7 +19,7 @@ from appliance.admin.progress import Progress
 from appliance.api.caller import ROOM
 from appliance.api.outcome import outcome_of
 from appliance.api.requests.box import Forget
-from appliance.bench.life import FORGET, UNKNOWN, Life, Probe
+from appliance.bench.generator import FORGET, UNKNOWN, Life, Probe
 from appliance.config.load import Config, Supervisor
 from appliance.config.options import RunOptions
 from appliance.config.sections import Settings

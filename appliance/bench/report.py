@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from agent.model.chain import Prices
 from agent.model.messages import Usage
-from appliance.bench.life import FORGET, KINDS, UNKNOWN, Life
+from appliance.bench.generator import FORGET, KINDS, UNKNOWN, Life
 from appliance.bench.rehearsal import Lived
 
 CALLS_A_LINE: Final = 1.3

@@ -20,9 +20,8 @@ from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.memory import chosen_model
 from appliance.doctor.service import told_by_service
-from appliance.model.catalog import ModelCatalog, catalog_of
+from appliance.model.catalog import OTHER, ModelCatalog, catalog_of, provider_at, provider_of
 from appliance.model.choose import OFFLINE, choose_models
-from appliance.model.providers import OTHER, provider_at, provider_of
 from memory.json_value import Json, fields
 from memory.trust import tls_fault, trust_for
 
@@ -80,13 +79,13 @@ def embeddings(config: Config) -> Line:
     embedder = choose_embedder(config)
     if settings.embeddings != "api":
         return Line("embeddings", Verdict.OK, asyncio.run(_make_vector(embedder)))
-    key = config.embedding_key
+    key = config.revealed(settings.embedding_key_env)
     server = _Server(
         "embeddings",
         settings.embedding_url,
         f"{settings.embedding_url.rstrip('/')}/models",
         settings.embedding_model,
-        OTHER.headers_with(key.reveal()) if key else {},
+        OTHER.headers_with(key) if key else {},
         "start that server, or correct [memory] embedding_url",
         "correct it; see [memory] embedding_key_env",
         "correct [memory] embedding_model",

@@ -10,8 +10,7 @@ from agent.model.wire.profile import Profile, profile_for
 from appliance.config.agent.models import NamedModel
 from appliance.config.values import listed
 from appliance.errors import ConfigError
-from appliance.model.catalog import ModelCatalog
-from appliance.model.providers import provider_at, provider_of
+from appliance.model.catalog import ModelCatalog, provider_at, provider_of
 from memory.json_value import Json
 
 log = structlog.get_logger()

@@ -17,8 +17,7 @@ import structlog
 from msgspec.structs import replace
 
 from agent.model.interface import CachedPrefix, ChatModel
-from appliance.bench.generator import Examination, Generator
-from appliance.bench.life import Life
+from appliance.bench.generator import Examination, Generator, Life
 from appliance.bench.rehearsal import Lived, rehearse
 from appliance.bench.report import closing, rows, wrong
 from appliance.config.load import Config, load

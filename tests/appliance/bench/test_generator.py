@@ -4,8 +4,7 @@ from datetime import UTC, date, timedelta
 
 import pytest
 
-from appliance.bench.generator import Examination, Generator, written
-from appliance.bench.life import FORGET, KINDS, UNKNOWN, Life, Probe
+from appliance.bench.generator import FORGET, KINDS, UNKNOWN, Examination, Generator, Life, Probe, written
 from benchmarks.self.understanding import question, statement
 
 MONDAY = date(2026, 3, 2)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.bench.generator import Examination, Generator
-from appliance.bench.life import Kind, Life
+from appliance.bench.generator import Examination, Generator, Kind, Life
 from appliance.bench.rehearsal import LeapingLoop, Lived, Rehearsal, rehearsing
 from appliance.config.agent.own_work import GrowthSettings
 from benchmarks.self.half_year import BEGINS, SIMPLE, config_in

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from agent.model.chain import Prices
-from appliance.bench.life import Life, Probe, Said
+from appliance.bench.generator import Life, Probe, Said
 from appliance.bench.rehearsal import Lived, Remembers, Spent, judged
 from appliance.bench.report import closing, estimate, rows, wrong
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from appliance.bench.life import Kind, Probe
+from appliance.bench.generator import Kind, Probe
 from appliance.bench.rehearsal import judged
 
 NOW = datetime(2026, 3, 30, tzinfo=UTC)

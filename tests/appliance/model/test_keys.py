@@ -12,9 +12,8 @@ from agent.model.openai_compatible import OpenAiCompatibleModel
 from appliance.config.agent.models import NamedModel
 from appliance.config.load import PROVIDER_KEYS, Config, load
 from appliance.errors import ConfigError
-from appliance.model.catalog import catalog_of
+from appliance.model.catalog import PROVIDERS, catalog_of, provider_at, provider_of
 from appliance.model.choose import choose_models
-from appliance.model.providers import PROVIDERS, provider_at, provider_of
 
 ALL_KEYS = {name: f"sk-{name.lower()}" for name in PROVIDER_KEYS}
 

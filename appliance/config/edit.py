@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
-from appliance.config.file import SettingsText, default_toml
+from appliance.config.file import SettingsText, default_toml, read_text
 from appliance.errors import ConfigError
 
 
@@ -58,15 +58,7 @@ def set_value(file: Path, key: str, value: str) -> None:
 
     Raises `ConfigError` as `with_value` does, OSError where the file cannot be written.
     """
-    try:
-        before = file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        before = default_toml()
-    except OSError as error:
-        raise ConfigError(f"the configuration {file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not valid TOML: it is not UTF-8 text (byte {error.start})") from error
-    after = with_value(before, str(file), key, value)
+    after = with_value(read_text(file, default_toml()), str(file), key, value)
     file.parent.mkdir(parents=True, exist_ok=True)
     target = file.resolve()  # a link stays one
     handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")

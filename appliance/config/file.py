@@ -237,17 +237,27 @@ def read_settings(path: Path, wrong: list[ConfigError] | None = None) -> Setting
 
     With `wrong`, each wrong key is told there, and its default is taken.
     """
+    document = SettingsText(str(path), read_text(path))
+    return document.parse() if wrong is None else document.parse_anyway(wrong)
+
+
+def read_text(path: Path, absent: str | None = None) -> str:
+    """Return what stands in a configuration file, `absent` for one that is not there.
+
+    Raises `ConfigError` when it cannot be read; one that is not there cannot, where `absent` is None.
+    """
     try:
         with path.open(encoding="utf-8-sig") as file:
             text = file.read(LONGEST)
     except OSError as error:
+        if absent is not None and isinstance(error, FileNotFoundError):
+            return absent
         raise ConfigError(f"the configuration {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: it is not UTF-8 text (byte {error.start})") from error
     if len(text) == LONGEST:
         raise ConfigError(f"{path} is no configuration: it does not end within {LONGEST} characters; name another file")
-    document = SettingsText(str(path), text)
-    return document.parse() if wrong is None else document.parse_anyway(wrong)
+    return text
 
 
 def line_of(text: str, section: str, key: str) -> int:

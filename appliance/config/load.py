@@ -2,7 +2,7 @@
 
 import os
 import pwd
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -131,20 +131,12 @@ class Config(Settings, frozen=True, kw_only=True):
         """Return a secret, for the one who sends it; "" where nobody set it."""
         return self.secrets[name].reveal() if name in self.secrets else ""
 
-    @property
-    def graph_password(self) -> Secret | None:
-        """The password of `[memory] uri`."""
-        return self.secrets.get(GRAPH_PASSWORD)
-
-    @property
-    def home_token(self) -> Secret | None:
-        """What Home Assistant at `[home] url` is shown."""
-        return self.secrets.get(HOME_TOKEN)
-
-    @property
-    def embedding_key(self) -> Secret | None:
-        """The key that `[memory] embedding_key_env` names."""
-        return self.secrets.get(self.memory.embedding_key_env)
+    def unset(self, wanted: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+        """Return, by who wants them, the variables and credentials that are named and not there."""
+        missing = {
+            who: tuple(name for name in names if name and name not in self.secrets) for who, names in wanted.items()
+        }
+        return {who: names for who, names in missing.items() if names}
 
     @property
     def speech_key(self) -> Secret | None:

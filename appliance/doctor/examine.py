@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from importlib import import_module
 from queue import Empty, SimpleQueue
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -65,7 +65,7 @@ PARTS: Final = (
     "appliance.doctor.keeping",
     "appliance.recorder.check",
     "appliance.doctor.tools.mcp",
-    "appliance.calendars.check",
+    "appliance.doctor.tools.calendars",
     "appliance.doctor.tools.home",
     "appliance.satellites.check",
     "appliance.machines.check",
@@ -75,6 +75,18 @@ PARTS: Final = (
     "appliance.doctor.service",
 )
 """The modules that say what is to be looked at of their part, as `CHECKS`, in the order of the lines."""
+
+
+Finding: TypeAlias = tuple[Verdict, str, str]
+"""How bad it is, what was found, and the fix; "" for none of these."""
+
+
+def line_of(name: str, found: Sequence[Finding]) -> Line:
+    """Return several findings in one line, as bad as the worst of them."""
+    worst = max((verdict for verdict, _, _ in found), default=Verdict.OK)
+    return Line(
+        name, worst, "; ".join(what for _, what, _ in found if what), "; ".join(fix for *_, fix in found if fix)
+    )
 
 
 def judge_configuration(error: ConfigError) -> Line:

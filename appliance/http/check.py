@@ -7,15 +7,12 @@ from typing import Final, cast
 
 from appliance.config.load import Config
 from appliance.config.network.http import is_loopback
-from appliance.doctor.examine import Check, Line, Verdict
+from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of
 from appliance.doctor.service import told_by_service
 from memory.json_value import Json
 
 SOON: Final = timedelta(days=14)
 """Before its end a certificate is told of; who renews one by itself does so a month before."""
-
-Found = tuple[Verdict, str, str]
-"""How bad it is, what was found, and the fix."""
 
 
 def http(config: Config) -> Line:
@@ -31,13 +28,10 @@ def http(config: Config) -> Line:
     reach = f"other machines reach {', '.join(open_ones)}" if open_ones else "no other machine reaches it"
     tokens = f"{count} token{'' if count == 1 else 's'}"
     well = f"{'https' if config.http.certificate else 'http'} at {', '.join(where)}; {reach}; {tokens}"
-    found = [*unanswered(running), *ending(config.http.certificate, datetime.now(UTC))]
+    found = [(Verdict.OK, well, ""), *unanswered(running), *ending(config.http.certificate, datetime.now(UTC))]
     if open_ones and not count:
         found.append((Verdict.WARNING, f"{reach}, and there is no token", "make one: nakari token create NAME"))
-    if not found:
-        return Line("http", Verdict.OK, well)
-    worst = max(verdict for verdict, _, _ in found)
-    return Line("http", worst, "; ".join([well, *(what for _, what, _ in found)]), "; ".join(fix for *_, fix in found))
+    return line_of("http", found)
 
 
 def addresses_of(running: Mapping[str, Json]) -> list[str]:
@@ -45,14 +39,14 @@ def addresses_of(running: Mapping[str, Json]) -> list[str]:
     return [str(each["address"]) for each in cast("list[dict[str, Json]]", running.get("addresses", []))]
 
 
-def unanswered(running: Mapping[str, Json]) -> Iterator[Found]:
+def unanswered(running: Mapping[str, Json]) -> Iterator[Finding]:
     """Yield at which addresses the running service cannot answer."""
     for each in cast("list[dict[str, Json]]", running.get("addresses", [])):
         if each["problem"]:
             yield Verdict.FAULT, str(each["problem"]), "stop what has it, or set other [http] addresses"
 
 
-def ending(certificate: str, now: datetime) -> Iterator[Found]:
+def ending(certificate: str, now: datetime) -> Iterator[Finding]:
     """Yield what is wrong with a certificate, "" for none, or soon will be."""
     if not certificate:
         return

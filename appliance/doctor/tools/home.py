@@ -22,13 +22,13 @@ def home(config: Config) -> Line:
     """Ask the running service how Home Assistant is; without one, connect to it and let it go again."""
     if not config.home.url:
         return Line("home", Verdict.OK, "no Home Assistant is configured")
-    url, token = config.home.url, config.home_token
-    if token is None:
+    url, token = config.home.url, config.revealed(HOME_TOKEN)
+    if not token:
         return Line("home", Verdict.FAULT, f"{HOME_TOKEN} is not set", KEY_FIX)
     told = told_by_service(config.sockets, "home")
     if told:
         return judge_home(told, told_by_service(config.sockets, "mcp").get("home"))
-    return judge_home(*asyncio.run(_tried(url, token.reveal(), server_of(config))))
+    return judge_home(*asyncio.run(_tried(url, token, server_of(config))))
 
 
 def judge_home(told: Mapping[str, Json], tools: Json) -> Line:

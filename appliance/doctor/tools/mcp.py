@@ -8,7 +8,7 @@ from agent.errors import ServerLost
 from agent.tools.mcp.choosing import chosen, share_of
 from agent.tools.mcp.server import Server
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict
+from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of
 from appliance.doctor.service import told_by_service
 from appliance.wiring.agent.tool_servers import servers_of, unset_secrets
 from memory.json_value import Json
@@ -29,15 +29,10 @@ def judge_servers(told: Mapping[str, Json], unset: Mapping[str, tuple[str, ...]]
     """Judge the servers by what each says of itself, and by the secrets that it was to be given and nobody set."""
     lines = [_judged(name, one if isinstance(one, dict) else {}) for name, one in told.items()]
     lines += [(Verdict.WARNING, "", f"set {', '.join(secrets)} for {name}") for name, secrets in unset.items()]
-    return Line(
-        "mcp",
-        max((verdict for verdict, _, _ in lines), default=Verdict.OK),
-        "; ".join(what for _, what, _ in lines if what),
-        "; ".join(fix for _, _, fix in lines if fix),
-    )
+    return line_of("mcp", lines)
 
 
-def _judged(name: str, state: Mapping[str, Json]) -> tuple[Verdict, str, str]:
+def _judged(name: str, state: Mapping[str, Json]) -> Finding:
     """Return how bad it is with one server, what it is, and the fix."""
     match state.get("state"):
         case "connected":

@@ -47,9 +47,7 @@ def about_of(config: Config, name: str) -> About | None:
 
 def unset_secrets(config: Config) -> dict[str, tuple[str, ...]]:
     """Return by calendar the variables and credentials that it names and that are not there."""
-    wanted = {name: tuple(filter(None, (told.url_env, told.password_env))) for name, told in config.calendar.items()}
-    missing = {name: tuple(one for one in secrets if one not in config.secrets) for name, secrets in wanted.items()}
-    return {name: secrets for name, secrets in missing.items() if secrets}
+    return config.unset({name: (told.url_env, told.password_env) for name, told in config.calendar.items()})
 
 
 def _source(config: Config, name: str, url: str) -> Source:

@@ -14,9 +14,7 @@ def servers_of(config: Config) -> list[Server]:
 
 def unset_secrets(config: Config) -> dict[str, tuple[str, ...]]:
     """Return by server the variables and credentials it is to be given and that are not there."""
-    wanted = {name: tuple(filter(None, (told.api_key_env, *told.secrets))) for name, told in config.mcp.items()}
-    missing = {name: tuple(one for one in secrets if one not in config.secrets) for name, secrets in wanted.items()}
-    return {name: secrets for name, secrets in missing.items() if secrets}
+    return config.unset({name: (told.api_key_env, *told.secrets) for name, told in config.mcp.items()})
 
 
 def _server(name: str, told: McpServer, secrets: Mapping[str, Secret], shell: Mapping[str, str]) -> Server:

@@ -15,7 +15,7 @@ from agent.context.remembered import Remembered
 from agent.tools.memory import remember_tool
 from agent.tools.registry.sharing import shared
 from agent.tools.tool import Tool
-from appliance.config.load import Config
+from appliance.config.load import GRAPH_PASSWORD, Config
 from appliance.errors import ConfigError
 from appliance.model.sentence import sentence_settings, usual_embedder
 from appliance.owners.visitors import Visitors
@@ -189,8 +189,8 @@ def choose_embedder(config: Config) -> Embedder:
         return LocalEmbedder(embedding_folder(config.state_folder, settings.embedding_model))
     if not settings.embedding_url:
         raise ConfigError('[memory] embeddings = "api" needs embedding_url, the server\'s address; add it')
-    key = config.embedding_key
-    return OpenAiEmbedder(url=settings.embedding_url, model=settings.embedding_model, key=key.reveal() if key else "")
+    key = config.revealed(settings.embedding_key_env)
+    return OpenAiEmbedder(url=settings.embedding_url, model=settings.embedding_model, key=key)
 
 
 def embedding_folder(state_folder: Path, model: str) -> Path:
@@ -207,8 +207,8 @@ def store_of(config: Config) -> Neo4jServer | EmbeddedStore:
 
 def server_of(config: Config) -> Neo4jServer:
     """Return the household's own server, as the configuration names it."""
-    password = config.graph_password
-    return Neo4jServer(uri=config.memory.uri, user=config.memory.user, password=password.reveal() if password else "")
+    password = config.revealed(GRAPH_PASSWORD)
+    return Neo4jServer(uri=config.memory.uri, user=config.memory.user, password=password)
 
 
 def _visitors(config: Config, embedder: Embedder, described: Dialect, database: Database | None) -> Visitors:

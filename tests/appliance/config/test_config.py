@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.config.load import SYSTEM_SOCKET, Config, Secret, Supervisor, keep_private, load
+from appliance.config.load import GRAPH_PASSWORD, SYSTEM_SOCKET, Config, Secret, Supervisor, keep_private, load
 from appliance.errors import ConfigError
 
 
@@ -122,15 +122,14 @@ def test_secrets_come_from_the_environment_or_a_credential(home: Path, tmp_path:
         "OPENAI_API_KEY": "from-environment",
         "OPENROUTER_API_KEY": "from-file",
     }
-    assert config.graph_password is None
+    assert config.revealed(GRAPH_PASSWORD) == ""
 
 
 def test_a_key_of_ones_own_name_is_the_only_one_used(home: Path) -> None:
     text = "[model]\napi_key_env = 'HOUSE_KEY'"
     config = configured(home, text, HOUSE_KEY="k-1", OPENAI_API_KEY="k-2", NAKARI_NEO4J_PASSWORD="pw")
     assert list(config.provider_keys) == ["HOUSE_KEY"]
-    assert config.graph_password is not None
-    assert config.graph_password.reveal() == "pw"
+    assert config.revealed(GRAPH_PASSWORD) == "pw"
     assert not configured(home, text, OPENAI_API_KEY="k-2").provider_keys
 
 

@@ -13,11 +13,11 @@ from agent.calendars.ics_source import IcsAddress, IcsFile
 from agent.event import HOUSEHOLD, USER_TEXT, Event
 from agent.tools.calendar import calendar_tools
 from agent.tools.tool import Call, run_tool, unmarked
-from appliance.calendars.check import calendar as check
-from appliance.calendars.check import judge_calendars
 from appliance.config.file import SettingsText, default_toml, show
 from appliance.config.load import Config, load
 from appliance.doctor.examine import Verdict
+from appliance.doctor.tools.calendars import calendar as check
+from appliance.doctor.tools.calendars import judge_calendars
 from appliance.egress import lasting_egress
 from appliance.errors import ConfigError
 from appliance.wiring.agent.calendars import about_of, calendars_of

@@ -148,6 +148,5 @@ def test_a_wrong_setting_is_one_sentence(tmp_path: Path, text: str, sentence: st
 def test_the_key_may_be_a_credential(tmp_path: Path) -> None:
     (tmp_path / "HOUSE_KEY").write_text("planted-key\n", encoding="utf-8")
     config = config_of(tmp_path, 'embedding_key_env = "HOUSE_KEY"', CREDENTIALS_DIRECTORY=str(tmp_path))
-    assert config.embedding_key is not None
-    assert config.embedding_key.reveal() == "planted-key"
-    assert config_of(tmp_path, "").embedding_key is None
+    assert config.revealed(config.memory.embedding_key_env) == "planted-key"
+    assert config_of(tmp_path, "").revealed(config.memory.embedding_key_env) == ""

@@ -8,7 +8,7 @@ from agent.calendars.owner import About
 from agent.errors import CalendarLost
 from appliance.config.agent.calendar import CalendarSource
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict
+from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of
 from appliance.doctor.service import told_by_service
 from appliance.egress import is_here
 from appliance.wiring.agent.calendars import about_of, unset_secrets
@@ -40,12 +40,7 @@ def judge_calendars(
         (Verdict.WARNING, "", f"use https for [calendar.{name}]: {host} is sent its password unencrypted")
         for name, host in (bare or {}).items()
     ]
-    return Line(
-        "calendar",
-        max((verdict for verdict, _, _ in lines), default=Verdict.OK),
-        "; ".join(what for _, what, _ in lines if what),
-        "; ".join(fix for _, _, fix in lines if fix),
-    )
+    return line_of("calendar", lines)
 
 
 def unencrypted(configured: Mapping[str, CalendarSource]) -> dict[str, str]:
@@ -54,7 +49,7 @@ def unencrypted(configured: Mapping[str, CalendarSource]) -> dict[str, str]:
     return {name: host for name, url in bare.items() if not is_here(host := host_of(url))}
 
 
-def _judged(name: str, state: Mapping[str, Json]) -> tuple[Verdict, str, str]:
+def _judged(name: str, state: Mapping[str, Json]) -> Finding:
     """Return how bad it is with one calendar, what it is, and the fix."""
     names = state.get("calendars")
     several = len(names) if isinstance(names, list) else 0

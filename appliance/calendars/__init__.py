@@ -1,1 +1,0 @@
-"""Calendars, as far as the box itself looks after them."""

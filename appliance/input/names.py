@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct, field
 
 from agent.bus import Bus
 from agent.event import Event
@@ -103,23 +104,22 @@ class KnownNames:
             await self._pause(SETTLE_SECONDS)
 
 
-class GraphNames:
+class GraphNames(Struct, eq=False):
     """A `NameSource` over the household's graph: first what its memory was lately asked or told about.
 
     `run` follows the memory's tools; only of those who share the graph, so that no visitor's words decide anything.
     """
 
-    def __init__(self, read: Read, bus: Bus, shares: Callable[[str], bool]) -> None:
-        """`shares` says of an owner key whether its events use the graph that `read` reads."""
-        self._read = read
-        self._bus = bus
-        self._shares = shares
-        self._uses: deque[str] = deque(maxlen=MOST_USES)
-        self._observers: list[Callable[[], None]] = []
+    read: Read
+    bus: Bus
+    shares: Callable[[str], bool]
+    """Says of an owner key whether its events use the graph that `read` reads."""
+    _uses: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_USES))
+    _observers: list[Callable[[], None]] = []
 
     async def names(self) -> Sequence[str]:
         """Return the names of the graph. Raises `MemoryFailure`."""
-        found = await proper_names(self._read)
+        found = await proper_names(self.read)
         return sorted(found, key=self._age_of)
 
     def observe(self, changed: Callable[[], None]) -> None:
@@ -128,10 +128,10 @@ class GraphNames:
 
     async def run(self) -> None:
         """Take note of what the memory is asked and told, until cancelled."""
-        await self._bus.attend("tools.requests", self._see)
+        await self.bus.attend("tools.requests", self._see)
 
     async def _see(self, step: Event) -> None:
-        if step.metadata.get("tool_name") in {"memory_write", "memory_query"} and self._shares(step.owner_key):
+        if step.metadata.get("tool_name") in {"memory_write", "memory_query"} and self.shares(step.owner_key):
             self._uses.appendleft(str(step.metadata.get("args", ""))[:LONGEST_USE])
             for changed in self._observers:
                 changed()

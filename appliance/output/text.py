@@ -146,27 +146,26 @@ class Mouths(Protocol):
         """Return what speaks where this event came from; None where nobody there listens, or ever did."""
 
 
-class ReplyRouter:
+class ReplyRouter(Struct, frozen=True):
     """Sends each reply back to where its event came from: written to text clients, spoken for everything else.
 
     At a remote place it is both. One that is wanted in a room is spoken.
     What is another owner's is never said in the room: that is the household's.
     """
 
-    def __init__(self, *, voice: ReplySink, text: ReplySink, remote: Mouths) -> None:
-        self._voice = voice
-        self._text = text
-        self._remote = remote
+    voice: ReplySink
+    text: ReplySink
+    remote: Mouths
 
     def open(self, reply: Reply) -> ReplyStream:
         """Return the delivery of one reply."""
-        if not (reply.is_aloud or reply.room) and (there := self._remote.mouth_for(reply.event)) is not None:
+        if not (reply.is_aloud or reply.room) and (there := self.remote.mouth_for(reply.event)) is not None:
             return there.open(reply)
         if is_text(reply.event) and not (reply.is_aloud or reply.room):
-            return self._text.open(reply)
-        spoken = self._voice.open(reply)
+            return self.text.open(reply)
+        spoken = self.voice.open(reply)
         is_asked_in_writing = reply.event.source in TEXT_SOURCES and not (reply.is_aloud or reply.room)
-        return WrittenToo(spoken, self._text.open(reply)) if is_asked_in_writing else spoken
+        return WrittenToo(spoken, self.text.open(reply)) if is_asked_in_writing else spoken
 
 
 class EndedSentences(Struct):

@@ -82,36 +82,30 @@ class _RunningGraph(Struct, eq=False):
             raise GraphUnavailable(f"the memory is not available now: {reason}; try again in a moment")
 
 
-class Visitors:
+class Visitors(Struct, eq=False):
     """Lends each visitor their own graph, at most so many of them, `RUNNING` at a time.
 
     Guarantees: a graph is reached by its owner's events alone, in a process and a folder that holds nobody else's;
     none is started before its first use; it is settled before that use; who wrote nothing leaves nothing.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        make: Callable[[EmbeddedStore], ManagedGraph],
-        most: int,
-        clock: Callable[[], float] = time.monotonic,
-        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        """`folder` has one for each owner key; `make` manages what is in its store; `most` of them there may be."""
-        self.folder = folder
-        self._make = make
-        self._most = most
-        self._clock = clock
-        self._pause = pause
-        self._group: asyncio.TaskGroup | None = None
-        """That of `run`, which all graphs run in; None before and after."""
-        self._has_group = asyncio.Event()
-        self._graphs: dict[str, _RunningGraph] = {}
-        """Those that run, or are on their way up or down, by owner key; `RUNNING` at most."""
-        self._changing = asyncio.Lock()
-        """Held by whoever starts or stops one: what is in the folders and in `_graphs` does not change meanwhile."""
-        self._freed = asyncio.Event()
-        """Set when somebody gives a graph back."""
+    folder: Path
+    """Has one for each owner key."""
+    make: Callable[[EmbeddedStore], ManagedGraph]
+    """Manages what is in its store."""
+    most: int
+    """Of them there may be so many."""
+    clock: Callable[[], float] = time.monotonic
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    _group: asyncio.TaskGroup | None = None
+    """That of `run`, which all graphs run in; None before and after."""
+    _has_group: asyncio.Event = field(default_factory=asyncio.Event)
+    _graphs: dict[str, _RunningGraph] = {}
+    """Those that run, or are on their way up or down, by owner key; `RUNNING` at most."""
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by whoever starts or stops one: what is in the folders and in `_graphs` does not change meanwhile."""
+    _freed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when somebody gives a graph back."""
 
     def keys(self) -> list[str]:
         """Return whose graphs are on the disk."""
@@ -123,7 +117,7 @@ class Visitors:
 
     def describe(self) -> Json:
         """Say how many there are, may be, and run; not whose."""
-        return {"graphs": len(self.keys()), "most": self._most, "running": len(self._graphs)}
+        return {"graphs": len(self.keys()), "most": self.most, "running": len(self._graphs)}
 
     async def run(self) -> None:
         """Run the graphs that are asked for, and stop those that nobody uses, until cancelled."""
@@ -133,9 +127,9 @@ class Visitors:
             self._has_group.set()
             try:
                 while True:
-                    await self._pause(LOOK_SECONDS)
+                    await self.pause(LOOK_SECONDS)
                     for each in self._graphs.values():
-                        if not each.users and self._clock() - each.used_at >= UNUSED_SECONDS:
+                        if not each.users and self.clock() - each.used_at >= UNUSED_SECONDS:
                             each.stopping.set()
             finally:
                 self._has_group.clear()
@@ -144,7 +138,7 @@ class Visitors:
     def may_have(self, owner_key: str) -> bool:
         """Whether a visitor has a graph, or there is room for theirs."""
         there = self.keys()
-        return is_public_key(owner_key) and self._most > 0 and (owner_key in there or len(there) < self._most)
+        return is_public_key(owner_key) and self.most > 0 and (owner_key in there or len(there) < self.most)
 
     @asynccontextmanager
     async def lend(self, owner_key: str) -> AsyncIterator[Mapping[str, Tool]]:
@@ -174,7 +168,7 @@ class Visitors:
             yield running.graph
         finally:
             running.users -= 1
-            running.used_at = self._clock()
+            running.used_at = self.clock()
             self._freed.set()
 
     async def erase_event(self, event_id: str) -> int:
@@ -258,7 +252,7 @@ class Visitors:
         except OSError as error:
             raise StateUnusable(f"{folder} cannot be made ({error.strerror}): make room") from error
         store = EmbeddedStore(folder / "graph")
-        running = self._graphs[owner_key] = _RunningGraph(self._make(store), store, self._clock())
+        running = self._graphs[owner_key] = _RunningGraph(self.make(store), store, self.clock())
         self._group.create_task(self._run(owner_key, running, is_new=is_new), name="graph: a visitor's")
         return running
 

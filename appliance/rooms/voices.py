@@ -1,7 +1,7 @@
 """Replies by room: each where its event came from, or where it is wanted; what nobody there can hear is kept for it."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from msgspec import Struct, field
 
@@ -15,57 +15,57 @@ EVERYWHERE: Final = frozenset({"everywhere", "all rooms", "到处", "所有房�
 """Names that mean each room."""
 
 
-class RoomVoices:
+class RoomVoices(Struct, frozen=True):
     """A `ReplySink`, the voice of all rooms: what a person said is answered in that room, or, where it is away, later.
 
     What belongs to no room sounds where somebody was understood last, a timer that was set in no room at the box.
     """
 
-    def __init__(self, rooms: Rooms, file: File, heard_last: Callable[[], str]) -> None:
-        """`file` keeps an answer for a room that is away; `heard_last` names the room of the newest words, "" none."""
-        self._rooms = rooms
-        self._file = file
-        self._heard_last = heard_last
+    rooms: Rooms
+    file: File
+    """Keeps an answer for a room that is away."""
+    heard_last: Callable[[], str]
+    """Names the room of the newest words, "" none."""
 
     def open(self, reply: Reply) -> ReplyStream:
         """Return the delivery of one reply. Raises `ToolFailed` where it is wanted in a room that is not there."""
         event = reply.event
         if (wanted := reply.room or room_of(event)) and same_name(wanted) in EVERYWHERE:
-            return Together([room.replies.open(reply) for room in self._rooms.there])
+            return Together([room.replies.open(reply) for room in self.rooms.there])
         if reply.room:
             return self._named(reply.room).replies.open(reply)
-        room = self._rooms.of(event)
+        room = self.rooms.of(event)
         if event.is_from_person:
             return self._answer(reply, room)
         if room is None or not (room_of(event) or event.type == TIMER):
-            room = self._rooms.named(self._heard_last())
-        room = room if room is not None and room.is_there() else self._rooms.any
+            room = self.rooms.named(self.heard_last())
+        room = room if room is not None and room.is_there() else self.rooms.any
         return room.replies.open(reply) if room.is_there() else self._kept(reply)
 
     @property
     def is_replying(self) -> bool:
         """Whether a reply is under way anywhere."""
-        return any(room.replies.is_replying for room in self._rooms)
+        return any(room.replies.is_replying for room in self.rooms)
 
     def stop_speaking(self) -> str:
         """Silence the replies that are under way; return the id of one's event, "" when there was none."""
-        answering = [room.replies for room in self._rooms if room.replies.is_replying]
+        answering = [room.replies for room in self.rooms if room.replies.is_replying]
         return next(iter([replies.stop_speaking() for replies in answering]), "")
 
     def _answer(self, reply: Reply, room: Room | None) -> ReplyStream:
         if room is None or not room.is_there():
             return self._kept(reply)
-        if room is self._rooms.own:
+        if room is self.rooms.own:
             return room.replies.open(reply)
-        return Answer(room.replies.open(reply), reply, room.is_there, self._file)
+        return Answer(room.replies.open(reply), reply, room.is_there, self.file)
 
     def _kept(self, reply: Reply) -> ReplyStream:
-        return KeptBack(reply, _forgotten if reply.is_sign else self._file)
+        return KeptBack(reply, _forgotten if reply.is_sign else self.file)
 
     def _named(self, name: str) -> Room:
-        if (room := self._rooms.named(name)) is None:
-            reason = f"room {name!r} {AWAY}" if self._rooms.is_away(name) else f"there is no room {name!r}"
-            raise ToolFailed(f"{reason}; there are: {', '.join(self._rooms.names)}")
+        if (room := self.rooms.named(name)) is None:
+            reason = f"room {name!r} {AWAY}" if self.rooms.is_away(name) else f"there is no room {name!r}"
+            raise ToolFailed(f"{reason}; there are: {', '.join(self.rooms.names)}")
         return room
 
 
@@ -96,6 +96,7 @@ class Together(Struct, frozen=True):
     """One reply in several rooms."""
 
     streams: Sequence[ReplyStream]
+    is_written: ClassVar = False
 
     @property
     def handed(self) -> str:
@@ -116,11 +117,6 @@ class Together(Struct, frozen=True):
         """Break all off."""
         for stream in self.streams:
             await stream.cut()
-
-    @property
-    def is_written(self) -> bool:
-        """Never: it is heard."""
-        return False
 
     @property
     def is_over(self) -> bool:

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Final, Protocol
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agent.event import Event
 from appliance.rooms.rooms import Room, Rooms
@@ -78,20 +78,19 @@ class Pace(Struct, frozen=True):
     """Waits until the event is set or so many seconds are over; it may also return sooner."""
 
 
-class RoomRinger:
+class RoomRinger(Struct, eq=False):
     """Rings in one room, until nothing rings there any more. All that rings at the same time rings together."""
 
-    def __init__(self, room: Room, language: str, is_spoken_to: Callable[[], bool], pace: Pace) -> None:
-        """`is_spoken_to` says whether somebody speaks or just did: a ring over the word "stop" would drown it."""
-        self.room = room
-        self._language = language
-        self._pace = pace
-        self._is_spoken_to = is_spoken_to
-        self.ringing: list[Ringing] = []
-        """In the order in which they began."""
-        self._changed = asyncio.Event()
-        self._sounding: asyncio.Timeout | None = None
-        """While a ring is heard or waits for its turn: what ends it early."""
+    room: Room
+    language: str
+    is_spoken_to: Callable[[], bool]
+    """Whether somebody speaks or just did: a ring over the word "stop" would drown it."""
+    pace: Pace
+    ringing: list[Ringing] = []
+    """In the order in which they began."""
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _sounding: asyncio.Timeout | None = None
+    """While a ring is heard or waits for its turn: what ends it early."""
 
     def add(self, more: Sequence[Ringing]) -> None:
         """Ring for these too."""
@@ -117,12 +116,12 @@ class RoomRinger:
                 return
             if self.ringing[-1].began > rung_at:  # a later ring has waited in its pause
                 await self._hold()
-            rung_at = self._pace.now()
+            rung_at = self.pace.now()
             await self._ring()
             await self._pause()
 
     async def _end_old(self, over: Callable[[Event], Awaitable[None]]) -> None:
-        for each in [each for each in self.ringing if self._pace.now() - each.began >= each.seconds]:
+        for each in [each for each in self.ringing if self.pace.now() - each.began >= each.seconds]:
             self.ringing.remove(each)
             log.info("ringing_ended", event_id=each.due.event.id)
             await over(each.due.event)
@@ -130,12 +129,12 @@ class RoomRinger:
     @property
     def _between(self) -> float:
         """Seconds between two rings of what rings now."""
-        is_new = any(self._pace.now() - each.began < RINGS_FOR for each in self.ringing)
+        is_new = any(self.pace.now() - each.began < RINGS_FOR for each in self.ringing)
         return PAUSE if is_new else LATER_PAUSE
 
     async def _ring(self) -> None:
         """Ring once, with the names of all that is due; in silence where somebody says stop."""
-        sentence = told([each.due for each in self.ringing], self._language)
+        sentence = told([each.due for each in self.ringing], self.language)
         scope = asyncio.timeout(None)
         try:
             # A deadline that `silence` sets to now: cancelling from outside needs a scope.
@@ -150,23 +149,23 @@ class RoomRinger:
 
     async def _hold(self) -> None:
         """Wait for the end of a sentence that somebody is in the middle of, not for long."""
-        latest = self._pace.now() + LONGEST_HOLD
-        while self.ringing and self._is_spoken_to() and self._pace.now() < latest:
+        latest = self.pace.now() + LONGEST_HOLD
+        while self.ringing and self.is_spoken_to() and self.pace.now() < latest:
             self._changed.clear()
-            await self._pace.wait(self._changed, LOOK_AGAIN)
+            await self.pace.wait(self._changed, LOOK_AGAIN)
 
     async def _pause(self) -> None:
         """Wait between two rings; shorter only when nothing rings any more, longer while somebody speaks."""
-        began = self._pace.now()
+        began = self.pace.now()
         until = began + self._between
         latest = until + LONGEST_HOLD
-        while self.ringing and self._pace.now() < until:
+        while self.ringing and self.pace.now() < until:
             self._changed.clear()
-            await self._pace.wait(self._changed, until - self._pace.now())
+            await self.pace.wait(self._changed, until - self.pace.now())
             if self._changed.is_set():  # what joins waits for no later pause
                 until = min(until, began + self._between)
-            if self._pace.now() >= until and self._is_spoken_to():
-                until = min(self._pace.now() + LOOK_AGAIN, latest)
+            if self.pace.now() >= until and self.is_spoken_to():
+                until = min(self.pace.now() + LOOK_AGAIN, latest)
 
 
 class Ringer:

@@ -45,14 +45,13 @@ class Patience(Struct, frozen=True):
 USUAL: Final = Patience()
 
 
-class EventStream:
+class EventStream(Struct, frozen=True):
     """The events of one connection, in order, both ways; several tasks may write."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, patience: Patience = USUAL) -> None:
-        """`reader` takes no line above `MOST_LINE_BYTES`."""
-        self._reader = reader
-        self._writer = writer
-        self._patience = patience
+    reader: asyncio.StreamReader
+    """Takes no line above `MOST_LINE_BYTES`."""
+    writer: asyncio.StreamWriter
+    patience: Patience = USUAL
 
     async def read(self, *, is_amid: bool) -> Event | None:
         """Return the next event; None when the other end has left, be it in the middle of one.
@@ -60,12 +59,12 @@ class EventStream:
         What `is_amid` something comes as soon as the rest of an event. Raises `Malformed` and, where nothing comes,
         TimeoutError.
         """
-        patience = self._patience
+        patience = self.patience
         try:
             async with asyncio.timeout(patience.event if is_amid else patience.idle):
-                line = await self._reader.readexactly(1)
+                line = await self.reader.readexactly(1)
             async with asyncio.timeout(patience.head):
-                line += await self._reader.readuntil(b"\n")
+                line += await self.reader.readuntil(b"\n")
             async with asyncio.timeout(patience.event):
                 return await self._rest(_object(line, "a first line"))
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -78,31 +77,31 @@ class EventStream:
         if not isinstance(kind, str) or not isinstance(data, dict):
             raise Malformed("JSON that is no event")
         if length := _length(head, "data_length", MOST_DATA_BYTES):
-            data |= _object(await self._reader.readexactly(length), "data")
+            data |= _object(await self.reader.readexactly(length), "data")
         length = _length(head, "payload_length", MOST_PAYLOAD_BYTES)
-        return Event(kind, data, await self._reader.readexactly(length) if length else None)
+        return Event(kind, data, await self.reader.readexactly(length) if length else None)
 
     async def write(self, *events: Eventable) -> None:
         """Send events. Raises `ClientGone`."""
         try:
-            async with asyncio.timeout(self._patience.reading):
+            async with asyncio.timeout(self.patience.reading):
                 for each in events:
-                    await async_write_event(each.event(), self._writer)
+                    await async_write_event(each.event(), self.writer)
         except OSError as error:  # TimeoutError is one
             raise ClientGone from error
 
     async def close(self) -> None:
         """End the connection: what was written is still sent, to whom reads it in time."""
-        self._writer.close()
+        self.writer.close()
         try:
-            async with asyncio.timeout(self._patience.reading):
-                await self._writer.wait_closed()
+            async with asyncio.timeout(self.patience.reading):
+                await self.writer.wait_closed()
         except OSError:
-            self._writer.transport.abort()
+            self.writer.transport.abort()
 
     def cut(self) -> None:
         """End the connection at once."""
-        self._writer.transport.abort()
+        self.writer.transport.abort()
 
 
 def parsed(kind: type[Parsed], event: Event) -> Parsed:

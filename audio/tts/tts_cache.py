@@ -13,6 +13,7 @@ from pathlib import Path
 import av
 import numpy as np
 import structlog
+from msgspec import Struct
 
 from audio.errors import BadRecording, SynthesisFailed
 from audio.interfaces import Synthesizer, closing, identity_of, loops_of
@@ -51,17 +52,16 @@ LONGEST_SECONDS = 8.0
 """Of sound: what is said again and again is short."""
 
 
-class TtsCache:
+class TtsCache(Struct, frozen=True):
     """A folder of sentences as FLAC, named by a hash; the least recently used are removed first. All calls block.
 
     The folder is readable by its owner alone and is made inside a folder that exists. A crash may lose the last
     phrase, and never leaves half of one.
     """
 
-    def __init__(self, folder: Path, *, most_phrases: int = 500, most_bytes: int = 200_000_000) -> None:
-        self._folder = folder
-        self._most_phrases = most_phrases
-        self._most_bytes = most_bytes
+    folder: Path
+    most_phrases: int = 500
+    most_bytes: int = 200_000_000
 
     def keep(self, voice: str, sentence: str, language: str, sound: SpeechAudio) -> None:
         """Keep a sentence, or take note that it was said again. `voice` is its `identity_of`. Raises OSError."""
@@ -69,8 +69,8 @@ class TtsCache:
         if file.exists():
             os.utime(file)
             return
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".flac", delete=False) as new:
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".flac", delete=False) as new:
             try:
                 new.write(to_flac(sound.samples, sound.sample_rate))
                 new.flush()
@@ -100,17 +100,17 @@ class TtsCache:
 
     def forget(self) -> None:
         """Remove all that was kept."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _file(self, voice: str, sentence: str, language: str) -> Path:
         name = hashlib.sha256("\0".join((voice, language, sentence)).encode()).hexdigest()
-        return self._folder / f"{name}.flac"
+        return self.folder / f"{name}.flac"
 
     def _prune(self) -> None:
-        sizes = {file: file.stat() for file in self._folder.glob("*.flac")}
+        sizes = {file: file.stat() for file in self.folder.glob("*.flac")}
         total = sum(size.st_size for size in sizes.values())
         for file in sorted(sizes, key=lambda each: sizes[each].st_mtime_ns):
-            if len(sizes) <= self._most_phrases and total <= self._most_bytes:
+            if len(sizes) <= self.most_phrases and total <= self.most_bytes:
                 return
             file.unlink(missing_ok=True)
             total -= sizes.pop(file).st_size

@@ -7,6 +7,7 @@ from email.utils import formatdate
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -37,23 +38,16 @@ HEADERS: Final = {
 _CODES: Final = {401: Exit.NOT_ALLOWED, 403: Exit.NOT_ALLOWED, 429: Exit.UNAVAILABLE}
 
 
-class Access:
+class Access(Struct, frozen=True):
     """Lets a request in with its caller, or answers it at once: middleware, the first that sees it."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        who: Who,
-        is_open: Callable[[Scope], bool],
-        larger: Mapping[str, int],
-        patience: Patience = USUAL,
-    ) -> None:
-        """`is_open` says what is for everybody, `larger` are bytes that a body may have, by its path."""
-        self._patience = patience
-        self._app = app
-        self._who = who
-        self._is_open = is_open
-        self._larger = larger
+    app: ASGIApp
+    who: Who
+    is_open: Callable[[Scope], bool]
+    """Says what is for everybody."""
+    larger: Mapping[str, int]
+    """Bytes that a body may have, by its path."""
+    patience: Patience = USUAL
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or one WebSocket."""
@@ -65,27 +59,27 @@ class Access:
             return
         scope.setdefault("state", {})[CALLER] = shown.caller
         if scope["type"] != "websocket":
-            is_large = scope["path"] in self._larger
-            seconds = self._patience.whole if is_large else self._patience.body
+            is_large = scope["path"] in self.larger
+            seconds = self.patience.whole if is_large else self.patience.body
             receive = _Body(receive, self._most(scope), seconds)
         if not shown.token:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
-        watched = _Watched(self._who, shown.token, scope, receive, send)
+        watched = _Watched(self.who, shown.token, scope, receive, send)
         try:
             if scope["type"] != "websocket":
-                await self._app(scope, watched.receive, watched.send)
+                await self.app(scope, watched.receive, watched.send)
                 return
-            async with running({"websocket: its token": partial(watched.look, self._patience.token)}):
-                await self._app(scope, watched.receive, watched.send)
+            async with running({"websocket: its token": partial(watched.look, self.patience.token)}):
+                await self.app(scope, watched.receive, watched.send)
         except Exception:
             if not watched.is_over:
                 raise
 
     async def _let_in(self, scope: Scope) -> Shown:
         headers = Headers(scope=scope)
-        is_open = self._is_open(scope)
-        shown = await self._who(scope, headers, is_open=is_open)
+        is_open = self.is_open(scope)
+        shown = await self.who(scope, headers, is_open=is_open)
         if shown.caller is None and not is_open:
             raise Refused(401, HOW, www_authenticate="Bearer")
         length = headers.get("content-length", "0")
@@ -94,7 +88,7 @@ class Access:
         return shown
 
     def _most(self, scope: Scope) -> int:
-        return self._larger.get(scope["path"], MOST_BYTES)
+        return self.larger.get(scope["path"], MOST_BYTES)
 
 
 class _Body:

@@ -6,7 +6,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import structlog
 
@@ -16,23 +16,15 @@ from appliance.http.listening.addresses import Address, Addresses
 from appliance.http.socket import listener_at, locked
 from memory.lock import unlock
 
+if TYPE_CHECKING:
+    from appliance.http.server import HttpServer
+
 LONGEST_PATH: Final = 107
 """Bytes; Linux' sun_path without its closing NUL (unix(7))."""
 
 log = structlog.get_logger()
 
-
-class Server(Protocol):
-    """Answers whoever connects."""
-
-    async def serve(self, listener: socket.socket, tls: ssl.SSLContext | None = None) -> NoReturn:
-        """Answer whoever comes by a listening socket, until cancelled."""
-
-    async def close(self) -> None:
-        """End what is under way."""
-
-
-Load: TypeAlias = Callable[[], Awaitable[Server]]
+Load: TypeAlias = "Callable[[], Awaitable[HttpServer]]"
 """Loads the server and everything that it answers with."""
 
 
@@ -46,7 +38,7 @@ class Doors:
         self._addresses = addresses
         self._lock = -1
         self._listener: socket.socket | None = None
-        self._server: Server | None = None
+        self._server: HttpServer | None = None
         self._loading = asyncio.Lock()
 
     def open(self) -> None:

@@ -21,7 +21,7 @@ from appliance.api.requests.owners import OwnerHandler
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.egress import egress
-from appliance.http.listening.addresses import Addresses
+from appliance.http.listening.addresses import Addresses, addresses_of
 from appliance.input.names import GraphNames
 from appliance.insight.insight import Insight
 from appliance.live.live import Live
@@ -38,7 +38,7 @@ from appliance.satellites.satellites import Satellites
 from appliance.wiring.agent.agent import Agent, Hands, Sessions, open_agent, open_sessions
 from appliance.wiring.agent.home import home_side
 from appliance.wiring.agent.machine import Machine, machine_of
-from appliance.wiring.doors import Entrance, Inside, addresses_for, commands_of, entrance_of, open_live, reload_of
+from appliance.wiring.doors import Entrance, Inside, commands_of, entrance_of, open_live, reload_of
 from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.machines.roles import bus_loops, bus_told, joined, of_role, open_transport, rooms_elsewhere
 from appliance.wiring.memory.graph import GraphSide, graph_side
@@ -199,7 +199,8 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         owners.observe(agent.contexts.renew)
         is_busy = partial(_is_busy, agent, output)
         retention, graph = retention_of(config.state, state, is_busy), graph.with_lookups(is_busy)
-        addresses = addresses_for(config, options)
+        # A box that is opened for one question answers nobody over TCP.
+        addresses = Addresses() if options.brief else addresses_of(config.http, config.supervisor.listeners)
         paired = None if options.deaf else environment.satellites(config)
         described = hears.describe() | agent.describe() | _settled(config, agent, unasked, machine, paired)
         described |= {

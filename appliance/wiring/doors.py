@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ from appliance.config.network.http import HttpSettings, host_and_port, is_loopba
 from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.options import RunOptions
 from appliance.http.doors import Doors
-from appliance.http.listening.addresses import Addresses, addresses_of
+from appliance.http.listening.addresses import Addresses
 from appliance.insight.insight import Insight
 from appliance.live.live import Live, Room
 from appliance.live.readers import Readers
@@ -139,7 +140,6 @@ class Entrance(Struct, frozen=True):
     """Everything that lets programs in, and what they may ask."""
 
     inside: Inside
-    register: Register
     doors: Doors
     wyoming: WyomingDoor | None
     """None where it is off."""
@@ -164,17 +164,13 @@ def entrance_of(config: Config, inside: Inside, addresses: Addresses, options: R
     wyoming = None if options.brief else wyoming_door(config.wyoming, house, inside.household)
     doors = Doors(config.socket, partial(_load, register, inside, config.http), addresses)
     doors.open()
-    return Entrance(inside, register, doors, wyoming)
-
-
-def addresses_for(config: Config, options: RunOptions) -> Addresses:
-    """Return where it is answered over TCP; nowhere by a box that is opened for one question. Raises `ConfigError`."""
-    return Addresses() if options.brief else addresses_of(config.http, config.supervisor.listeners)
+    return Entrance(inside, doors, wyoming)
 
 
 async def _load(register: Register, inside: Inside, settings: HttpSettings) -> "HttpServer":
     """Return the server with all that it answers with; what it imports is imported beside the loop."""
-    await asyncio.to_thread(_import)
+    for module in ("appliance.http.app", "appliance.http.server"):
+        await asyncio.to_thread(import_module, module)
     from appliance.http.access import login
     from appliance.http.access.middleware import Access
     from appliance.http.access.who import Who
@@ -191,11 +187,6 @@ async def _load(register: Register, inside: Inside, settings: HttpSettings) -> "
     who = Who(settings, inside.owners.owners.tokens, monotonic)
     app = app_of(register, [*inside.routers(register), login.router(who)])
     return HttpServer(Access(app, who, login.is_for_everybody, larger), settings.connections)
-
-
-def _import() -> None:
-    import appliance.http.app
-    import appliance.http.server  # noqa: F401
 
 
 def commands_of(config: Config, agent: Agent, owners: Owners, journal: Journal, unasked: list[Command]) -> Commands:

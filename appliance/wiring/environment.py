@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -40,11 +41,6 @@ if TYPE_CHECKING:
     from memory.engine.interface import Engine
 
 
-def hearing_of(settings: HearingSettings, names: Hotwords) -> Hearing:
-    """Return the recognizer of a service, which fetches a better one. Raises `ModelNotFound`."""
-    return choose_recognizer(settings, names, fetches=True)
-
-
 def paired(config: Config) -> Devices | None:
     """Return the paired satellites; None where they are off."""
     if not config.satellites.enabled:
@@ -65,7 +61,7 @@ class Environment(Struct, frozen=True):
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""
     detector: Callable[[], VoiceDetector] = load_detector
-    hearing: Callable[[HearingSettings, Hotwords], Hearing] = hearing_of
+    hearing: Callable[[HearingSettings, Hotwords], Hearing] = partial(choose_recognizer, fetches=True)
     """Which recognizer hears, given the names to expect. Raises `ModelNotFound` for a model folder that is none."""
     pages: Callable[[Config], PageReader | None] = pages_of
     """Reads pages of the public internet; None where none are to be read."""
@@ -104,7 +100,7 @@ REAL: Final = Environment()
 
 def around(source: AudioSource | None, ahead: HearingAhead | None) -> Environment:
     """Return what is real for a process of its own, with a source and recognizers that were chosen before."""
-    hearing = ahead.hearing if ahead else hearing_of
+    hearing = ahead.hearing if ahead else REAL.hearing
     return replace(
         REAL, source=lambda ears, _: looked_for(ears.device, source), hearing=hearing, once_loaded=(give_back,)
     )

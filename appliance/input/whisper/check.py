@@ -33,7 +33,7 @@ def recognizer(config: Config) -> Line:
     name = hearing.recognizer.name
     if not is_installed():
         return Line("recognizer", Verdict.WARNING, f"{NOT_INSTALLED}; {name} understands set phrases only", INSTALL)
-    if hearing.is_last_resort:
+    if hearing.picked is None:
         coming = "wait until it is fetched" if config.ears.download else "set [ears] download, or model = a folder"
         return Line(
             "recognizer", Verdict.WARNING, f"no Whisper model here; {name} understands set phrases only", coming

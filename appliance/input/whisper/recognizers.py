@@ -135,18 +135,13 @@ class WhisperHearing(Struct):
     recognizer: CurrentRecognizer
     settings: WhisperSettings
     picked: Pick | None
-    """None while the last resort listens."""
+    """None while the last resort listens: no Whisper model is here."""
     in_short_window: bool = False
     """Whether it was given the short window."""
     names: Hotwords = no_hotwords
     """Names that it knows, told for each utterance; behind the configured hotwords."""
     settle: float = SETTLE_SECONDS
     """Seconds."""
-
-    @property
-    def is_last_resort(self) -> bool:
-        """Whether no Whisper model is here."""
-        return self.picked is None
 
     async def improve(self) -> None:
         """Fetch or measure what is to be, change over to what comes of it, and return when nothing is left to do.

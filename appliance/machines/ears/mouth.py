@@ -50,7 +50,6 @@ class RemoteMouth(SpeechObserver):
     ) -> None:
         """`answered` is told of each event to which an answer begins; `machine` is what this one is called."""
         self._machine = machine
-        self._speech = speech
         self._replies = replies
         self._journal = journal
         self._answered = answered

@@ -19,7 +19,7 @@ from agent.record import step
 from agent.replies import SENTENCE_STARTED, Reply, ReplyStream
 from agent.tools.timers import label_of
 from appliance.machines.mind.arriving import Arriving
-from appliance.machines.mind.speech import MachineSpeech
+from appliance.machines.mind.speech import MachineSpeech, Way
 from appliance.machines.namesakes import Namesakes
 from appliance.machines.wire import (
     INBOX,
@@ -28,7 +28,6 @@ from appliance.machines.wire import (
     PROCESS,
     REPORTS,
     RETRY_SECONDS,
-    End,
     Forget,
     Interrupt,
     NoMessage,
@@ -36,13 +35,10 @@ from appliance.machines.wire import (
     Reader,
     Report,
     Ring,
-    Sentence,
-    Stop,
     Timers,
     Turn,
     again_and_again,
     pack,
-    topic_of,
     unpack,
 )
 from appliance.output.company import Company, RoomTurns
@@ -62,9 +58,6 @@ from memory.state.journal import Journal
 
 log = structlog.get_logger()
 
-AWAY_AFTER: Final = 6.0
-"""Seconds without a word of ears after which they are away."""
-
 LOOK_SECONDS: Final = 1.0
 """Between two looks whether ears are away, or have not been told yet."""
 
@@ -76,31 +69,6 @@ UNSURE_WITHIN: Final = timedelta(minutes=5)
 
 MOST_LOOKED_AT: Final = 200
 """Newest entries of the journal in which such sentences are looked for."""
-
-
-class Way(Struct):
-    """The way to one pair of ears (a `Wire`)."""
-
-    machine: str
-    engine: Engine
-    epoch: int
-    clock: Callable[[], float]
-    seen_at: float = float("-inf")
-    is_known: bool = False
-    """Whether they were heard, and asked about what an earlier start sent them."""
-    is_heard: bool = False
-    """Whether they were ever heard since this start."""
-
-    @property
-    def is_there(self) -> bool:
-        """Whether the ears tell that they live, or may be about to, after a start."""
-        return self.clock() - self.seen_at <= AWAY_AFTER
-
-    async def ask(self, message: Sentence | End | Stop | Timers) -> Report | None:
-        """Send a message; return what came back of a sentence. Raises `EngineFailure`."""
-        answer = await self.engine.topics.request(topic_of(self.machine), pack(message))
-        report = unpack(answer) if isinstance(message, Sentence) else None
-        return report if isinstance(report, Report) else None
 
 
 class MachineReplies:
@@ -143,7 +111,6 @@ class EarsRoom(Struct, eq=False):
     known: tuple[str, ...] | None = None
     """Ids of the timers that the ears were told of; None before."""
     was_there: bool = False
-    left: asyncio.Event = field(default_factory=asyncio.Event)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set where the ears may have come, or are to be told something."""
 

@@ -6,19 +6,20 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 from msgspec import Struct
 
 from agent.event import Event, new_id, utc_now, utc_text
 from agent.replies import Reply
-from appliance.machines.wire import End, Report, Sentence, State, Stop
+from appliance.machines.wire import End, Report, Sentence, State, Stop, Timers, pack, topic_of, unpack
 from appliance.output.unasked import File
 from audio.errors import AudioError
 from audio.loops import Loop, until_set
 from audio.playback.speech_output import SpeechObserver, SpokenSentence
 from audio.speech import SpeechAudio
+from memory.engine.interface import Engine
 from memory.errors import EngineFailure, NobodyServes
 
 log = structlog.get_logger()
@@ -41,25 +42,36 @@ MOST_UNSURE: Final = 64
 MOST_REPLIES: Final = 16
 """Newest ones, of which it is known what they answer."""
 
+AWAY_AFTER: Final = 6.0
+"""Seconds without a word of ears after which they are away."""
+
 ENDED: Final = frozenset[State]({"heard", "cut", "dropped", "late", "old"})
 
 
-class Wire(Protocol):
-    """The way to one pair of ears (`appliance.machines.mind.mind.Way`)."""
+class Way(Struct):
+    """The way to one pair of ears."""
 
+    machine: str
+    engine: Engine
     epoch: int
     """Of this mind's lease."""
+    clock: Callable[[], float]
+    seen_at: float = float("-inf")
+    is_known: bool = False
+    """Whether they were heard, and asked about what an earlier start sent them."""
+    is_heard: bool = False
+    """Whether they were ever heard since this start."""
 
     @property
     def is_there(self) -> bool:
         """Whether the ears tell that they live, or may be about to, after a start."""
+        return self.clock() - self.seen_at <= AWAY_AFTER
 
-    @property
-    def is_known(self) -> bool:
-        """Whether they were asked about what an earlier start sent them, which belongs before anything new."""
-
-    async def ask(self, message: Sentence | End | Stop) -> Report | None:
+    async def ask(self, message: Sentence | End | Stop | Timers) -> Report | None:
         """Send a message; return what came back of a sentence. Raises `EngineFailure`; `NobodyServes` is in vain."""
+        answer = await self.engine.topics.request(topic_of(self.machine), pack(message))
+        report = unpack(answer) if isinstance(message, Sentence) else None
+        return report if isinstance(report, Report) else None
 
 
 class Line(Struct, eq=False):
@@ -102,10 +114,10 @@ class MachineSpeech:
     """
 
     def __init__(
-        self, wire: Wire, file: File, clock: Callable[[], float] = monotonic, now: Callable[[], datetime] = utc_now
+        self, way: Way, file: File, clock: Callable[[], float] = monotonic, now: Callable[[], datetime] = utc_now
     ) -> None:
         """`clock` gives seconds, `now` the aware time."""
-        self._wire = wire
+        self._way = way
         self._file = file
         self._clock = clock
         self._now = now
@@ -229,7 +241,7 @@ class MachineSpeech:
         while self._unsure:
             line = self._unsure[0]
             if line.may_be_there:
-                report = await self._wire.ask(self._message(line))
+                report = await self._way.ask(self._message(line))
                 if report is None or report.state not in ENDED:
                     return  # it is being said now: asked for again with the next look
                 is_unsaid = report.state in {"late", "dropped"}
@@ -266,12 +278,12 @@ class MachineSpeech:
             await self._commit(await self._waiting.get())
 
     async def _commit(self, line: Line) -> None:
-        while not (line.is_given_up or (self._wire.is_known and self._in_hand < AHEAD)):
+        while not (line.is_given_up or (self._way.is_known and self._in_hand < AHEAD)):
             self._free.clear()
             await self._free.wait()
         if line not in self._open or line.report is not None:
             return  # it ended while it waited
-        if not self._wire.is_there:
+        if not self._way.is_there:
             line.comes_later = not line.is_given_up and not line.is_end and self._is_rest(line)
             line.give_up()
         if not line.is_end and not line.is_given_up:
@@ -299,7 +311,7 @@ class MachineSpeech:
         """Send what is due, in order; what does not arrive keeps back all behind it."""
         try:
             if self._is_to_stop:
-                await self._wire.ask(Stop(self._wire.epoch))
+                await self._way.ask(Stop(self._way.epoch))
                 self._is_to_stop = False
             for line in list(self._sent):
                 is_due = self._clock() - line.asked_at >= AGAIN_SECONDS
@@ -319,7 +331,7 @@ class MachineSpeech:
         if line.sentence.key not in self._begun:
             self._begun.append(line.sentence.key)
         try:
-            report = await self._wire.ask(self._message(line))
+            report = await self._way.ask(self._message(line))
         except NobodyServes:
             line.may_be_there = before
             raise
@@ -331,7 +343,7 @@ class MachineSpeech:
         return line.is_taken
 
     def _message(self, line: Line) -> Sentence | End:
-        spoken, epoch = line.sentence, self._wire.epoch
+        spoken, epoch = line.sentence, self._way.epoch
         if line.is_end:
             return End(epoch, spoken.key, 0)
         event_id = line.event.id if line.event else spoken.key

@@ -50,23 +50,19 @@ def of_role(config: Config, options: RunOptions, environment: Environment) -> tu
 @asynccontextmanager
 async def joined(world: World, output: Output, sessions: Sessions) -> "AsyncIterator[tuple[World, RemoteEars | None]]":
     """Join this machine to the others; gives the world as the rest of the box has it. Raises `EngineRefused`."""
-    if not is_ears(world.config, world.options):
-        yield _with_rooms(world, sessions), None
-        return
-    from appliance.machines.ears.stand_in import Rung
-    from appliance.wiring.machines.ears import open_ears
+    if is_ears(world.config, world.options):
+        from appliance.machines.ears.stand_in import Rung
+        from appliance.wiring.machines.ears import open_ears
 
-    async with open_ears(world, output, sessions) as ears:
-        rung = Rung(world.state.bus, sessions.contexts)
-        yield replace(world, spoken=ears.courier, forgets=ears.forget, settlers=(rung,)), ears
+        async with open_ears(world, output, sessions) as ears:
+            rung = Rung(world.state.bus, sessions.contexts)
+            yield replace(world, spoken=ears.courier, forgets=ears.forget, settlers=(rung,)), ears
+    elif has_rooms(world.config, world.options):
+        from appliance.machines.mind.arriving import AnsweredThere
 
-
-def _with_rooms(world: World, sessions: Sessions) -> World:
-    if not has_rooms(world.config, world.options):
-        return world
-    from appliance.machines.mind.arriving import AnsweredThere
-
-    return replace(world, settlers=(AnsweredThere(world.state.bus, sessions.contexts),))
+        yield replace(world, settlers=(AnsweredThere(world.state.bus, sessions.contexts),)), None
+    else:
+        yield world, None
 
 
 def has_rooms(config: Config, options: RunOptions) -> bool:

@@ -19,7 +19,7 @@ from appliance.footprint import share_heaps
 from appliance.input.devices.source import choose_source, once_recording, recording_from_now_on
 from appliance.notify import Notifier, Watchdog
 from appliance.version import commit, version
-from audio.loops import kept_up
+from audio.loops import first_of, kept_up
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -241,7 +241,7 @@ class Serving:
                 watch = self._watch
                 watching = group.create_task(watch(box), name="terminal: what is heard and said") if watch else None
                 ends = [conversation_over(box)] if self.options.once else []
-                await _first_of(self.stop.wait(), *(other.wait() for other in others), *ends)
+                await first_of(self.stop.wait(), *(other.wait() for other in others), *ends)
                 if watching is not None:
                     watching.cancel()
             if not any(other.is_set() for other in others):
@@ -383,18 +383,3 @@ def _ending() -> list[signal.Signals]:
     """Return the signals that ask for an orderly end; a terminal that is gone does too, but not below `nohup`."""
     outlives_terminal = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [signal.SIGTERM, signal.SIGINT, *([] if outlives_terminal else [signal.SIGHUP])]
-
-
-async def _first_of(*waits: Awaitable[object]) -> None:
-    """Return when the first of them has; the others are cancelled."""
-    done = asyncio.Event()
-
-    async def wait(one: Awaitable[object]) -> None:
-        await one
-        done.set()
-
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(wait(one)) for one in waits]
-        await done.wait()
-        for task in tasks:
-            task.cancel()

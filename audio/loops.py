@@ -1,7 +1,7 @@
 """Long-lived loops, handed over by name and started together by the owner of the process."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeAlias
 
@@ -46,3 +46,18 @@ async def until_set(event: asyncio.Event, seconds: float | None) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
+
+
+async def first_of(*waits: Awaitable[object]) -> None:
+    """Return when the first of them has; the others are cancelled."""
+    done = asyncio.Event()
+
+    async def wait(one: Awaitable[object]) -> None:
+        await one
+        done.set()
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(wait(one)) for one in waits]
+        await done.wait()
+        for task in tasks:
+            task.cancel()

@@ -86,8 +86,6 @@ class PartialWords(Struct, frozen=True):
     """Stripped; empty while nothing was understood."""
     language: str
     """ISO 639-1, or "" when unknown."""
-    recognizer: str
-    """Name of who heard it."""
 
 
 class RecognizedTurn(Struct, frozen=True):

@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from msgspec import Struct, field
 
@@ -65,7 +65,9 @@ class TextDelivery(Struct):
     _pieces: list[str] = []
     _passed: int = 0
     """Characters that the client was given."""
-    _closed: bool = False
+    is_over: bool = False
+    """Whether it was closed or cut: written is read."""
+    is_written: ClassVar = True
 
     @property
     def handed(self) -> str:
@@ -85,7 +87,7 @@ class TextDelivery(Struct):
 
     async def close(self) -> None:
         """End this reply with a line break, and name below it what it rests on."""
-        if not self._closed:
+        if not self.is_over:
             await self._end("\n")
             if self.handed.strip() and (named := named_sources(self.reply)) is not None:
                 self.bus.hold(named, durable=False)
@@ -94,25 +96,15 @@ class TextDelivery(Struct):
 
     async def cut(self) -> None:
         """Mark the place where the text broke off."""
-        if not self._closed:
+        if not self.is_over:
             await self._end(" …\n")
-
-    @property
-    def is_written(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it was closed or cut: written is read."""
-        return self._closed
 
     async def ended(self) -> Delivered:
         """Return at once: written is read."""
         return Delivered(self.handed, self.handed)
 
     async def _end(self, mark: str) -> None:
-        self._closed = True
+        self.is_over = True
         words = self.handed.strip()
         await self.feed(mark)
         if words:
@@ -219,11 +211,6 @@ class WrittenToo(ForwardedReply):
         if self.written.handed:
             await self.written.cut()
         await self.stream.cut()
-
-    @property
-    def is_written(self) -> bool:
-        """Never: it is heard."""
-        return False
 
 
 def is_text(event: Event) -> bool:

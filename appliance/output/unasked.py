@@ -1,6 +1,7 @@
 """Between replies and the voice: what nobody asked for is kept for a gap, what was asked for waits for a full stop."""
 
 from collections.abc import Awaitable, Callable
+from typing import ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -50,6 +51,9 @@ class KeptBack(Struct):
     file: File
     _pieces: list[str] = []
     _closed: bool = False
+    is_written: ClassVar = False
+    is_over: ClassVar = True
+    """What becomes of it is told later."""
 
     @property
     def handed(self) -> str:
@@ -80,16 +84,6 @@ class KeptBack(Struct):
         """Forget what is not whole; it is asked again."""
         if not self._closed:
             self._pieces.clear()
-
-    @property
-    def is_written(self) -> bool:
-        """Never: it is kept back."""
-        return False
-
-    @property
-    def is_over(self) -> bool:
-        """Always: what becomes of it is told later."""
-        return True
 
     async def ended(self) -> Delivered:
         """Return at once: it is in the mailbox, which is where it goes for now."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import structlog
 from msgspec import Struct, field
@@ -172,6 +172,7 @@ class VoiceDelivery(Struct):
     """Nobody wants to hear more of it: what comes is neither said nor handed on."""
     _closed: bool = False
     _over: asyncio.Event = field(default_factory=asyncio.Event)
+    is_written: ClassVar = False
 
     def __post_init__(self) -> None:
         self._skip = Counter(self.reply.already)
@@ -202,11 +203,6 @@ class VoiceDelivery(Struct):
     def interrupt(self) -> None:
         """Hand nothing more to the mouth, whatever is still fed."""
         self._interrupted = self._is_hushed = True
-
-    @property
-    def is_written(self) -> bool:
-        """Never."""
-        return False
 
     @property
     def is_over(self) -> bool:

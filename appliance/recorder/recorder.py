@@ -158,7 +158,7 @@ class FlightRecorder(TurnObserver):
 
     def suspected(self, started_at: float, ended_at: float, value: float, *, is_peek: bool) -> None:
         """Take what the echo guard said of a stretch of sound."""
-        took = self._listener.last_took if self._listener is not None else 0.0
+        took = self._listener.recognition.last_took if self._listener is not None else 0.0
         told = Suspicion(
             chunk=self._count,
             started_at=started_at,

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from math import ceil
 from time import perf_counter
 from typing import Final
@@ -20,6 +20,7 @@ from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard
 from appliance.recorder.recorder import decided_of
 from appliance.recorder.recording import Recording
 from audio.interfaces import Recognizer, TurnObserver, VoiceDetector, always_awake
+from audio.loops import first_of
 from audio.pcm import CHUNK_SECONDS, AudioChunk
 from audio.recognizer.wrapped import WrappedRecognizer
 from audio.speech import RecognizedTurn, Transcript, Utterance
@@ -214,9 +215,9 @@ class _Replay:
 
     async def _settle(self) -> None:
         """Return when nothing is being recognized, or its words are not due yet."""
-        while not self._listener.is_settled:
+        while not self._listener.recognition.settled.is_set():
             if not self._paced.held.is_set():
-                await _first_of(self._listener.settled, self._paced.held.wait)
+                await first_of(self._listener.recognition.settled.wait(), self._paced.held.wait())
             elif self._paced.due <= self._count or (self._paced.due == NEVER and self._asks > self._held_since):
                 self._paced.release()
             else:
@@ -259,7 +260,7 @@ class _Replay:
             return 0.0
         nearest = told[apart.index(min(apart))]
         if self._is_same_recognizer:
-            self._listener.recall_pace(nearest["last_took"])
+            self._listener.recognition.last_took = nearest["last_took"]
         return nearest["value"]
 
     def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
@@ -270,21 +271,6 @@ class _Replay:
 
 def _seconds(value: Json) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
-
-
-async def _first_of(*waits: Callable[[], Awaitable[object]]) -> None:
-    """Return when the first of them has; the others are cancelled."""
-    first = asyncio.Event()
-
-    async def wait(one: Callable[[], Awaitable[object]]) -> None:
-        await one()
-        first.set()
-
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(wait(one)) for one in waits]
-        await first.wait()
-        for task in tasks:
-            task.cancel()
 
 
 USED: Final = ("cancel_echo", "commit_silence", "hotwords", "language", "model", "short_window", "threads")

@@ -42,8 +42,8 @@ class RemotePlayer:
         self._event_id = ""
         self._sample_rate = 0
         """Hz of the sound that the place is playing; 0 while it is playing none."""
-        self._ends_at = 0.0
-        """Seconds on the clock at which the last sample that was sent is over."""
+        self.busy_until = 0.0
+        """Seconds on the clock at which the last sample that was sent is over; 0 if nothing ever was."""
         self._sent: Samples = np.zeros(0, np.int16)
         """The newest samples that were sent, as they came; at least all that were not heard yet."""
         self._unsent = 0
@@ -65,11 +65,6 @@ class RemotePlayer:
     def finish(self) -> None:
         """Tell the place that all was said."""
         self._end(is_cut=False)
-
-    @property
-    def busy_until(self) -> float:
-        """Seconds on the clock until which sound is heard there; 0 if nothing ever was."""
-        return self._ends_at
 
     async def start(self) -> None:
         """There is nothing to open: the place is there, or it is gone."""
@@ -135,13 +130,13 @@ class RemotePlayer:
         unheard = self._unheard(now)
         self._sent = np.concatenate([self._sent[len(self._sent) - unheard :], samples])
         if self._is_paced:
-            self._ends_at = max(self._ends_at, now + DELAY_SECONDS) + len(samples) / sample_rate
+            self.busy_until = max(self.busy_until, now + DELAY_SECONDS) + len(samples) / sample_rate
         else:
-            self._ends_at = now
+            self.busy_until = now
         self._outbox.put(scaled(samples, self._gain).astype("<i2").tobytes())
 
     def _unheard(self, now: float) -> int:
-        left = round((self._ends_at - now) * self._sample_rate)
+        left = round((self.busy_until - now) * self._sample_rate)
         return min(max(left, 0), len(self._sent))
 
     def _cut_off(self) -> Samples:
@@ -149,7 +144,7 @@ class RemotePlayer:
         now = self._clock()
         unheard = self._unheard(now)
         rest = self._sent[len(self._sent) - unheard :]
-        self._ends_at = min(self._ends_at, now)
+        self.busy_until = min(self.busy_until, now)
         self._end(is_cut=True)
         return rest
 
@@ -165,7 +160,7 @@ class RemotePlayer:
         """Wait until no more than so many seconds are ahead. Raises `DeviceUnavailable`."""
         while not self._outbox.gone.is_set():
             await self._outbox.until_sound_waits(MOST_SOUND if seconds else 0)
-            left = self._ends_at - self._clock() - seconds if self._is_paced else 0.0
+            left = self.busy_until - self._clock() - seconds if self._is_paced else 0.0
             is_held = self._held is not None and (bool(len(self._held)) or seconds > 0)
             if left <= 0 and not is_held:
                 break

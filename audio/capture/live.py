@@ -88,18 +88,14 @@ class LiveMicrophone:
         """Why it was closed the last time, until it is proven."""
         self._rate = SAMPLE_RATE
         """Interleaved samples a second."""
-        self._dropped = 0
+        self.dropped_chunks = 0
+        """Blocks of a chunk's length that were lost because the reader, or this machine, was late."""
         self._begun: Future[InputFormat] | None = None
         """A card that records already, though nobody listens yet."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._arrived = asyncio.Event()
         self._is_told = False
         """Whether the loop has been told of blocks that it did not fetch yet; spares it a flood after a stall."""
-
-    @property
-    def dropped_chunks(self) -> int:
-        """Blocks of a chunk's length that were lost because the reader, or this machine, was late."""
-        return self._dropped
 
     @property
     def zero_seconds(self) -> float:
@@ -226,7 +222,7 @@ class LiveMicrophone:
         now = self._clock()
         if pcm:
             if overflowed or len(self._blocks) == self._blocks.maxlen:
-                self._dropped += 1
+                self.dropped_chunks += 1
             self._blocks.append(Block(pcm, now - age))
             self._lag.took(len(pcm) / 2 / self._rate, now)
         else:

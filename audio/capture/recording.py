@@ -47,17 +47,15 @@ def read_recording(path: Path) -> Samples:
 class RecordingSource:
     """A recording as an `AudioSource`: in real time on `time.monotonic`, or as fast as it is read; then it ends."""
 
+    dropped_chunks = 0
+    """A recording waits for its reader."""
+
     def __init__(self, path: Path, *, fast: bool = False) -> None:
         self.name = str(path)
         self._samples = read_recording(path)
         self.started_at = 0.0
         """Seconds on `time.monotonic` of the first sample; 0 until `chunks` is stepped."""
         self.is_live = not fast
-
-    @property
-    def dropped_chunks(self) -> int:
-        """Always 0: a recording waits for its reader."""
-        return 0
 
     @property
     def seconds(self) -> float:

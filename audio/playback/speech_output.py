@@ -91,7 +91,8 @@ class SpeechOutput:
         *,
         volume: int = 100,
     ) -> None:
-        self._synthesizer = synthesizer
+        self.voice = synthesizer
+        """What makes its sound; its loops are among those of this."""
         self._clock = clock
         self._player = player
         self._observers: list[SpeechObserver] = []
@@ -118,11 +119,6 @@ class SpeechOutput:
     def observe(self, observer: SpeechObserver) -> None:
         """Tell one more observer, behind those that are told already; for good."""
         self._observers.append(observer)
-
-    @property
-    def voice(self) -> Synthesizer:
-        """What makes its sound; its loops are among those of this."""
-        return self._synthesizer
 
     @property
     def current(self) -> SpokenSentence | None:
@@ -176,7 +172,7 @@ class SpeechOutput:
             self._player.resume()
             try:
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(line.make(self._synthesizer), name="speech: an announcement's words")
+                    group.create_task(line.make(self.voice), name="speech: an announcement's words")
                     await self._play_announced(sound, line)
             except asyncio.CancelledError:
                 self._player.stop()
@@ -233,7 +229,7 @@ class SpeechOutput:
             "speech: synthesis, sentence after sentence": self._make_all,
             "speech: playback, in the order of the sentences": self._play_all,
             "speech: ends pauses that nobody ends": self._end_long_pauses,
-            **loops_of(self._synthesizer),
+            **loops_of(self.voice),
         }
 
     async def _make_all(self) -> None:
@@ -242,7 +238,7 @@ class SpeechOutput:
 
     async def _make(self, line: QueuedSentence) -> None:
         await self._ready.put(line)
-        await line.make(self._synthesizer)
+        await line.make(self.voice)
 
     async def _play_all(self) -> None:
         # No local variable holds the line: while this waits for the next one it would keep its words and sound alive.

@@ -51,7 +51,8 @@ class WavPlayer:
         """Seconds of `time.monotonic` at the file's first sample."""
         self._samples = 0
         """Written to the file, silence included."""
-        self._ends_at = 0.0
+        self.busy_until = 0.0
+        """Seconds on `time.monotonic` at which the last sample is over; 0 before the first."""
         """Seconds of `time.monotonic` at which the last sample is over; 0 before the first."""
         self._resampler: StreamResampler | None = None
         self._gain = 1.0
@@ -60,11 +61,6 @@ class WavPlayer:
         self._held: Samples | None = None
         """While it is paused: what will be heard, in front of what comes meanwhile."""
         self._changed = asyncio.Event()
-
-    @property
-    def busy_until(self) -> float:
-        """Seconds on `time.monotonic` at which the last sample is over; 0 before the first."""
-        return self._ends_at
 
     async def start(self) -> None:
         """Create the file, or empty it. Raises `OutputUnwritable` when it cannot be written."""
@@ -144,7 +140,7 @@ class WavPlayer:
             os.pwrite(self._file, sound, HEADER_BYTES + self._samples * SAMPLE_BYTES)
             self._samples += len(samples)
             self._write_header()
-        self._ends_at = self._started_at + self._samples / SAMPLE_RATE if self._realtime else now
+        self.busy_until = self._started_at + self._samples / SAMPLE_RATE if self._realtime else now
 
     def _heard_by(self, now: float) -> int:
         """Return how many samples of the file are over, in real time."""
@@ -158,7 +154,7 @@ class WavPlayer:
         now = self._clock()
         if (unheard := self._unheard_at(now)) == 0:
             return np.zeros(0, np.int16)
-        self._samples, self._ends_at = self._heard_by(now), now
+        self._samples, self.busy_until = self._heard_by(now), now
         with contextlib.suppress(OSError):  # what cannot be cut off is overwritten by what comes next
             os.ftruncate(self._file, HEADER_BYTES + self._samples * SAMPLE_BYTES)
             self._write_header()
@@ -181,7 +177,7 @@ class WavPlayer:
     def _left(self) -> float:
         """Return the seconds that are still to be heard."""
         held = 0 if self._held is None else len(self._held)
-        return max(0.0, self._ends_at - self._clock()) + held / SAMPLE_RATE
+        return max(0.0, self.busy_until - self._clock()) + held / SAMPLE_RATE
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

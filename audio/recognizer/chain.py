@@ -94,17 +94,13 @@ class RecognizerChain:
         self._last_resort: Recognizer | None = None
         self._patience = patience
         self._clock = clock
-        self._name = engines[0].name
+        self.name = engines[0].name
+        """Of the one that took the last utterance; before any, of the first."""
         self._one = threading.Lock()
         self._runner: asyncio.Runner | None = None
         """What requests are made in, for as long as connections are kept."""
         self._request: asyncio.Task[object] | None = None
         """The one under way."""
-
-    @property
-    def name(self) -> str:
-        """The name of the one that took the last utterance; before any, of the first."""
-        return self._name
 
     @property
     def sends_to(self) -> tuple[SendsTo, ...]:
@@ -148,7 +144,7 @@ class RecognizerChain:
         """Return the words. Blocking. Raises `RecognitionFailed` when nobody can hear, the last resort included."""
         with self._one:
             heard = self._best(utterance)
-            self._name = heard.recognizer
+            self.name = heard.recognizer
             return heard
 
     def close(self) -> None:

@@ -48,14 +48,11 @@ class Following:
         self._turn: _Followed | None = None
         self._last: _Followed | None = None
         """The turn before, for whoever makes a transcript of it."""
-        self._words: PartialWords | None = None
-        self._settled = asyncio.Event()
-        self._settled.set()
-
-    @property
-    def words(self) -> PartialWords | None:
-        """Return the words of the open turn so far; None before the first."""
-        return self._words
+        self.words: PartialWords | None = None
+        """Of the open turn so far; None before the first."""
+        self.settled = asyncio.Event()
+        """Set while all that came was taken, and told."""
+        self.settled.set()
 
     def begin(self, samples: Iterable[Samples]) -> None:
         """Begin a turn with its pre-roll."""
@@ -73,15 +70,11 @@ class Following:
     def end(self) -> None:
         """End the turn: nothing is told of it any more. Its stream is kept until the next one ends, or `forget`."""
         if self._turn is not None:
-            self._last, self._turn, self._words = self._turn, None, None
+            self._last, self._turn, self.words = self._turn, None, None
 
     def forget(self) -> None:
         """Keep nothing of the turn before."""
         self._last = None
-
-    async def settled(self) -> None:
-        """Return when all that came was taken, and told."""
-        await self._settled.wait()
 
     def _work(self, turn: _Followed) -> None:
         if turn.is_at_work or turn.is_lost:
@@ -89,7 +82,7 @@ class Following:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "words-so-far")
         turn.is_at_work = True
-        self._settled.clear()
+        self.settled.clear()
         self._thread.submit(self._take_pending, turn)
 
     def _take_pending(self, turn: _Followed) -> None:
@@ -116,10 +109,10 @@ class Following:
 
     def _taken(self, turn: _Followed, words: PartialWords | None) -> None:
         turn.is_at_work = False
-        if words is not None and turn is self._turn and words != self._words:
-            self._words = words
+        if words is not None and turn is self._turn and words != self.words:
+            self.words = words
             self._tell(words)
         if turn.pending and turn is self._turn and not turn.is_lost:
             self._work(turn)
         else:
-            self._settled.set()
+            self.settled.set()

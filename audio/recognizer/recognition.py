@@ -31,7 +31,7 @@ class Recognition:
     """Queues whole turns (bounded, oldest dropped); of requests for the words so far only the newest waits.
 
     A whole turn goes before words so far. What was recognized ahead is not recognized again when the turn ends without
-    more speech. All methods are for the event loop and return at once, but `run` and `settled`.
+    more speech. All methods are for the event loop and return at once, but `run`.
     """
 
     def __init__(
@@ -60,25 +60,18 @@ class Recognition:
         self._are_words_wanted = True
         self._known: RecognizedTurn | None = None
         """The newest result of a recognition ahead."""
-        self._last_took = 0.0
+        self.last_took = 0.0
+        """Seconds of the newest recognition: by them it is decided whether to recognize ahead."""
         self._is_over = False
         self._has_work = asyncio.Event()
-        self._settled = asyncio.Event()
-        self._settled.set()
-
-    @property
-    def last_took(self) -> float:
-        """Seconds of the newest recognition: by them it is decided whether to recognize ahead."""
-        return self._last_took
-
-    def recall_pace(self, last_took: float) -> None:
-        """Take it that the newest recognition took so many seconds."""
-        self._last_took = last_took
+        self.settled = asyncio.Event()
+        """Set while nothing waits and nothing is under way: a recording waits for that, a microphone never."""
+        self.settled.set()
 
     def look_ahead(self, utterance: Utterance, *, at_any_cost: bool = False) -> bool:
         """Listen to the voice so far and recognize the words; False when the recognizer is too slow for the words."""
         self._ahead = self._wanted = utterance
-        self._are_words_wanted = self._last_took < USELESS_AHEAD or at_any_cost
+        self._are_words_wanted = self.last_took < USELESS_AHEAD or at_any_cost
         self._wake()
         return self._are_words_wanted
 
@@ -103,15 +96,6 @@ class Recognition:
         self._is_over = True
         self._wake()
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether nothing waits and nothing is under way."""
-        return self._settled.is_set()
-
-    async def settled(self) -> None:
-        """Return when nothing waits and nothing is under way: a recording waits for that, a microphone never."""
-        await self._settled.wait()
-
     async def run(self, take: Take) -> None:
         """Recognize what comes, until `finish`. Raises what `take` raises."""
         while True:
@@ -122,22 +106,21 @@ class Recognition:
             elif self._is_over:
                 return
             else:
-                self._settled.set()
+                self.settled.set()
                 self._has_work.clear()
                 await self._has_work.wait()
 
     async def _hand_over(self, utterance: Utterance, take: Take) -> None:
         """Recognize a whole turn and hand it over; not in `run`, whose locals would keep its sound alive."""
-        await take(utterance, await self._recognize_whole(utterance))
-
-    async def _recognize_whole(self, utterance: Utterance) -> RecognizedTurn | None:
+        heard = None
         if self._known is not None and _is_same(self._known.utterance, utterance):
-            return RecognizedTurn(utterance, self._known.transcript, self._known.recognized_at)
-        try:
-            return await self._recognize(utterance)
-        except RecognitionFailed as error:
-            log.warning("recognition_failed", reason=str(error))
-            return None
+            heard = RecognizedTurn(utterance, self._known.transcript, self._known.recognized_at)
+        else:
+            try:
+                heard = await self._recognize(utterance)
+            except RecognitionFailed as error:
+                log.warning("recognition_failed", reason=str(error))
+        await take(utterance, heard)
 
     async def _recognize_ahead(self, utterance: Utterance) -> None:
         self._ahead, are_words_wanted = None, self._are_words_wanted
@@ -160,11 +143,11 @@ class Recognition:
         async with self._turn():
             transcript = await asyncio.to_thread(self.recognizer.transcribe, utterance)
         ended = self._clock()
-        self._last_took = ended - began
+        self.last_took = ended - began
         return RecognizedTurn(utterance, transcript, ended)
 
     def _wake(self) -> None:
-        self._settled.clear()
+        self.settled.clear()
         self._has_work.set()
 
 

@@ -139,7 +139,7 @@ class FollowedTurn:
             self._taken += len(samples)
             self._decode(samples[known:])
             heard = self._transcript()
-            return PartialWords(heard.text, heard.language, heard.recognizer)
+            return PartialWords(heard.text, heard.language)
 
     def completed(self, samples: Samples) -> Transcript | None:
         """Return the words of a turn, or of its beginning, that is these samples; None where it is another one."""

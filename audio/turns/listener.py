@@ -138,8 +138,8 @@ class Listener:
         """Evidence of how the voice sounded at the newest soft end (`ending_heard`)."""
         self._is_judged = False
         """Whether the recognizer's words have decided on this pause."""
-        self._following = Following(surroundings.streaming, self._take_partial_words)
-        self._recognition = Recognition(
+        self.following = Following(surroundings.streaming, self._take_partial_words)
+        self.recognition = Recognition(
             recognizer,
             self._tell_words_so_far,
             self._take_voice_so_far,
@@ -178,12 +178,12 @@ class Listener:
                 self.counters.chunks += 1
                 self._take(chunk if self.is_at_rest and self._echo.passes(chunk) else self._echo.clean(chunk))
                 if not self.source.is_live:
-                    await self._following.settled()
-                    await self._recognition.settled()
+                    await self.following.settled.wait()
+                    await self.recognition.settled.wait()
         finally:
             self._handle(self._endpointer.flush(self._now))
-            self._following.end()
-        self._recognition.finish()
+            self.following.end()
+        self.recognition.finish()
 
     async def recognize(self) -> None:
         """Turn utterances into transcripts, in order, until the source has ended and all are handed on."""
@@ -194,43 +194,21 @@ class Listener:
         else:
             log.info("recognizer_ready", recognizer=self.recognizer.name)
         self.ready.set()
-        await self._recognition.run(self._close)
+        await self.recognition.run(self._close)
         self.ended.set()
 
     def peek(self) -> None:
         """Have the words so far recognized and told to the observers; nothing happens while no turn is open."""
         if self._endpointer.is_in_turn:
             span = self._endpointer.turn_so_far(self._now)
-            self._recognition.look_ahead(self._so_far(span), at_any_cost=True)
+            self.recognition.look_ahead(self._so_far(span), at_any_cost=True)
 
     def forget(self) -> None:
         """Keep no sound and no words of turns that are over; what nobody recognized yet is still to come."""
-        self._recognition.forget_known()
-        self._following.forget()
+        self.recognition.forget_known()
+        self.following.forget()
         if not self._endpointer.is_in_turn:
             self._turn.before.clear()
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether nothing is being recognized, and nothing waits for it."""
-        return self._recognition.is_settled
-
-    @property
-    def last_took(self) -> float:
-        """Seconds of the newest recognition: by them it is decided whether words are worth asking for ahead."""
-        return self._recognition.last_took
-
-    def recall_pace(self, last_took: float) -> None:
-        """Take it that the newest recognition took so many seconds."""
-        self._recognition.recall_pace(last_took)
-
-    async def followed(self) -> None:
-        """Return when the words of all sound so far were told, where turns are followed."""
-        await self._following.settled()
-
-    async def settled(self) -> None:
-        """Return when nothing is being recognized, and nothing waits for it."""
-        await self._recognition.settled()
 
     def state(self) -> "Mapping[str, ArrayLike]":
         """Return all that the decisions about the next chunk depend on; {} while a turn is open or may just begin.
@@ -240,7 +218,7 @@ class Listener:
         if not self._endpointer.is_at_rest:
             return {}
         detector = self._detector.state() if isinstance(self._detector, Recallable) else {}
-        of_listener = (len(self._turn.before), float(self._was_covered), self._recognition.last_took)
+        of_listener = (len(self._turn.before), float(self._was_covered), self.recognition.last_took)
         return {**detector, **self._foreground.state(), "levels": self._turn.levels, "listener": of_listener}
 
     def recall(self, state: "Mapping[str, ArrayLike]", before: Sequence[AudioChunk]) -> None:
@@ -251,7 +229,7 @@ class Listener:
         count, was_covered, last_took = np.asarray(state["listener"], np.float64).tolist()
         self._turn.recall(before[len(before) - int(count) :], np.asarray(state["levels"], np.float64).tolist())
         self._was_covered = bool(was_covered)
-        self._recognition.recall_pace(last_took)
+        self.recognition.last_took = last_took
 
     def _take(self, chunk: AudioChunk) -> None:
         """Show a cleaned chunk to the detector and the watchers, and cut it unless nakari's own voice covers it."""
@@ -283,7 +261,7 @@ class Listener:
         self._turn.take(chunk, level, is_kept=is_kept)
         if is_kept:
             self._activity.heard(chunk.ended_at)
-            self._following.take(chunk.samples)
+            self.following.take(chunk.samples)
         self._handle(signals)
 
     def _handle(self, signals: tuple[Signal, ...]) -> None:
@@ -291,25 +269,25 @@ class Listener:
             match signal:
                 case Started():
                     self._turn.begin()
-                    self._following.begin(each.samples for each in self._turn.chunks)
+                    self.following.begin(each.samples for each in self._turn.chunks)
                     for observer in self._observers:
                         observer.speech_started(SpeechStarted(signal.at, self.peek))
                 case SoftEnd():
                     self._look_ahead()
                 case Resumed():
-                    self._recognition.forget()
+                    self.recognition.forget()
                 case Committed():
                     self._commit(signal)
                 case Dropped():
-                    self._following.end()
-                    self._recognition.forget()
+                    self.following.end()
+                    self.recognition.forget()
                     self._turn.drop(signal.ended_at)
                     self._end(None, TOO_SHORT)
 
     def _look_ahead(self) -> None:
         self._voice, self._is_judged = 0.0, False
         span = self._endpointer.turn_so_far(self._now)
-        if span.speech_seconds >= LEAST_SPEECH_SECONDS and self._recognition.look_ahead(self._so_far(span)):
+        if span.speech_seconds >= LEAST_SPEECH_SECONDS and self.recognition.look_ahead(self._so_far(span)):
             # Before its words are known nobody could get the turn anyway: they decide when it ends.
             self._endpointer.commit_after(LONGEST_SILENCE)
         self._judge_partial_words()
@@ -318,7 +296,7 @@ class Listener:
         return self._turn.so_far(span, self._echo.suspicion(span.started_at, span.ended_at))
 
     def _commit(self, signal: Committed) -> None:
-        self._following.end()
+        self.following.end()
         utterance = self._so_far(signal)
         self._turn.drop(signal.ended_at)
         self.counters.utterances += 1
@@ -329,7 +307,7 @@ class Listener:
             level_dbfs=round(utterance.level_dbfs, 1),
             noise_dbfs=round(utterance.noise_dbfs, 1),
         )
-        if self._recognition.add(utterance) is not None:
+        if self.recognition.add(utterance) is not None:
             log.warning("utterance_dropped", reason="the recognizer is too slow for what is said")
             self._end(None, TOO_SLOW)
 
@@ -351,7 +329,7 @@ class Listener:
             self._end_after(completeness, self._voice)
 
     def _completeness_so_far(self) -> Completeness:
-        words = self._following.words
+        words = self.following.words
         return completeness_of(words.text, words.language) if words else Completeness.NEUTRAL
 
     def _decide(self, utterance: Utterance, completeness: Completeness, voice: float) -> None:

@@ -32,7 +32,7 @@ class ScriptedSource:
     dropped_chunks: int = 0
     error: Exception | None = None
     """Raised after the last chunk."""
-    pace: Callable[[], Awaitable[None]] | None = None
+    pace: Callable[[], Awaitable[object]] | None = None
     """Awaited after each chunk: a microphone leaves 32 ms."""
 
     async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
@@ -144,7 +144,7 @@ class ScriptedStream:
         said = [words for at, words in sorted(self.script.items()) if at <= len(self.taken)]
         if said and isinstance(said[-1], Exception):
             raise said[-1]
-        return PartialWords(str(said[-1]) if said else "", "en", self.of.name)
+        return PartialWords(str(said[-1]) if said else "", "en")
 
 
 @dataclass

@@ -61,7 +61,7 @@ async def test_words_are_shown_while_they_are_spoken_to_the_household_alone_and_
             await visitor.until("snapshot")
             senses.speech_started(SpeechStarted(0.0, lambda: None))
             for text in ("turn on", "turn on the light"):
-                senses.read(PartialWords(text, "en", "a recognizer"))
+                senses.read(PartialWords(text, "en"))
             senses.turn_ended(None, "")
             told = await look.until("state", state="listening")
             assert payloads(told, "words_so_far") == [

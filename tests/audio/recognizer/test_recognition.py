@@ -70,9 +70,9 @@ async def test_what_was_recognized_ahead_is_not_recognized_again() -> None:
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         desk.recognition.look_ahead(turn(1))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         desk.recognition.add(turn(1))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         running.cancel()
     assert desk.taken == [(1.0, "the words")]
     assert len(desk.recognizer.heard) == 1
@@ -84,10 +84,10 @@ async def test_what_was_recognized_ahead_is_forgotten_when_somebody_asks_for_it(
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         desk.recognition.look_ahead(turn(1))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         desk.recognition.forget_known()
         desk.recognition.add(turn(1))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         running.cancel()
     assert desk.taken == [(1.0, "the words again")]
 
@@ -100,7 +100,7 @@ async def test_no_sound_of_a_turn_is_kept_once_it_was_handed_on() -> None:
         utterance = turn(1)
         kept = weakref.ref(utterance.samples)
         desk.recognition.add(utterance)
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         desk.recognizer.heard.clear()
         del utterance
         gc.collect()
@@ -113,10 +113,10 @@ async def test_more_speech_and_another_turn_are_recognized_anew() -> None:
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         desk.recognition.look_ahead(turn(1))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         desk.recognition.add(turn(1, 3200))
         desk.recognition.add(turn(2))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         running.cancel()
     assert desk.taken == [(1.0, "longer"), (2.0, "another")]
 
@@ -140,9 +140,9 @@ async def test_words_of_before_speech_went_on_are_told_to_nobody() -> None:
         assert await asyncio.to_thread(desk.recognizer.has_begun.wait, 10)
         desk.recognition.forget()
         desk.recognizer.may_answer.set()
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         desk.recognition.add(turn(1, 3200))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         running.cancel()
     assert desk.so_far == []
     assert desk.taken == [(1.0, "turn on the light")]
@@ -163,11 +163,11 @@ async def test_a_failure_ahead_is_nothing_and_of_a_whole_turn_it_is_told() -> No
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         desk.recognition.look_ahead(turn(1))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         assert (desk.so_far, desk.taken) == ([], [])
         desk.recognition.add(turn(1))
         desk.recognition.add(turn(2))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         running.cancel()
     assert desk.taken == [(1.0, None), (2.0, "words")]
 
@@ -178,13 +178,13 @@ async def test_a_recognizer_too_slow_for_it_does_not_look_ahead_but_for_a_peek()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         desk.recognition.add(turn(1))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         desk.recognition.look_ahead(turn(2))
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         assert len(desk.recognizer.heard) == 1
         assert desk.voices == [(2.0, False)]
         desk.recognition.look_ahead(turn(2), at_any_cost=True)
-        await desk.recognition.settled()
+        await desk.recognition.settled.wait()
         running.cancel()
     assert desk.so_far == ["utterance 1"]
     assert desk.voices[1:] == [(2.0, True)]

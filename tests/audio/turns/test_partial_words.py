@@ -57,7 +57,7 @@ async def test_each_turn_is_followed_from_its_pre_roll_on_without_a_gap() -> Non
 async def test_finished_words_end_the_turn_while_the_recognizer_is_still_at_work(words: str, silence: float) -> None:
     room = following(QUIET + WORD * 2 + "." * 50, {SPEECH + 9: words}, is_live=True)
     room.recognizer.may_answer.clear()
-    room.source.pace = room.listener.followed
+    room.source.pace = room.listener.following.settled.wait
 
     def see() -> None:
         if room.listener.counters.utterances:
@@ -106,7 +106,7 @@ async def test_a_stream_that_is_slow_holds_nothing_up_and_is_told_nothing_of_a_t
     await room.listen()
     assert len(room.heard) == 1, "the turn ended without it"
     room.streaming.may_take.set()
-    await room.listener.followed()
+    await room.listener.following.settled.wait()
     assert told == []
 
 

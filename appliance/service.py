@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import structlog
+from msgspec import Struct, field
 
 from appliance.config.load import Config
 from appliance.config.network.machines import role_of
@@ -207,16 +208,15 @@ def takes_turns(config: Config, options: RunOptions) -> bool:
     return bool(config.machines.url) and role_of(config.machines, options.role) != "ears"
 
 
-class Serving:
+class Serving(Struct, eq=False):
     """Serves a box until a signal of `_ending`, or what `options` say; it tells systemd of it."""
 
-    def __init__(self, config: Config, options: RunOptions, notifier: Notifier, watch: "Watch | None" = None) -> None:
-        self.config = config
-        self.options = options
-        self.notifier = notifier
-        self.stop = asyncio.Event()
-        """Set by a signal, from the first `serve` or `heed_signals` on."""
-        self._watch = watch
+    config: Config
+    options: RunOptions
+    notifier: Notifier
+    watch: "Watch | None" = None
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by a signal, from the first `serve` or `heed_signals` on."""
 
     def upgrading(self, done: int, of: int) -> None:
         """Tell systemd how far the state is brought to this version, and that it takes its time; in any thread."""
@@ -238,7 +238,7 @@ class Serving:
             is_of = await asyncio.to_thread(commit)  # in a clone git is asked, and the loops begin meanwhile
             log.info("service_started", version=version(), commit=is_of)
             async with asyncio.TaskGroup() as group:
-                watch = self._watch
+                watch = self.watch
                 watching = group.create_task(watch(box), name="terminal: what is heard and said") if watch else None
                 ends = [conversation_over(box)] if self.options.once else []
                 await first_of(self.stop.wait(), *(other.wait() for other in others), *ends)

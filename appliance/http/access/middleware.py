@@ -115,36 +115,36 @@ class _Body:
         return message
 
 
-class _Answered:
+class _Answered(Struct):
     """Adds the headers of every answer; one that refuses a large body is read before its connection is closed.
 
     Who still writes when the other end closes loses the answer (RFC 9112, 9.6).
     """
 
-    def __init__(self, receive: Receive, send: Send, most: int) -> None:
-        self._receive = receive
-        self._send = send
-        self._left = most
-        self._is_refused = False
+    receive: Receive
+    send: Send
+    left: int
+    """Bytes of a refused body that are still read, at most."""
+    is_refused: bool = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
-            self._is_refused = message["status"] == 413
+            self.is_refused = message["status"] == 413
             headers = MutableHeaders(scope=message)
             for name, value in (*HEADERS.items(), ("date", formatdate(usegmt=True))):
                 headers.setdefault(name, value)
-        elif self._is_refused and not message.get("more_body"):
-            await self._send({**message, "more_body": True})
+        elif self.is_refused and not message.get("more_body"):
+            await self.send({**message, "more_body": True})
             with suppress(TimeoutError):
                 async with asyncio.timeout(DRAIN_SECONDS):
                     await self._drain()
             message = {"type": "http.response.body", "body": b"", "more_body": False}
-        await self._send(message)
+        await self.send(message)
 
     async def _drain(self) -> None:
-        while self._left > 0:
-            message = await self._receive()
-            self._left -= len(message.get("body", b""))
+        while self.left > 0:
+            message = await self.receive()
+            self.left -= len(message.get("body", b""))
             if not message.get("more_body"):
                 return
 

@@ -49,6 +49,11 @@ class Utterance(Struct, frozen=True):
         """Length of the samples, pre-roll included."""
         return len(self.samples) / SAMPLE_RATE
 
+    @property
+    def span(self) -> tuple[float, float]:
+        """When its speech began and ended: `started_at` and `ended_at`."""
+        return self.started_at, self.ended_at
+
 
 class Voice(Struct, frozen=True, eq=False):
     """How somebody sounds in one utterance; it is kept in memory only, unless they want to be known by it."""

@@ -66,7 +66,7 @@ class LostTurns(TurnObserver):
             self._rests["error"].worked()
         if (wanted := _sign_for(heard, suppressed)) is None or self._rests[wanted].rest:
             return
-        began, ended = (self._began, self._clock()) if heard is None else _times_of(heard)
+        began, ended = heard.utterance.span if heard is not None else (self._began, self._clock())
         if self._is_for_it(began, ended) and not self._wanted.full():
             self._rests[wanted].failed()
             self._wanted.put_nowait(wanted)
@@ -83,7 +83,3 @@ def _sign_for(heard: RecognizedTurn | None, suppressed: str) -> Sign | None:
         return "error" if suppressed in {FAILED, TOO_SLOW} else None
     is_refused = suppressed == NO_WORDS or suppressed.startswith(REFUSED)
     return "unclear" if is_refused and sounds_like_speech(heard.utterance) else None
-
-
-def _times_of(heard: RecognizedTurn) -> tuple[float, float]:
-    return heard.utterance.started_at, heard.utterance.ended_at

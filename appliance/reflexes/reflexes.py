@@ -56,10 +56,6 @@ class Wording(Struct, frozen=True):
     """As it is said; "" where there is none."""
 
 
-def _span(heard: RecognizedTurn) -> tuple[float, float]:
-    return heard.utterance.started_at, heard.utterance.ended_at
-
-
 class OrderEvidence(Protocol):
     """What speaks for and against an order that was heard (`appliance.reflexes.doubts.Doubts`); times in seconds."""
 
@@ -135,7 +131,7 @@ class Reflexes(TurnObserver):
 
     def words_so_far(self, heard: RecognizedTurn) -> None:
         """Act on words recognized ahead, at their soft end; over its own voice as on a word that was spotted."""
-        words, span = heard.transcript.text, _span(heard)
+        words, span = heard.transcript.text, heard.utterance.span
         order = self._asked(words)
         if order is None or self._is_guess(order, heard) or not self._evidence.is_speech(heard):
             return  # the end of the turn decides: its words may be others, and its gate is asked before any reflex
@@ -150,7 +146,7 @@ class Reflexes(TurnObserver):
 
     def _take_spotted(self, heard: RecognizedTurn) -> bool:
         """Return whether the turn was the word spotted in it and no more; ask back, or act the second time."""
-        spotted, span = self._spotted, _span(heard)
+        spotted, span = self._spotted, heard.utterance.span
         if spotted is None or heard.transcript.confidence == "normal":
             return False
         if overlap((spotted.started_at, spotted.ended_at), span) < SAME_SPEECH * (span[1] - span[0]):
@@ -163,13 +159,13 @@ class Reflexes(TurnObserver):
         words = heard.transcript.text
         if self._body.ringer is not None and await self._body.ringer.take(words):
             return True
-        if self._has_acted(_span(heard)):
+        if self._has_acted(heard.utterance.span):
             return True
         order = self._asked(words)
         if order is None or (order.verb not in TO_BE_SURE and self._is_guess(order, heard)):
             return self._take_spotted(heard)  # else the mind asks back what was hard to hear
         is_sure = order.verb not in TO_BE_SURE or self._is_sure(order, heard)
-        return self._hear(order, words, "committed", _span(heard), is_sure=is_sure)
+        return self._hear(order, words, "committed", heard.utterance.span, is_sure=is_sure)
 
     async def typed(self, words: str, session: str = "") -> str:
         """Act on words typed in a session; return the sentence that answers them, "" where the mind should."""

@@ -89,7 +89,7 @@ class Addressing(SpeechObserver):
 
     def evidence(self, heard: RecognizedTurn) -> dict[str, bool]:
         """Return what speaks for it: the wake word, its name, words that follow its reply."""
-        began, ended = heard.utterance.started_at, heard.utterance.ended_at
+        began, ended = heard.utterance.span
         return {
             "woken": self._is_woken(began, ended),
             "named": calls(heard.transcript.text, self._names),
@@ -108,5 +108,5 @@ class Addressing(SpeechObserver):
 
     def _is_word_alone(self, heard: RecognizedTurn) -> bool:
         """Whether the turn was the wake word and nothing else, whatever the recognizer made of it."""
-        began, ended = heard.utterance.started_at, heard.utterance.ended_at
+        began, ended = heard.utterance.span
         return began <= self._woken_at <= began + WORD_SECONDS and ended <= self._woken_at + LATE_SECONDS

@@ -154,7 +154,8 @@ class WhisperHearing(Struct):
             await asyncio.sleep(self.settle)
         while True:
             try:
-                if not (self._is_to_be_fetched() or is_to_be_measured(self.settings)):
+                is_to_be_fetched = self.settings.download and pick(self.settings) is None
+                if not is_to_be_fetched and not is_to_be_measured(self.settings):
                     return
                 await pull(self.settings.model, self.settings.config_file)
                 await self._change()
@@ -163,9 +164,6 @@ class WhisperHearing(Struct):
                 await asyncio.sleep(TRY_AGAIN_SECONDS)
             else:
                 return
-
-    def _is_to_be_fetched(self) -> bool:
-        return self.settings.download and pick(self.settings) is None
 
     async def _change(self) -> None:
         picked = pick(self.settings)

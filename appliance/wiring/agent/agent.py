@@ -41,7 +41,7 @@ from appliance.api.handler import Part
 from appliance.config.agent.own_work import EconomySettings
 from appliance.config.load import Config
 from appliance.config.values import listed
-from appliance.egress import Egress, is_here, lasting_egress, model_egress
+from appliance.egress import is_here, lasting_egress, model_egress
 from appliance.model.catalog import catalog_of
 from appliance.model.switch import ModelChoice, prefix_of_room
 from appliance.notify import HeartBeat, LoopHeartBeat
@@ -316,14 +316,10 @@ def about(config: Config, models: Chain) -> Callable[[], Self]:
 
     def told() -> Self:
         name = models.settle()
-        leaving = tuple(map(_clause, [*model_egress(catalog, models), *lasting]))
+        leaving = tuple(f"{each.what}, to {each.to}" for each in [*model_egress(catalog, models), *lasting])
         return Self(name, voice, memory, leaving, config.mind.max_tool_calls)
 
     return told
-
-
-def _clause(leaving: Egress) -> str:
-    return f"{leaving.what}, to {leaving.to}"
 
 
 def _voice(settings: SpeechSettings) -> str:

@@ -381,7 +381,9 @@ async def test_a_finish_reason_makes_the_answer_whole(connect_openai: Connect, r
 
 async def test_what_goes_on_and_on_is_ended(connect_openai: Connect) -> None:
     """Arguments that no statement could need would hold everybody up until the run's time is over."""
-    pieces = [call_piece(0, arguments="x" * 20_000) for _ in range(MOST_OF_AN_ANSWER // 20_000 + 1)]
+    numbers = ["".join(map(str, range(first, first + 4_000))) for first in range(10_000, 110_000, 4_000)]
+    pieces = [call_piece(0, arguments=each) for each in numbers]
+    assert sum(map(len, numbers)) > MOST_OF_AN_ANSWER
     async with OpenAiServer() as server:
         server.enqueue(stream(call_piece(0, id="a", name="reply", arguments='{"text": "'), *pieces, Stall()))
         failure = await failure_of(connect_openai(server.url, ONCE_BEGUN))

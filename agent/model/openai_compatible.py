@@ -217,6 +217,12 @@ class OpenAiCompatibleModel(ServerModel):
 
     def _chunk(self, data: str) -> Chunk:
         chunk = parsed(self.name, data)
-        if chunk.get("error"):
+        if chunk.get("error") or _is_complaint(chunk):
             raise ended_in_error(self.name, data, self._key)
         return chunk
+
+
+def _is_complaint(chunk: Chunk) -> bool:
+    """Whether a chunk is an error in a form of its own, as of vLLM's older streams and of gateways over FastAPI."""
+    said = chunk.get("message") or chunk.get("detail")
+    return isinstance(said, str) and bool(said.strip()) and not chunk.keys() & {"choices", "usage"}

@@ -175,3 +175,19 @@ async def test_calls_after_bare_text_keep_both(server: OpenAiServer, model: Open
     message = (await ask(model)).message
     assert message.content == "I greet them."
     assert message.tool_calls[0].name == "reply"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        stream(b'data: {"object":"error","message":"gpu gone","code":50001}\n\n', DONE),
+        stream(b'event: error\ndata: {"type":"overloaded","message":"gpu gone"}\n\n'),
+        Scripted((b'{"detail":"gpu gone"}',), headers={"Content-Type": "application/json"}),
+    ],
+)
+async def test_an_error_that_is_all_that_a_server_sends_is_told(
+    server: OpenAiServer, model: OpenAiCompatibleModel, answer: Scripted
+) -> None:
+    server.enqueue(answer)
+    with pytest.raises(ModelUnavailable, match=r"ended in an error \(gpu gone\)"):
+        await ask(model)

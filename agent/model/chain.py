@@ -105,6 +105,8 @@ class Failure(Struct, frozen=True):
     """Aware UTC."""
     reason: str
     """One sentence for a person."""
+    excuse: str = ModelError.excuse
+    """Which words a person hears of it (see `ModelError`)."""
 
     def describe(self) -> Json:
         """Return it for the status."""
@@ -157,11 +159,11 @@ class Guarded:
             self._fail(error)
             raise
         except ModelError as error:
-            self._fail(error)
             self.is_absent, self.is_asked_to_rest = error.is_absent, error.retry_after > 0
             if not (has_begun or error.is_absent) and self._clock() - asked_at >= SILENT_AFTER:
                 self.is_silent = True
                 error.excuse = "no_model_silent"
+            self._fail(error)
             if not error.is_of_answer:  # one question that breaks each answer is not to keep all others waiting
                 self.breaker.failed(min(error.retry_after, LONGEST_ASKED_FOR))
             raise
@@ -174,7 +176,7 @@ class Guarded:
             self._fail(empty(self.name, answer.finish_reason, message))
 
     def _fail(self, error: ModelError) -> None:
-        self.failure = Failure(utc_now(), str(error))
+        self.failure = Failure(utc_now(), str(error), error.excuse)
 
     def lost(self, prompt_tokens: int) -> Usage:
         """Count a call that was cancelled before its first token, because another model was faster: it is billed.

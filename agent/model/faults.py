@@ -15,6 +15,9 @@ from memory.trust import causes, tls_fault
 MAX_WORDS = 200
 """Characters of a server's own words that are passed on."""
 
+LONGEST_WAIT: Final = 86_400.0
+"""Seconds of a Retry-After that are told; by a clock that is wrong a date is decades away."""
+
 TOO_LARGE: Final = 413
 """The HTTP status of a request that is too large, whatever its words."""
 
@@ -181,7 +184,7 @@ def refused(name: str, status: int, body: bytes | str, retry_after: str = "", se
     if status == 402:
         return _unavailable(f"{name} has no credit left{said}: add some, or use another model", "", "no_model_credit")
     if status == 429:
-        wait = f"wait {seconds:.0f} s" if (seconds := seconds_in(retry_after)) else "wait"
+        wait = f"wait {seconds:.0f} s" if 0 < (seconds := seconds_in(retry_after)) <= LONGEST_WAIT else "wait"
         told = f"{name} takes no more requests now{said}: {wait}, or use another model"
         return _unavailable(told, retry_after, "no_model_free")
     if status in {408, 409, 425} or status >= 500:

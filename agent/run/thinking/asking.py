@@ -37,6 +37,16 @@ def split(models: Chain, passed_over: int = 0) -> tuple[list[Guarded], Guarded |
     return known[min(passed_over, most) :], stand_in
 
 
+def why_at_rest(models: Iterable[Guarded]) -> ModelUnavailable:
+    """Return the failure of models that all rest and were not asked: what was wrong with the first the last time."""
+    resting = (model.failure for model in models if model.breaker.rest)
+    if (last := next(filter(None, resting), None)) is None:
+        return ModelUnavailable("no model can be asked now")
+    error = ModelUnavailable(last.reason)
+    error.excuse = last.excuse
+    return error
+
+
 def silence(names: Iterable[str]) -> ModelUnavailable:
     """Return the failure of models that took a request and said nothing."""
     error = ModelUnavailable(f"{' and '.join(names)} has not begun to answer: look at its server, or use another model")
@@ -130,7 +140,7 @@ class Asking(Struct, Generic[T]):
             elif at - self._began <= self.limits.retries:
                 await asyncio.sleep(at - _now())
             else:
-                raise self._failure()
+                raise self._failure(models)
 
     def _try_soon(self, models: Sequence[Guarded]) -> None:
         """Keep to no rest of which a server knows nothing, where all rest; and wait less where all were silent."""
@@ -216,12 +226,15 @@ class Asking(Struct, Generic[T]):
             self._ready.pop(model.name, None)
         return ()
 
-    def _failure(self) -> ModelError:
-        """Return the failure that says most: what can be helped, what passes, a refusal; never the offline one's."""
+    def _failure(self, models: Sequence[Guarded]) -> ModelError:
+        """Return the failure that says most: what can be helped, what passes, a refusal; never the offline one's.
+
+        Where nobody was asked, it is what they rest for.
+        """
         told = [error for name, error in self._failures.items() if name != OFFLINE]
         too_long = [error for error in told if isinstance(error, ContextTooLong)]
         passing = [error for error in told if not isinstance(error, ModelRefused)]
-        return next(iter([*too_long, *passing, *told]), ModelUnavailable("no model can be asked now"))
+        return next(iter([*too_long, *passing, *told]), None) or why_at_rest(models)
 
 
 def _now() -> float:

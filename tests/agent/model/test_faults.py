@@ -26,7 +26,15 @@ def test_what_may_pass_can_be_tried_elsewhere_or_later(status: int) -> None:
     assert "()" not in str(error)
 
 
-@pytest.mark.parametrize(("header", "says"), [("7", "wait 7 s"), ("", "wait,"), ("Sat, 21 Nov 2026", "wait,")])
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        ("7", "wait 7 s"),
+        ("", "wait,"),
+        ("Sat, 21 Nov 2026", "wait,"),
+        ("Sat, 21 Nov 2099 12:00:00 GMT", "wait,"),
+    ],
+)
 def test_how_long_to_wait_is_told_when_it_is_seconds(header: str, says: str) -> None:
     assert says in str(refused("m", 429, "", header))
 

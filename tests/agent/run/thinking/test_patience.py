@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from agent.errors import ModelUnavailable
 from agent.event import Event
 from agent.intents.model import OfflineModel
 from agent.model.chain import Chain, Guarded
+from agent.model.faults import refused
 from agent.model.interface import OFFLINE
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.run.questions import drops_questions
@@ -23,7 +25,7 @@ from memory.recall import Recall
 from memory.vectors.embedding import NoEmbedder
 from tests.agent.failing_server import House, a_house, go_through
 from tests.agent.mind import a_mind, spoken, typed
-from tests.fakes import RecordingOutlet
+from tests.fakes import RecordingOutlet, ScriptedModel, calls
 from tests.room.virtual_time import EPOCH, passed, run_virtually
 
 LATER = "I will answer when it does; say never mind, and I drop it."
@@ -156,6 +158,18 @@ async def test_a_server_that_wants_longer_than_a_person_waits_is_not_waited_for(
         assert house.said[2:] == ["Answer 1."]
         assert house.servers[0].asked_at[1] - house.servers[0].asked_at[0] >= 60
         assert await state(house, event) == ("completed", "")
+
+
+@pytest.mark.shows("B1")
+async def test_the_second_thought_behind_a_model_that_rests_tells_why_it_does(tmp_path: Path) -> None:
+    full = refused("m", 429, "", "60")
+    looked = calls(("check_mailbox", "{}"))
+    models = Chain.of([ScriptedModel(full), ScriptedModel(looked, ModelUnavailable("beyond me"), name=OFFLINE)])
+    async with a_mind(tmp_path, models) as mind:
+        event = spoken("Tell me number 1.")
+        await mind.handle(event)
+        assert mind.outlet.said == FULL
+        assert await mind.state_of(event) == "suspended"
 
 
 @pytest.mark.shows("B1")

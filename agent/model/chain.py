@@ -172,7 +172,7 @@ class Guarded:
         self.is_absent, self.failure = False, None
         self.breaker.worked()
         message = answer.message
-        if not message.tool_calls and not message.content.strip():
+        if message.is_empty:
             self._fail(empty(self.name, answer.finish_reason, message))
 
     def _fail(self, error: ModelError) -> None:

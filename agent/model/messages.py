@@ -1,5 +1,6 @@
 """Canonical messages: what the context holds and the journal keeps, independent of any provider's wire form."""
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Literal
 
@@ -36,6 +37,11 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True):
     images: tuple[Image, ...] = ()
     """Of a user's or a tool's message: shown behind its words to a model that sees, told of to any other."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it neither calls nor says anything."""
+        return not self.tool_calls and is_wordless(self.content)
+
     def to_json(self) -> dict[str, Json]:
         """Return the journal's form: fields in fixed order, empty ones left out; `from_json` inverts it exactly."""
         body: dict[str, Json] = {"role": self.role, "content": self.content}
@@ -53,6 +59,11 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True):
     def from_json(cls, body: object) -> "Message":
         """Return the message that `to_json` wrote. Raises ValueError on a body that is none."""
         return read_as(body, cls, always="content")
+
+
+def is_wordless(text: str) -> bool:
+    """Whether a text has nothing to be heard: blanks and punctuation alone, such as `...`."""
+    return all(unicodedata.category(character)[0] in "CPZ" for character in text)
 
 
 class ToolSpec(Struct, frozen=True):

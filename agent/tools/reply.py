@@ -7,6 +7,7 @@ from pydantic import Field
 from agent.errors import ToolFailed
 from agent.event import GROWTH, HOUSEHOLD
 from agent.model.dialects.reply_text import words_of
+from agent.model.messages import is_wordless
 from agent.replies import Reply, ReplySink
 from agent.run.run_state import RunState
 from agent.run.unrepeated import Unrepeated, letters_of
@@ -41,7 +42,7 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
         """Say something to whoever the event in hand came from."""
         delivery = run_state.deliveries.get(call.id)
         given, text = text, words_of(text)
-        if given.strip() and not text.strip():  # nothing but thinking; an empty text is one's silence
+        if given.strip() and is_wordless(text):  # nothing but thinking or dots; an empty text is one's silence
             raise ToolFailed("there are no words in the text; write what is to be said")
         if delivery is None and not room:
             fresh = Unrepeated([*run_state.said_before, *run_state.said])

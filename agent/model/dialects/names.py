@@ -10,17 +10,24 @@ _NAMESPACE: Final = re.compile(r".*(?:[.:/]|__)")
 _BEHIND: Final = re.compile(r"(?:<\||\().*", re.DOTALL)
 """What follows one: the next mark of the format, or the brackets of a call."""
 
+_REPLY: Final = "reply"
+_OF_REPLY: Final = frozenset({"respond", "response", "answer", "replytouser", "respondtouser", "finalanswer"})
+"""What models call it that have learnt another list of tools; spelled without what joins the words."""
+
 
 def known_name(written: str, names: Collection[str]) -> str:
     """Return the tool's name that is meant; the written one as it is where none of the names is, or more than one.
 
-    Only the spelling is looked at: capitals, what joins its words, and what was put before and behind.
+    Only the spelling is looked at: capitals, what joins its words, and what was put before and behind. But no list has
+    another tool to answer with than `reply`.
     """
     if written in names:
         return written
     bare = _BEHIND.sub("", written)
     forms = {letters for form in (bare, _NAMESPACE.sub("", bare)) if (letters := _letters(form))}
     meant = [name for name in names if _letters(name) in forms]
+    if not meant and _REPLY in names and forms & _OF_REPLY:
+        return _REPLY
     return meant[0] if len(meant) == 1 else written
 
 

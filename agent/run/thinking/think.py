@@ -152,7 +152,7 @@ class ModelCalls(Struct):
         log.info("model_answered", **body)
         body |= {"cycle": run.cycle, "tool_calls": [call.name for call in message.tool_calls]}
         self.bus.hold(self._step("llm.results", body), durable=False)  # what acts on it sees to it
-        if not message.tool_calls and not message.content.strip():
+        if message.is_empty:
             run.came_to_nothing(empty(model.name, answer.finish_reason, message))
             return None
         self.bus.hold(self.contexts.envelope(run.epoch, run.event, run.id, message, run.cycle), durable=False)

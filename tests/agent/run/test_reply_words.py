@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.model.messages import Message
+from agent.model.messages import Message, is_wordless
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.mind import a_mind, spoken, typed
 from tests.agent.openai_server import OpenAiServer, call
@@ -46,15 +46,24 @@ async def test_thinking_within_a_reply_is_not_said(tmp_path: Path, text: str, ro
         assert mind.outlet.said == ["The tea is ready."]
 
 
-async def test_a_reply_of_nothing_but_thinking_is_no_reply(tmp_path: Path) -> None:
-    nothing = calls(reply("<think>Should I greet them?</think>"), COMPLETE)
+@pytest.mark.parametrize("text", ["<think>Should I greet them?</think>", "...", "…!"])
+async def test_a_reply_of_nothing_but_thinking_or_dots_is_no_reply(tmp_path: Path, text: str) -> None:
+    nothing = calls(reply(text), COMPLETE)
     model = ScriptedModel(nothing, calls(reply("Hello."), COMPLETE, prefix="again"))
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle(spoken("hello"))
-        assert mind.outlet.said == ["Hello."]
+        assert mind.outlet.said[-1] == "Hello."
+        assert is_wordless("".join(mind.outlet.said[:-1]))
     results = [message.content for message in model.requests[1] if message.role == "tool"]
-    assert results[0] == "error: there are no words in the text; write what is to be said"
+    assert results[0].startswith("error: there are no words in the text; write what is to be said")
     assert results[1].startswith("refused: your reply did not reach its end")
+
+
+async def test_an_answer_of_dots_is_an_empty_one(tmp_path: Path) -> None:
+    model = ScriptedModel(Message("assistant", "..."), calls(reply("Hello."), COMPLETE))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(spoken("hello"))
+        assert mind.outlet.said[-1] == "Hello."
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """The command `nakari`: every failure ends as one sentence on stderr and a documented exit code, never a traceback."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -78,9 +80,19 @@ def _prepare_streams() -> None:
         sys.stderr = os.fdopen(lasting, "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")
 
 
+_IN_PLAIN_WORDS: Final = (
+    (re.compile(r"is not in the range (-?\d+)<=x<=(-?\d+)\."), r"is none from \1 to \2"),
+    (re.compile(r"is not a valid integer(?: range)?\."), "is no whole number"),
+    (re.compile(r"is not a valid float(?: range)?\."), "is no number"),
+)
+"""What click says of a number, and what is said in its place."""
+
+
 def _misused(wrong: click.ClickException) -> str:
     asked = wrong.ctx if isinstance(wrong, click.UsageError) else None
     said = wrong.format_message()
+    for theirs, ours in _IN_PLAIN_WORDS:
+        said = theirs.sub(ours, said)
     if asked and isinstance(asked.command, click.Group) and said == "Missing command.":
         said = f"Missing command: {_listed(asked.command.list_commands(asked))}"
     return f"{said} (see `{asked.command_path if asked else 'nakari'} --help`)"

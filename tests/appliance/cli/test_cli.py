@@ -117,6 +117,9 @@ def test_no_command_at_all_is_a_question_for_help(tmp_path: Path) -> None:
         (("hear", "\x1b[31m"), "nakari: ?[31m cannot be read as sound"),
         (("identity", "create", "a\nb"), "nakari: an identity needs a name that can be read (see"),
         (("logs", "-n", "9" * 30), "nakari: Invalid value for '-n' / '--lines': 9999"),
+        (("heard", "-n", "0"), "nakari: Invalid value for '-n' / '--lines': 0 is none from 1 to 1000 (see"),
+        (("heard", "-n", "1.5"), "nakari: Invalid value for '-n' / '--lines': '1.5' is no whole number (see"),
+        (("forget", "--minutes", "ten"), "nakari: Invalid value for '--minutes': 'ten' is no number (see"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:

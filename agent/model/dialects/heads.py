@@ -18,6 +18,7 @@ from agent.model.dialects.bodies import (
 from agent.model.dialects.marks import BETWEEN, CLOSERS, beginnings
 from agent.model.dialects.names import known_name
 from agent.model.messages import ToolSpec
+from memory.json_value import fields, listed
 
 MOST_UNDECIDED: Final = 2000
 """Characters that are held while a call's name is not known; a name is at most 64."""
@@ -35,6 +36,7 @@ _KEYED: Final = re.compile(r"""\{\s*"([\w.-]+)"\s*:\s*(?=\{)""")
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
 _AFTER_NAME: Final = re.compile(r":\d+|[\"'>:]|\[CALL_ID\]\w*|<\|constrain\|>\s*json")
 _KEYWORD: Final = re.compile(r"\(\s*(?:\)|[A-Za-z_]\w*\s*=)")
+_POSITIONAL: Final = re.compile(r"\(\s*(?=[\"'])")
 _KEYWORD_BEGUN: Final = re.compile(r"\(\s*(?:[A-Za-z_]\w*\s*)?")
 _TAGS: Final = ("<parameter", "<｜DSML｜parameter", "<arg_key>")
 
@@ -132,6 +134,8 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
         bare = _skip(bare[found.end() :])
     if not bare or bare in _BEGUN or "[CALL_ID]".startswith(bare) or "<|constrain|>json".startswith(bare):
         return "open"
+    if (positional := _POSITIONAL.match(bare)) and (only := _only_text(tool)):
+        return Head(tool.name, JsonBody(), f"({only}={bare[positional.end() :]}")
     if bare.startswith("("):
         begun: Verdict = "open" if _KEYWORD_BEGUN.fullmatch(bare) else "none"
         return Head(tool.name, JsonBody(), bare) if _KEYWORD.match(bare) else begun
@@ -141,3 +145,11 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
         properties = tool.parameters.get("properties")
         return Head(tool.name, TaggedBody(properties if isinstance(properties, dict) else {}), bare)
     return "none"
+
+
+def _only_text(tool: ToolSpec) -> str:
+    """Return the name of the one text that a tool demands, "" where it demands other things: a bare text is that."""
+    demanded = listed(tool.parameters.get("required"))
+    properties = fields(tool.parameters.get("properties"))
+    name = demanded[0] if len(demanded) == 1 else ""
+    return name if isinstance(name, str) and fields(properties.get(name)).get("type") == "string" else ""

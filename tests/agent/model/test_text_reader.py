@@ -127,6 +127,29 @@ def test_an_answer_that_begins_with_the_mark_of_a_call_is_one_whatever_it_names(
 
 
 @pytest.mark.parametrize(
+    "written",
+    [
+        'reply("It\'s ready.")',
+        "reply('It\\'s ready.')",
+        '```tool_code\nreply("It\'s ready.")\n```',
+        'reply( "It\'s ready." )',
+    ],
+)
+def test_a_text_in_brackets_is_the_one_that_the_tool_demands(written: str) -> None:
+    demanding = ToolSpec("reply", "Say.", {"type": "object", "properties": {"text": TEXT}, "required": ["text"]})
+    says, calls, _ = read(written, tools=[demanding])
+    assert (says, [(name, json.loads(arguments)) for name, arguments in calls]) == (
+        "",
+        [("reply", {"text": "It's ready."})],
+    )
+
+
+def test_the_action_of_an_agent_in_json_is_a_call() -> None:
+    assert read('{"action": "reply", "action_input": {"text": "Hi."}}') == ("", [("reply", '{"text": "Hi."}')], "")
+    assert read('{"action": "reply", "action_input": "Hi."}') == ("", [("reply", '"Hi."')], "")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "I like {curly} and [square] things, 3 < 4 and a `<tool_call>` too.",

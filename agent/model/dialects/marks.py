@@ -99,16 +99,8 @@ DROPPED: Final = (
 
 OWN_LABELS: Final = (
     *("Assistant:", "ASSISTANT:", "assistant:", "助手：", "助手:", "### Response:", "### Assistant:", "**Assistant:**"),
-    *(
-        "Final Answer:",
-        "Answer:",
-        "**Final Answer:**",
-        "**Answer:**",
-        "nakari:",
-        "Nakari:",
-        "**nakari:**",
-        "**Nakari:**",
-    ),
+    *("Final Answer:", "Answer:", "**Final Answer:**", "**Answer:**"),
+    *("nakari:", "Nakari:", "**nakari:**", "**Nakari:**"),
 )
 OTHERS_LABELS: Final = (
     *("User:", "USER:", "Human:", "HUMAN:", "用户：", "用户:", "### Instruction:", "### User:", "### Human:"),

@@ -6,7 +6,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 import structlog
-from msgspec import Struct
 
 SEND_SECONDS = 0.5
 """How long a message may wait for a supervisor that does not read."""
@@ -60,18 +59,19 @@ class Notifier:
             _log.warning("supervisor_unreachable", address=self.address, reason=str(error))
 
 
-class HeartBeat(Struct, eq=False):
+class HeartBeat:
     """One thing that must keep happening, such as frames of the microphone. Touched from one thread."""
 
-    name: str
-    max_age: float
-    """Seconds after which silence means that it is stuck."""
-    clock: Callable[[], float] = time.monotonic
-    _last: float | None = None
+    def __init__(self, name: str, max_age: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.name = name
+        self.max_age = max_age
+        """Seconds after which silence means that it is stuck."""
+        self._clock = clock
+        self._last: float | None = None
 
     def touch(self) -> None:
         """Say that it happened now, and has to happen again."""
-        self._last = self.clock()
+        self._last = self._clock()
 
     def rest(self) -> None:
         """Say that it may wait as long as it likes: an empty mailbox, no microphone. It begins at rest."""
@@ -80,7 +80,7 @@ class HeartBeat(Struct, eq=False):
     @property
     def age(self) -> float:
         """Seconds since the last beat; 0 at rest."""
-        return 0.0 if self._last is None else self.clock() - self._last
+        return 0.0 if self._last is None else self._clock() - self._last
 
 
 class LoopHeartBeat(HeartBeat):

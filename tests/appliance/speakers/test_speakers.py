@@ -12,7 +12,7 @@ from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD, Event, speaker_of, utc_now
 from agent.growth.said import Said
 from agent.tools.memory import memory_tools, provenance
-from agent.tools.tool import tool
+from agent.tools.tool import Call, call_tool, tool
 from agent.tools.voices import voice_tool
 from appliance.speakers.speakers import Speakers
 from appliance.speakers.store import VoiceStore
@@ -261,4 +261,4 @@ async def test_who_speaks_is_told_with_who_is_known_and_a_voice_is_forgotten_by_
 async def test_the_tool_is_the_household_s(tmp_path: Path) -> None:
     visitor = Event("user_text", "who am i", owner_key="ab" * 32)
     with pytest.raises(ToolFailed, match="household"):
-        await voice_tool(Bound()).function(visitor, "who")
+        await call_tool(voice_tool(Bound()), '{"do": "who"}', Call("c1", visitor))

@@ -106,7 +106,9 @@ class Actor(Struct, frozen=True):
             results[held.asked.id], question = await self.confirmations.ask(run, held)
         for call in wanted:
             if call.name in ENDINGS:
-                results[call.id] = await self._end(run, call, calls, results)
+                now = [each.name for each in wanted if _status(results.get(each.id, "")) == "error"]
+                others = [(each.name, results[each.id]) for each in calls if each.id in results]
+                results[call.id] = await self._end(run, call, others, dict.fromkeys(now))
         for delivery in self.run_state.deliveries.values():
             await delivery.cut()  # of a malformed call: its whole sentences stay, the rest is dropped
         self._append(run, calls, results, wanted)
@@ -228,20 +230,21 @@ class Actor(Struct, frozen=True):
             return f"{SAID_SO_FAR}{delivery.handed}"
         return TIME_IS_UP if run.stop.reason == "timed_out" else BROKEN_OFF
 
-    async def _end(self, run: Run, call: ToolCall, calls: Sequence[ToolCall], results: Mapping[str, str]) -> str:
-        """Carry out an ending call; `results` is what came of the others of the same answer.
+    async def _end(
+        self, run: Run, call: ToolCall, others: Sequence[tuple[str, str]], failed: Mapping[str, None]
+    ) -> str:
+        """Carry out an ending call; `others` is what came of the others of the same answer, by name.
 
-        What was said beside a call that failed was said before anybody knew, so the model has to see that first; but
-        for one that it keeps on making, or that has no step left.
+        What was said beside a call that `failed` just now was said before anybody knew, so the model has to see that
+        first; but for one that it keeps on making, or that has no step left. Where the answer was cut off by a crash,
+        what it said and did is not asked for again.
         """
         if self.run_state.ending is not None:
             return TWICE
         if call.name != "complete_event":
             return await self.call(run, call)
-        others = [(other.name, results[other.id]) for other in calls if other.id in results]
         if not WHOLE.issuperset(result for name, result in others if name == REPLY):
             return NOT_WHOLE
-        failed = {name: None for name, result in others if _status(result) == "error"}
         if failed and not run.refused:
             return NOT_DONE.format(names=", ".join(failed))
         run.has_failed = bool(failed) or any(result.startswith(SAME) for _, result in others)

@@ -34,7 +34,7 @@ ANSWER_SECONDS: Final = 5.0
 NAMES_SHOWN: Final = 5
 """Of the models that a server has."""
 
-LONG_PREFIX: Final = 4300
+LONG_PREFIX: Final = 4700
 SHORT_PREFIX: Final = 1550
 """Tokens of prompt and tools for a large window and a small one, by benchmarks/appliance/prompt_tokens.py."""
 

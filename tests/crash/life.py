@@ -63,6 +63,9 @@ LIMITS: Final = ContextLimits(history_messages=8, history_tokens=400, compress_a
 ENDS: Final = ("end-one", "end-two", "end-three")
 """What a night finds."""
 
+NEVER_RESTS: Final = 1_000_000
+"""Failures of its model in a row: a rest is of real seconds, and the clock of a story jumps."""
+
 PATIENCE: Final = 120.0
 """Seconds after which a life that comes to no end has failed."""
 
@@ -199,7 +202,9 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     )
     model = DyingModel(Answering(seed, NOON), steps, ledger)
     replies = SystemReplies(outlet, run_state, None, 0.0, lambda: clock.now().timestamp(), clock.now)
-    thinker = Thinker(Chain.of([model]), bus, contexts, replies, mailbox)
+    chain = Chain.of([model])
+    chain.models[0].breaker.forgiven = NEVER_RESTS
+    thinker = Thinker(chain, bus, contexts, replies, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, [recent], recalled_over(journal))
     attention = Attention(mailbox, journal, replies, outlet.stop_speaking)
     prompt = OnePrompt("You are nakari.")

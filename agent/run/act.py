@@ -106,9 +106,9 @@ class Actor(Struct, frozen=True):
             results[held.asked.id], question = await self.confirmations.ask(run, held)
         for call in wanted:
             if call.name in ENDINGS:
-                now = [each.name for each in wanted if _status(results.get(each.id, "")) == "error"]
+                failed = [each.name for each in wanted if _status(results.get(each.id, "")) == "error"]
                 others = [(each.name, results[each.id]) for each in calls if each.id in results]
-                results[call.id] = await self._end(run, call, others, dict.fromkeys(now))
+                results[call.id] = await self._end(run, call, others, failed)
         for delivery in self.run_state.deliveries.values():
             await delivery.cut()  # of a malformed call: its whole sentences stay, the rest is dropped
         self._append(run, calls, results, wanted)
@@ -230,9 +230,7 @@ class Actor(Struct, frozen=True):
             return f"{SAID_SO_FAR}{delivery.handed}"
         return TIME_IS_UP if run.stop.reason == "timed_out" else BROKEN_OFF
 
-    async def _end(
-        self, run: Run, call: ToolCall, others: Sequence[tuple[str, str]], failed: Mapping[str, None]
-    ) -> str:
+    async def _end(self, run: Run, call: ToolCall, others: Sequence[tuple[str, str]], failed: Sequence[str]) -> str:
         """Carry out an ending call; `others` is what came of the others of the same answer, by name.
 
         What was said beside a call that `failed` just now was said before anybody knew, so the model has to see that
@@ -246,7 +244,7 @@ class Actor(Struct, frozen=True):
         if not WHOLE.issuperset(result for name, result in others if name == REPLY):
             return NOT_WHOLE
         if failed and not run.refused:
-            return NOT_DONE.format(names=", ".join(failed))
+            return NOT_DONE.format(names=", ".join(dict.fromkeys(failed)))
         run.has_failed = bool(failed) or any(result.startswith(SAME) for _, result in others)
         return await self.call(run, call)
 

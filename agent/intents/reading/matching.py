@@ -94,7 +94,8 @@ class Matcher:
 
     def _as_tried(self, words: str) -> str:
         """Return all that hassil looks at: the words, and without what may be skipped and the spaces of Chinese."""
-        whole, without = normalize_for_matching(words), normalize_for_matching(words)
+        whole = normalize_for_matching(words)
+        without = whole.copy()
         remove_skip_words_tracked(without, self._intents.skip_words, self._intents.settings.ignore_whitespace)
         both = f"{whole.text}\n{without.text}".casefold()
         return f"{both}\n{CJK_WHITESPACE.sub('', both)}"

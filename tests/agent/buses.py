@@ -94,7 +94,7 @@ async def _both_hear(one: Bus, other: Bus) -> None:
 
     for here, there in ((one, other), (other, one)):
         seen = there.observe(PROBE, everywhere=True)
-        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             serving = group.create_task(there.serve(PROBE, agree))
             while (await here.request(Event(PROBE), seconds=0.5)).status != "completed" or not [*seen.waiting()]:
                 pass  # what is asked is shown as well, but each of the two by a subscription of its own

@@ -31,7 +31,7 @@ async def die_speaking(mind: TestMind, event: Event, *sentences: str) -> None:
     hand = await mind.mailbox.take()
     async with asyncio.TaskGroup() as group:
         life = group.create_task(mind.loop.handle(hand))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(120):
             await mind.outlet.sentence_said.wait()
         await mind.committed(event, *sentences)
         life.cancel()
@@ -58,7 +58,7 @@ async def test_what_was_journaled_whole_is_spoken_on_without_the_model(
         seen = mind.mind.bus.observe(dies_at)
         await mind.mailbox.enqueue(event)
         hand = await mind.mailbox.take()
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             life = group.create_task(mind.loop.handle(hand))
             await anext(aiter(seen))
             await mind.committed(event, "Number one is here.")
@@ -130,7 +130,7 @@ async def test_a_call_without_result_gets_one_that_says_so_and_is_not_repeated(t
         hand = await mind.mailbox.take()
         async with asyncio.TaskGroup() as group:
             life = group.create_task(mind.loop.handle(hand))
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(120):
                 await running.wait()
             life.cancel()
     async with a_mind(tmp_path, [model], [tool(ring_the_bell)]) as mind:
@@ -154,7 +154,7 @@ async def test_another_event_that_comes_first_finds_a_legal_list(tmp_path: Path)
     async with a_mind(tmp_path, [model], [tool(tidy)]) as mind:
         await mind.mailbox.enqueue(own)
         hand = await mind.mailbox.take()
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             life = group.create_task(mind.loop.handle(hand))
             await running.wait()
             life.cancel()
@@ -235,7 +235,7 @@ async def test_a_person_is_told_of_an_event_that_was_given_up(tmp_path: Path) ->
         async with a_mind(tmp_path, [ScriptedModel()]) as mind:
             if await mind.state_of(event) == "pending":
                 await mind.mailbox.take()
-    async with a_mind(tmp_path, [ScriptedModel()], start=Start(recovers=False)) as mind, asyncio.timeout(5):
+    async with a_mind(tmp_path, [ScriptedModel()], start=Start(recovers=False)) as mind, asyncio.timeout(120):
         async with asyncio.TaskGroup() as group:
             loop = group.create_task(mind.loop.run())
             await mind.mailbox.until_idle()
@@ -256,7 +256,7 @@ async def test_what_was_in_hand_at_a_crash_waits_for_a_disk_that_is_full_at_the_
         await mind.mailbox.take()
     async with (
         a_mind(tmp_path, [ScriptedModel(calls(DONE))], start=Start(limits=AT_ONCE, recovers=False)) as mind,
-        asyncio.timeout(5),
+        asyncio.timeout(120),
     ):
         database = mind.journal.database
         await database.write(lambda connection: connection.execute("CREATE TABLE filler (bytes)"))

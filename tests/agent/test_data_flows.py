@@ -89,7 +89,7 @@ async def test_message_one_node_speaks_to_another_and_goes_on(tmp_path: Path) ->
 
         return bus.attend("node.message", attend)
 
-    async with a_journaled_bus(tmp_path) as (bus, _), asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with a_journaled_bus(tmp_path) as (bus, _), asyncio.timeout(120), asyncio.TaskGroup() as group:
         nodes = [group.create_task(attending(bus, name)) for name in ("garden", "study")]
         await asyncio.sleep(0)
         await bus.publish(MESSAGE)

@@ -150,7 +150,7 @@ async def test_it_speaks_before_it_writes_it_down_and_writes_one_node_and_two_re
     await embedded.write(GRAPH_BEFORE, USER | before)
     model = script()
     model.hold[2] = asyncio.Event()
-    async with asyncio.timeout(30), scene(tmp_path, embedded, model) as at:
+    async with asyncio.timeout(120), scene(tmp_path, embedded, model) as at:
         sounds = at.bus.observe(FIRST_SOUND)
         event = spoken("我今天心情不太好")
         await at.mailbox.enqueue(event)

@@ -281,7 +281,7 @@ async def test_the_first_sentence_is_out_before_the_answer_is_whole(tmp_path: Pa
     async with a_mind(tmp_path, [model]) as mind:
         await mind.mailbox.enqueue(spoken("tell me"))
         hand = await mind.mailbox.take()
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             group.create_task(mind.loop.handle(hand))
             await mind.outlet.sentence_said.wait()
             assert mind.outlet.said == ["First sentence here."]
@@ -296,7 +296,7 @@ async def test_the_last_sentence_is_out_at_its_closing_quote(tmp_path: Path) -> 
     async with a_mind(tmp_path, [model]) as mind:
         event = spoken("tell me")
         async with mind.at_work(event):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(120):
                 await mind.outlet.sentence_said.wait()
             assert "llm.results" not in await mind.topics(event), "the answer is not whole, and not in the journal"
             model.hold[0].set()

@@ -22,7 +22,7 @@ LOOKED_THROUGH = 60
 @pytest.mark.parametrize("seed", range(4))
 async def test_every_event_ends_and_every_list_is_legal(tmp_path: Path, seed: int) -> None:
     async with chaos(tmp_path, seed) as everything:
-        async with asyncio.timeout(50):
+        async with asyncio.timeout(120):
             await everything.go_through(EVENTS)
         everything.faulty = False
         assert await everything.complaints() == []
@@ -33,7 +33,7 @@ async def test_every_event_ends_and_every_list_is_legal(tmp_path: Path, seed: in
 async def test_what_a_run_needed_is_given_back(tmp_path: Path) -> None:
     async with chaos(tmp_path, 7) as everything:
         looks = []
-        async with asyncio.timeout(50):
+        async with asyncio.timeout(120):
             for _ in range(3):
                 await everything.go_through(LOOKED_THROUGH)
                 gc.collect()

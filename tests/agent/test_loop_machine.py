@@ -101,7 +101,7 @@ class MindMachine(RuleBasedStateMachine):
         hand = await self._take()
         if hand is None:
             return False
-        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             beside = [group.create_task(loop) for loop in (together(self.all.mouth.loops()), self.all.loop.watch())]
             life = group.create_task(self._live(hand))
             for _ in range(after if how != "undisturbed" else 0):
@@ -128,7 +128,7 @@ class MindMachine(RuleBasedStateMachine):
             await self.all.mouth.quiet()  # it may be telling of the disk, which in a house nobody cuts short
 
     async def _take(self) -> Lease | None:
-        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             taking = group.create_task(_again(self.all.mailbox.take))
             while not taking.done() and not self.all.clock.at_rest:  # noqa: ASYNC110  either ends it
                 await asyncio.sleep(0)

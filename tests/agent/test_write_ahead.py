@@ -54,7 +54,7 @@ async def test_nobody_sees_an_envelope_while_the_journal_writes_it(way: str) -> 
         seen.append(event.content)
 
     bus = Bus(journal)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         looking = group.create_task(bus.attend("*", look))
         await asyncio.sleep(0)
         publishing = group.create_task(_published(WAYS[way](bus)))

@@ -122,7 +122,7 @@ async def ringing_room(
     rooms = Rooms(Room("", mouth, VoiceReplySink(mouth, state.bus, "en"), lambda: True))
     ringer = Ringer(DueTimers(state, clock, clock.wait, patience), rooms, "en", somebody, pace)
     try:
-        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             running = [group.create_task(together(ringer.loops())), group.create_task(together(mouth.loops()))]
             yield RingingRoom(clock, state, rooms, ringer, voice, player, somebody)
             for task in running:

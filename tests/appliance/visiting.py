@@ -146,6 +146,6 @@ class Guests:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Return when it holds; somebody else brings it about."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not condition():  # noqa: ASYNC110  no event tells it
             await asyncio.sleep(0)

@@ -96,6 +96,18 @@ def test_tests_wait_for_conditions_not_for_time() -> None:
     assert [where for path in suite() for where, call in calls(path, "sleep") if call not in yields] == []
 
 
+def test_what_ends_a_hang_leaves_a_busy_machine_its_time() -> None:
+    """A test under a second waits for an end that is to come; one on virtual time counts no real seconds."""
+    limits = [
+        (where, float(found[1]))
+        for path in suite()
+        if path.name != "test_virtual_time.py"
+        for where, call in calls(path, "timeout")
+        if (found := re.fullmatch(r"(?:asyncio|pytest\.mark)\.timeout\(([0-9.]+)\)", call))
+    ]
+    assert [f"{where}: {limit:g} s" for where, limit in limits if 1 <= limit < 60] == []
+
+
 def test_tests_outweigh_the_source() -> None:
     assert sum(map(length, suite())) >= sum(map(length, sources()))
 

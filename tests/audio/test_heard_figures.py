@@ -18,7 +18,7 @@ async def heard_after(words: int, *, timed: bool) -> tuple[str, bool]:
     voice, player = ScriptedVoice(times_words=timed), ScriptedPlayer(at_once=False, unheard=unheard)
     mouth, heard = SpeechOutput(voice, player), list[tuple[str, bool]]()
     mouth.observe(Following(ended=lambda part, whole: heard.append((part, whole))))
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         running = group.create_task(together(mouth.loops()))
         await mouth.say(SpokenSentence("reply", 1, WRITTEN, "en"))
         await player.draining.wait()

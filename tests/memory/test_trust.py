@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -65,7 +64,6 @@ async def told_by_clients(url: str, names: Sequence[str], **environment: str) ->
     return dict(line.split("\t", 1) for line in lines if "\t" in line)
 
 
-@pytest.mark.timeout(180)
 async def test_every_client_trusts_the_authority_that_the_machine_trusts(tmp_path: Path) -> None:
     asked: set[str] = set()
     async with listening(authority(tmp_path), asked) as url:
@@ -74,7 +72,6 @@ async def test_every_client_trusts_the_authority_that_the_machine_trusts(tmp_pat
     assert asked == {*CLIENTS}, told
 
 
-@pytest.mark.timeout(180)
 async def test_a_certificate_of_an_unknown_authority_is_told_with_the_fix(tmp_path: Path) -> None:
     asked: set[str] = set()
     async with listening(authority(tmp_path), asked) as url:

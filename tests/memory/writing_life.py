@@ -47,7 +47,7 @@ async def writer(store: EmbeddedStore, folder: Path) -> AsyncIterator[Writer]:
 
 async def started(store: EmbeddedStore) -> None:
     """Start a store whose last owner was killed a moment ago."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while True:
             try:
                 return await store.start()

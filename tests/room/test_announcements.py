@@ -11,7 +11,6 @@ pytestmark = pytest.mark.room
 
 
 @pytest.mark.shows("V24", "G14")
-@pytest.mark.timeout(120)
 def test_nothing_unasked_is_said_over_anybody(tmp_path: Path) -> None:
     async def story(house: House) -> Manners:
         return await manners(house, 8, seed=3)

@@ -25,7 +25,6 @@ WHY_NOT = why_not()
 
 pytestmark = [
     pytest.mark.sound,
-    pytest.mark.timeout(120),
     pytest.mark.shows("V28"),
     pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or ""),
 ]

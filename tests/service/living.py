@@ -84,12 +84,12 @@ class Living:
 
     async def ready(self) -> None:
         """Return when its store serves."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await self.store.until(State.READY)
 
     async def asked(self, words: str, session: str = "test") -> str:
         """Type something; return the answer."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             return "".join(
                 [str(piece) async for piece in answer_to(self.config.socket, Question(words, session))]
             ).strip()

@@ -112,7 +112,7 @@ async def test_a_backup_of_it_while_it_lives_is_it_on_another_box(tmp_path: Path
     kept = acknowledged(place / "nakari.db")
     assert "the first" in kept
     async with living(other, RunOptions(output=other.folder / "heard.wav")) as box:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not await asyncio.to_thread(other.rows, "SELECT 1 FROM journal WHERE topic = ?", RANG):
                 await passed(0.1)
         await box.ready()

@@ -86,7 +86,7 @@ async def spoken_to(living_box: Living, words: str, seconds_ago: float) -> None:
 
 async def at_rest(living_box: Living) -> None:
     """Return when all that waited for the disk is answered."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         await living_box.box.input.turns.none.wait()
         await living_box.box.household.mailbox.until_idle()
         await living_box.box.output.speech.quiet()

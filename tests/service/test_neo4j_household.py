@@ -201,7 +201,7 @@ async def test_a_server_that_was_emptied_is_filled_again_and_one_that_lacks_a_pa
     await server.write("MATCH (f:Fact {text: 'fact 1'}) DELETE f")
     async with living(home) as box:
         assert await box.knows() == ["fact 0", "fact 2", "fact 3"], "it is its own no less"
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while "reason" not in box.box.graph.describe():
                 await passed(0.1)
         assert "holds 3 nodes and 0 relationships of 4 and 0" in str(box.box.graph.describe()["reason"])

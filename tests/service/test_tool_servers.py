@@ -29,7 +29,7 @@ async def test_a_persons_words_lead_to_a_call_of_a_servers_tool(tmp_path: Path) 
     answer: list[str] = []
 
     async def ask(box: Box) -> None:
-        async with asyncio.timeout(50):
+        async with asyncio.timeout(120):
             await box.agent.servers.owners["window"].until("connected")
             assert (await box.household.status())["mcp"] == {"window": {"state": "connected", "tools": 1, "losses": 0}}
             answer.extend([str(piece) async for piece in box.household.ask("What do you see?", "cli")])

@@ -33,7 +33,7 @@ async def test_an_answer_from_the_web_is_marked_for_the_model_and_its_sources_st
     answer: list[str] = []
 
     async def ask(box: Box) -> None:
-        async with asyncio.timeout(50), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             terminal = group.create_task(show_conversation(box))
             answer.extend([str(piece) async for piece in box.household.ask("AI trends? And the weather?", "cli")])
             await box.household.bus.publish()

@@ -141,7 +141,7 @@ async def test_a_person_who_speaks_does_not_wait_for_a_summary(tmp_path: Path) -
         second = spoken(f"two {LONG * 8}")
         await mind.mailbox.enqueue(second)
         hand = await mind.mailbox.take()
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             life = group.create_task(mind.loop.handle(hand))
             await asked.wait()
             await mind.mailbox.enqueue(spoken("three"))
@@ -163,7 +163,7 @@ async def test_what_was_forgotten_while_a_model_summed_it_up_does_not_come_back(
         second = spoken(f"two {LONG * 8}")
         await mind.mailbox.enqueue(second)
         hand = await mind.mailbox.take()
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             life = group.create_task(mind.loop.handle(hand))
             await asked.wait()
             mind.mind.contexts.let_go(second.owner_key)

@@ -11,7 +11,7 @@ HELLO = ("reply", '{"text": "Hello there."}')
 
 async def test_idle_is_after_the_last_event_and_not_before_one_that_was_just_filed(tmp_path: Path) -> None:
     model = ScriptedModel(calls(HELLO, prefix="a"), calls(HELLO, prefix="b"))
-    async with a_mind(tmp_path, [model]) as mind, asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with a_mind(tmp_path, [model]) as mind, asyncio.timeout(120), asyncio.TaskGroup() as group:
         loop = group.create_task(mind.loop.run())
         await mind.mailbox.until_idle()
         for words in ("one", "two"):
@@ -23,7 +23,7 @@ async def test_idle_is_after_the_last_event_and_not_before_one_that_was_just_fil
 
 
 async def test_it_is_not_idle_while_somebody_finds_out_what_to_file(tmp_path: Path) -> None:
-    async with a_mind(tmp_path, [ScriptedModel()]) as mind, asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with a_mind(tmp_path, [ScriptedModel()]) as mind, asyncio.timeout(120), asyncio.TaskGroup() as group:
         loop = group.create_task(mind.loop.run())
         await mind.mailbox.until_idle()
         with mind.mailbox.filing():

@@ -81,7 +81,7 @@ async def one_life(folder: Path, at: int, stop: Stopping) -> tuple[int, float]:
         async def handle() -> None:
             await Counted(mind.loop.handle(hand), points)
 
-        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             life = group.create_task(handle())
         took = clock() - stopped_at[0] if stopped_at else 0.0
         if not life.cancelled():

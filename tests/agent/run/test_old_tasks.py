@@ -87,7 +87,7 @@ async def test_who_speaks_while_it_is_back_comes_first(tmp_path: Path) -> None:
         model.script = [restless("old"), hello("b")]
         model.hold[len(model.requests)] = asyncio.Event()  # its thought does not end by itself
         asked = aiter(mind.mind.bus.observe("llm.requests"))
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             watch = group.create_task(mind.loop.watch())
             life = group.create_task(mind.loop.handle(await due(mind)))
             await anext(asked)

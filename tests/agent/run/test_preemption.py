@@ -127,7 +127,7 @@ async def test_pure_and_reversible_tools_are_broken_off_and_the_irreversible_one
 async def test_words_that_come_while_the_work_is_being_taken_up_are_noticed_too(tmp_path: Path) -> None:
     model = ScriptedModel(calls(HELLO))
     chore, person = work(), spoken("hello")
-    async with a_mind(tmp_path, [model]) as mind, asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with a_mind(tmp_path, [model]) as mind, asyncio.timeout(120), asyncio.TaskGroup() as group:
         await mind.mailbox.enqueue(chore)
         hand = await mind.mailbox.take()
         await mind.mailbox.enqueue(person)

@@ -21,7 +21,7 @@ async def waits_for_ever(stop: Stop, begun: asyncio.Event) -> str:
 
 async def test_all_that_waits_is_ended_and_nothing_new_begins() -> None:
     stop, begun = Stop(), [asyncio.Event(), asyncio.Event()]
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         tasks = [group.create_task(waits_for_ever(stop, event)) for event in begun]
         for event in begun:
             await event.wait()

@@ -75,7 +75,7 @@ async def a_box(folder: Path) -> AsyncIterator[Box]:
 
 
 async def test_an_answer_comes_with_what_it_took(tmp_path: Path) -> None:
-    async with a_box(tmp_path) as box, asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with a_box(tmp_path) as box, asyncio.timeout(120), asyncio.TaskGroup() as group:
         asked = group.create_task(box.ask(Question("what time is it", "program", ADA)))
         await box.answer("It is three.")
     assert asked.result() == ["It is three.", "\n", Figures(9, 0, 2)]
@@ -84,7 +84,7 @@ async def test_an_answer_comes_with_what_it_took(tmp_path: Path) -> None:
 @pytest.mark.parametrize("is_keyed", [True, False])
 async def test_what_was_answered_is_told_again_and_not_asked_again(tmp_path: Path, is_keyed: bool) -> None:
     first = Question("light off", "program", ADA, event_id="e1", is_keyed=is_keyed)
-    async with a_box(tmp_path) as box, asyncio.timeout(10):
+    async with a_box(tmp_path) as box, asyncio.timeout(120):
         async with asyncio.TaskGroup() as group:
             group.create_task(box.ask(first))
             await box.answer("It is off.")
@@ -97,7 +97,7 @@ async def test_what_was_answered_is_told_again_and_not_asked_again(tmp_path: Pat
 
 async def test_who_left_in_mid_answer_gets_all_of_it_when_they_come_back(tmp_path: Path) -> None:
     question = Question("what time is it", "program", ADA)
-    async with a_box(tmp_path) as box, asyncio.timeout(10):
+    async with a_box(tmp_path) as box, asyncio.timeout(120):
         filed = asyncio.Event()
         box.mailbox.observe_changes(filed.set)
         async with asyncio.TaskGroup() as group:
@@ -123,7 +123,7 @@ async def test_who_left_in_mid_answer_gets_all_of_it_when_they_come_back(tmp_pat
     ids=["asked anew", "other words", "another program", "another owner", "another key"],
 )
 async def test_what_is_another_question_is_asked(tmp_path: Path, other: Question) -> None:
-    async with a_box(tmp_path) as box, asyncio.timeout(10):
+    async with a_box(tmp_path) as box, asyncio.timeout(120):
         for question in (Question("light off", "program", ADA), other):
             async with asyncio.TaskGroup() as group:
                 group.create_task(box.ask(question))
@@ -133,7 +133,7 @@ async def test_what_is_another_question_is_asked(tmp_path: Path, other: Question
 
 async def test_what_waits_is_not_waited_for(tmp_path: Path) -> None:
     question = Question("what time is it", "program", ADA, event_id="e1", is_keyed=True)
-    async with a_box(tmp_path) as box, asyncio.timeout(10):
+    async with a_box(tmp_path) as box, asyncio.timeout(120):
         async with asyncio.TaskGroup() as group:
             group.create_task(box.ask(question))
             await box.mailbox.take()
@@ -146,7 +146,7 @@ async def test_what_waits_is_not_waited_for(tmp_path: Path) -> None:
 
 async def test_what_a_program_says_of_itself_stands_beside_the_words_and_orders_nothing(tmp_path: Path) -> None:
     question = Question("hello", "program", ADA, event_id="e1", program="Rhyme.")
-    async with a_box(tmp_path) as box, asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with a_box(tmp_path) as box, asyncio.timeout(120), asyncio.TaskGroup() as group:
         asked = group.create_task(box.ask(question))
         event = (await box.mailbox.take()).event
         [said] = attached_to(event)

@@ -54,7 +54,7 @@ class Room:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             run = group.create_task(self.turns.run())
             yield
             run.cancel()

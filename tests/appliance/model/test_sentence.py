@@ -99,7 +99,7 @@ async def test_it_is_fetched_in_the_background_and_the_tiers_are_told(config: Co
     came = asyncio.Event()
     settings = sentence_settings(config)
     assert settings.is_wanted
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         await keep_fetching(settings, came.set)
     assert is_here(settings.models_folder)
     assert came.is_set()
@@ -112,7 +112,7 @@ async def test_it_is_not_fetched_where_it_must_not(config: Config) -> None:
         replace(config, memory=replace(config.memory, embedding_model="/opt/mine")),
         replace(config, memory=replace(config.memory, enabled=False)),
     ):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(120):
             await keep_fetching(sentence_settings(changed), pytest.fail)
 
 
@@ -132,7 +132,7 @@ async def test_ctrl_c_does_not_reach_a_fetch(config: Config, tmp_path: Path) -> 
 async def test_a_box_with_the_former_model_keeps_it_until_the_new_one_is_fetched(config: Config, hub: Hub) -> None:
     settings = sentence_settings(config)
     onnx_model.write_model(settings.models_folder / FORMER, place="model_quint8_avx2.onnx")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         await keep_fetching(settings, pytest.fail)
     assert usual_embedder(settings).name == f"local:{FORMER}"
     fetch(wanted(), settings.models_folder, FetchProgress(NAME, io.StringIO()), hub.address)

@@ -51,7 +51,6 @@ def lived(folder: Path, dies_at: int) -> bool:
 
 
 @pytest.mark.shows("V24")
-@pytest.mark.timeout(60)
 def test_a_kill_at_every_boundary_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
     dies_at, deaths = 1, 0
     while True:

@@ -39,7 +39,7 @@ class Client:
 
     async def until(self, event: str) -> dict[str, Any]:
         """Return the payload of the next message of this name."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while True:
                 frame = await self.connection.recv()
                 if isinstance(frame, bytes):

@@ -162,7 +162,7 @@ async def passing() -> None:
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
     """Return once it holds."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not await holds():
             await passing()
 

@@ -37,7 +37,7 @@ async def produced(bus: Bus) -> list[str]:
 
 
 async def until_last(side: MemorySide, name: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not any(each.event_id == name for each in await side.tiers.recent("household")):
             pass
 

@@ -119,7 +119,7 @@ class Rig:
         with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
             listener.setblocking(False)
             self.port = listener.getsockname()[1]
-            async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+            async with asyncio.timeout(120), asyncio.TaskGroup() as group:
                 serving = group.create_task(self.server.serve(listener))
                 try:
                     yield self

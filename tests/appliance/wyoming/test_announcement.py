@@ -62,7 +62,7 @@ class Network:
 async def followed(network: Network, changes: int) -> list[str]:
     """Announce until so many changes were told, and stop; return what was told in words."""
     announcement = network.announcement()
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         running = group.create_task(announcement.run(10300))
         for _ in range(changes):
             await network.changed.acquire()

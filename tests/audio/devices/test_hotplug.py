@@ -126,7 +126,7 @@ class Words:
 
     async def next(self) -> None:
         """Return at a word that no other call has waited for."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await self._told.wait()
         self._told.clear()
 

@@ -94,7 +94,7 @@ class Room:
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             watching = group.create_task(self.output.run(self._next_look))
             yield
             watching.cancel()
@@ -167,7 +167,7 @@ async def test_a_stream_that_was_given_up_for_a_look_at_the_list_is_opened_again
     await room.player.start()
     room.socket.turn(0.0)
     async with room.watched():
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             await room.is_reopened.wait()
         assert (room.changes, room.output.is_there, room.output.times_lost) == ([], True, 0)
 

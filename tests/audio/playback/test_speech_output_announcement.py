@@ -42,7 +42,7 @@ class Room(SpeechObserver):
 @asynccontextmanager
 async def a_room(player: ScriptedPlayer | None = None) -> AsyncIterator[Room]:
     room = Room(player)
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         speaking = group.create_task(together(room.mouth.loops()))
         yield room
         speaking.cancel()

@@ -198,7 +198,7 @@ async def test_with_the_real_player_the_heard_words_end_where_the_card_fell_sile
     mouth = SpeechOutput(voice, player)
     ended: list[tuple[str, bool]] = []
     mouth.observe(Following(ended=lambda heard, whole: ended.append((heard, whole))))
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         running = group.create_task(together(mouth.loops()))
         await mouth.say(SpokenSentence("reply", 0, "one two three four five six seven eight nine ten", "en"))
         while voice.words_said < 5:

@@ -22,7 +22,6 @@ from tests.audio.spoken import HOUSEHOLD_STREAMING, said, silence, utterance, wo
 
 pytestmark = [
     pytest.mark.skipif(not is_installed(), reason="sherpa-onnx, the extra streaming, is not installed"),
-    pytest.mark.timeout(120),  # a model is tried in a process of its own
 ]
 
 SENTENCES = {

@@ -216,7 +216,7 @@ async def test_whatever_the_service_does_a_whole_sentence_is_heard_in_time(fault
         outcome = await listen(pieces)
 
     outcome.pieces.insert(0, first)
-    assert waited < 10, "edge-tts itself would wait for a minute"
+    assert waited < 50, "edge-tts itself would wait for a minute"
     assert outcome.failure == ""
     heard_of_it = local.asked[-1:]  # where the machine is busy, it was late first
     assert outcome.words + re.findall(r"\w+", " ".join(heard_of_it)) == re.findall(r"\w+", text)

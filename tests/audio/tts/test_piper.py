@@ -67,7 +67,7 @@ def lines(folder: Path, name: str = "said") -> list[str]:
 @asynccontextmanager
 async def kept(voice: PiperSynthesizer) -> AsyncIterator[None]:
     """Keep its program running for the block, from when it is there."""
-    async with running(voice.loops()), asyncio.timeout(20):
+    async with running(voice.loops()), asyncio.timeout(120):
         await voice.is_running.wait()
         yield
 

@@ -184,11 +184,11 @@ async def test_the_next_sentence_is_spoken_by_a_program_that_waits_for_it() -> N
     voice = EspeakSynthesizer()
     async with running(voice.loops()):
         first = await listen(voice.speak(TEXT, "en"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             await voice.is_ready.wait()
         second = await listen(voice.speak(TEXT, "en"))
         assert not voice.is_ready.is_set(), "it is used up"
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             await voice.is_ready.wait()
         german = await listen(voice.speak("Guten Morgen, wie geht es dir?", "de"))
     assert (first.failure, second.failure, german.failure) == ("", "", "")
@@ -209,7 +209,7 @@ async def test_a_program_that_died_while_it_waited_is_started_anew() -> None:
     voice = EspeakSynthesizer()
     async with running(voice.loops()):
         await listen(voice.speak(TEXT, "en"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             await voice.is_ready.wait()
         (waiting,) = children("espeak-ng")
         os.kill(waiting, signal.SIGKILL)

@@ -275,7 +275,7 @@ async def test_a_frozen_server_takes_a_write_late_or_not_at_all_and_every_machin
     server = nats_server(tmp_path / "server")
     await asyncio.to_thread(server.start)
     try:
-        async with machine(server, "home", tmp_path, "one", NOTES) as one, asyncio.timeout(20):
+        async with machine(server, "home", tmp_path, "one", NOTES) as one, asyncio.timeout(120):
             await one.lead(1)
             server.freeze()
             with pytest.raises(Unconfirmed, match="may be done yet: look before you say it again"):

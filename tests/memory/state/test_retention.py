@@ -136,7 +136,7 @@ async def test_nothing_is_dropped_while_somebody_speaks_and_it_comes_round_by_it
             await asyncio.Event().wait()
 
     retention = Retention(database, KEEP, now=lambda: NOW, is_busy=lambda: busy.pop(0) if busy else False, sleep=sleep)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         running = group.create_task(retention.run())
         await looked.wait()
         running.cancel()
@@ -158,7 +158,7 @@ async def test_an_unusable_state_costs_a_round_and_nothing_else(database: Databa
             await asyncio.Event().wait()
 
     await database.close()
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         running = group.create_task(
             Retention(database, KEEP, is_busy=lambda: False, now=lambda: NOW, sleep=sleep).run()
         )

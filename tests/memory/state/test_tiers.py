@@ -44,7 +44,7 @@ async def thousand(memory: Memory) -> None:
 async def test_a_thousand_events_fill_every_tier_without_being_asked(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:
         await thousand(memory)
-        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             loop = group.create_task(keep_filled(memory.tiers, memory.recall))
             await until(memory, "L4", 1000)
             loop.cancel()
@@ -224,7 +224,7 @@ async def test_killed_in_the_middle_nothing_is_missing_and_nothing_is_twice(tmp_
 async def test_without_a_model_the_tiers_fill_and_the_vectors_come_later(tmp_path: Path) -> None:
     async with a_memory(tmp_path, WordEmbedder(is_there=False)) as memory:
         await memory.heard("remember tea", "e")
-        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             loop = group.create_task(keep_filled(memory.tiers, memory.recall, again=0.01))
             await until(memory, "L2", 1)
             memory.embedder.is_there = True

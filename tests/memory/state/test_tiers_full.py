@@ -32,7 +32,7 @@ async def test_while_the_disk_is_full_they_wait_and_then_go_on(tmp_path: Path) -
             await memory.journal.append(task(f"{number} {'word ' * 200}", f"e{number}"))
         await room_for(memory.database, 0)
         with capture_logs() as logs:
-            async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+            async with asyncio.timeout(120), asyncio.TaskGroup() as group:
                 loop = group.create_task(keep_filled(memory.tiers, memory.recall, again=0.01))
                 while not [line for line in logs if line["event"] == "tiers_not_filled"]:
                     await memory.counts()

@@ -24,7 +24,7 @@ async def through_an_outage(mind: TestMind, event: Event) -> None:
     """Let the disk refuse what is to be journaled of an event for some tries, and then have room."""
     await mind.mailbox.enqueue(event)
     mind.disk.refusals = TRIES
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         loop = group.create_task(mind.loop.run())
         await mind.mailbox.until_idle()
         loop.cancel()
@@ -67,7 +67,7 @@ async def test_who_spoke_while_the_mailbox_cannot_be_emptied_is_told_too(tmp_pat
         )
         await mind.mailbox.enqueue(event)
         await room_for(database, 0)
-        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             loop = group.create_task(mind.loop.run())
             while not mind.outlet.said:
                 await database.read(lambda connection: None)

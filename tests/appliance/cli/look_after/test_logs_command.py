@@ -272,7 +272,7 @@ async def test_a_follower_sees_new_lines_until_ctrl_c(tmp_path: Path) -> None:
     configured(tmp_path, file)
     following = await started(tmp_path, "logs", "-f", PATH=no_journal(tmp_path))
     assert following.stdout is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while b"one" not in await following.stdout.readline():
             pass
         with file.open("a") as out:
@@ -288,7 +288,7 @@ async def test_a_follower_of_the_journal_ends_its_program(tmp_path: Path) -> Non
     install(tmp_path / "bin", [entry(1, a_line("one"))])
     following = await started(tmp_path, "logs", "-f", PATH=str(tmp_path / "bin"))
     assert following.stdout is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while b"one" not in await following.stdout.readline():
             pass
         following.send_signal(signal.SIGINT)

@@ -142,7 +142,6 @@ def test_a_streaming_model_that_cannot_be_used_comes_with_its_fix(tmp_path: Path
 
 
 @pytest.mark.shows("V14")
-@pytest.mark.timeout(120)
 @pytest.mark.skipif(not is_installed(), reason="sherpa-onnx, the extra streaming, is not installed")
 def test_a_streaming_model_hears_the_sentence_and_its_pace_is_told(tmp_path: Path) -> None:
     line = line_of_streaming(tmp_path, HOUSEHOLD_STREAMING)

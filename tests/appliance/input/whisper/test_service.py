@@ -198,7 +198,7 @@ async def first_trouble(hearing: WhisperHearing) -> str:
         return line
 
     with capture_logs([notice]) as logged:
-        async with asyncio.timeout(50), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
             improving = group.create_task(hearing.improve())
             await told.wait()
             improving.cancel()

@@ -134,7 +134,7 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
         bare = _skip(bare[found.end() :])
     if not bare or bare in _BEGUN or "[CALL_ID]".startswith(bare) or "<|constrain|>json".startswith(bare):
         return "open"
-    if (positional := _POSITIONAL.match(bare)) and (only := _only_text(tool)):
+    if (positional := _POSITIONAL.match(bare)) and (only := only_text(tool)):
         return Head(tool.name, JsonBody(), f"({only}={bare[positional.end() :]}")
     if bare.startswith("("):
         begun: Verdict = "open" if _KEYWORD_BEGUN.fullmatch(bare) else "none"
@@ -147,7 +147,7 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
     return "none"
 
 
-def _only_text(tool: ToolSpec) -> str:
+def only_text(tool: ToolSpec) -> str:
     """Return the name of the one text that a tool demands, "" where it demands other things: a bare text is that."""
     demanded = listed(tool.parameters.get("required"))
     properties = fields(tool.parameters.get("properties"))

@@ -97,16 +97,23 @@ DROPPED: Final = (
 )
 """What else a prompt sets around a message, and Granite's and Cohere's tags around what is not thinking."""
 
-OWN_LABELS: Final = (
-    *("Assistant:", "ASSISTANT:", "assistant:", "助手：", "助手:", "### Response:", "### Assistant:", "**Assistant:**"),
-    *("Final Answer:", "Answer:", "**Final Answer:**", "**Answer:**"),
-    *("nakari:", "Nakari:", "**nakari:**", "**Nakari:**"),
-)
-OTHERS_LABELS: Final = (
-    *("User:", "USER:", "Human:", "HUMAN:", "用户：", "用户:", "### Instruction:", "### User:", "### Human:"),
-    *("**User:**", "**Human:**"),
-)
-"""The same where a prompt names whoever speaks in plain words; at the beginning of a line."""
+
+def _labels(*names: str) -> tuple[str, ...]:
+    """Return how models name at the beginning of a line what stands behind it: plain, in bold, or under a heading."""
+    forms = ("{}:", "{}：", "**{}:**", "**{}：**", "**{}**:", "**{}**：", "### {}:")
+    return tuple(form.format(name) for name in names for form in forms)
+
+
+THOUGHT_LABELS: Final = _labels("Thought", "Thoughts", "思考", "想法")
+ACTION_LABELS: Final = _labels("Action", "行动", "动作")
+INPUT_LABELS: Final = _labels("Action Input", "Action input", "行动输入", "动作输入")
+RESULT_LABELS: Final = _labels("Observation", "观察", "观察结果")
+ANSWER_LABELS: Final = _labels("Final Answer", "Final answer", "Answer", "最终答案", "最终回答", "回答")
+"""The notation of ReAct, in which models of every maker have seen agents think and act."""
+
+OWN_LABELS: Final = _labels("Assistant", "ASSISTANT", "assistant", "助手", "Response", "nakari", "Nakari")
+OTHERS_LABELS: Final = _labels("User", "USER", "Human", "HUMAN", "用户", "Instruction")
+"""How a prompt names whoever speaks in plain words: as a turn of the model's, and as another's."""
 
 ENDS: Final = (*TURN_ENDS, *OWN_TURNS, *OTHERS_TURNS, *DROPPED)
 """All of them that are marks wherever they stand."""
@@ -157,8 +164,11 @@ OPENINGS: Final = (
 
 THOUGHT_ENDS: Final = tuple(THINKING.values())
 FIXED: Final = (*THINKING, *THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
-LABELS: Final = (*OWN_LABELS, *OTHERS_LABELS)
-TURNS: Final = frozenset((*ENDS, *LABELS))
+REACT: Final = frozenset((*THOUGHT_LABELS, *ACTION_LABELS, *RESULT_LABELS))
+REACT_ENDS: Final = (*ACTION_LABELS, *RESULT_LABELS, *ANSWER_LABELS, *CALLS, "\n{", "\n```")
+"""What ends thinking that a label began, and is looked at."""
+LABELS: Final = (*OWN_LABELS, *ANSWER_LABELS, *OTHERS_LABELS, *REACT)
+TURNS: Final = frozenset((*ENDS, *OWN_LABELS, *ANSWER_LABELS, *OTHERS_LABELS))
 _ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*FIXED, FENCE, "{"), key=len, reverse=True))
 
 

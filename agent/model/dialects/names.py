@@ -11,7 +11,9 @@ _BEHIND: Final = re.compile(r"(?:<\||\().*", re.DOTALL)
 """What follows one: the next mark of the format, or the brackets of a call."""
 
 _REPLY: Final = "reply"
-_OF_REPLY: Final = frozenset({"respond", "response", "answer", "replytouser", "respondtouser", "finalanswer"})
+_OF_REPLY: Final = frozenset(
+    {"respond", "response", "answer", "replytouser", "respondtouser", "finalanswer", "回复", "回答"}
+)
 """What models call it that have learnt another list of tools; spelled without what joins the words."""
 
 

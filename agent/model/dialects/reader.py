@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from agent.model.dialects.bodies import Body
+from agent.model.dialects.calls import CallReader
 from agent.model.dialects.heads import Head, read_head
 from agent.model.dialects.marks import (
+    ACTION_LABELS,
+    ANSWER_LABELS,
     CALLS,
-    CLOSERS,
     DROPPED,
     FENCE,
     FIXED,
@@ -20,8 +21,10 @@ from agent.model.dialects.marks import (
     OPENINGS,
     OTHERS_LABELS,
     OTHERS_TURNS,
-    OWN_LABELS,
     OWN_TURNS,
+    REACT,
+    REACT_ENDS,
+    RESULT_LABELS,
     ROLE,
     THINKING,
     THOUGHT_ENDS,
@@ -31,13 +34,11 @@ from agent.model.dialects.marks import (
     begun,
     marks_of,
 )
-from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
+from agent.model.dialects.parts import Part, Thought, Words, WordsWereThought
 from agent.model.dialects.said import QUOTES, Said, speaks_behind
 from agent.model.messages import ToolSpec
 
 _RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
-_AFTER_CALL: Final = tuple(sorted(CLOSERS, key=len, reverse=True))
-_AFTER_BEGUN: Final = beginnings(CLOSERS)
 
 MOST_OF_A_HEAD: Final = 200
 """Characters of a harmony message's head; known ones have 70."""
@@ -71,6 +72,8 @@ class TextReader:
         """What stands before the next words: said with them, but never before the first."""
         self._said = Said()
         self._has_called = False
+        self._has_labels = False
+        """Whether it thinks in ReAct's notation."""
         self.is_over = False
         """Whether more came behind the end of the answer, which is nobody's to hear."""
         self._has_thought = False
@@ -81,7 +84,15 @@ class TextReader:
         self._unclosed: list[str] = []
         """The open thinking, for a call that comes with no closing tag before it."""
         self._mark = ""
-        self._body: Body | None = None
+        self._call: CallReader | None = None
+
+        self._judges = (
+            (THINKING, self._open_thinking),
+            (THOUGHT_ENDS, self._stray_end),
+            (TURNS, self._turn),
+            (REACT, self._react),
+            (HARMONY, self._begin_harmony),
+        )
 
     @property
     def is_undecided(self) -> bool:
@@ -101,8 +112,8 @@ class TextReader:
     def finish(self, *, is_cut: bool) -> Iterator[Part]:
         """Yield what was held back; with `is_cut` the model did not come to its end."""
         yield from self._run(is_last=True)
-        if self._body is not None:
-            self._tell(self._body.finish(is_cut=is_cut))
+        if self._call is not None:
+            self._parts += self._call.finish(is_cut=is_cut)
         if self._state == self._thought and not is_cut:
             self._recover()
         yield from self._run(is_last=True)
@@ -134,14 +145,10 @@ class TextReader:
         self._say(found.end() - len(self._mark))
         if self._held in self._starts and not is_last:
             return False  # it may become a longer mark
-        if self._mark in THINKING:
-            return self._open_thinking(self._mark)
-        if self._mark in THOUGHT_ENDS:
-            return self._stray_end(is_last)
-        if self._mark in TURNS:
-            return self._turn(is_last)
-        self._state = self._harmony if self._mark in HARMONY else self._call_head
-        return True
+        for marks, judge in self._judges:
+            if self._mark in marks:
+                return judge(is_last)
+        return self._begin_call(self._mark)
 
     def _stands_right(self, found: re.Match[str]) -> bool:
         mark = found[0].lstrip(" \t")
@@ -150,7 +157,8 @@ class TextReader:
             before = self._blanks + before
             return self._said.is_at_stop(before) and not self._said.is_quoting(before)
         if mark in LABELS:
-            return self._is_label(mark, before)
+            is_at_start = self._is_line_start or "\n" in before
+            return is_at_start and not before.strip(" \t").rpartition("\n")[2] and self._said.may_label(mark, before)
         if mark == "to=functions.":
             return self._may_think and not before.strip()
         if mark in THOUGHT_ENDS:
@@ -164,15 +172,6 @@ class TextReader:
         if is_bare and (mark == "[" or mark[0] not in "[{`"):  # stands for a call only at the beginning of a line
             return bool(found.start()) or self._is_line_start
         return bool(self._tools) or not (is_bare or mark in CALLS)
-
-    def _is_label(self, mark: str, before: str) -> bool:
-        """Whether a line begins with the name of whoever speaks, set there by a model that plays all parts."""
-        if before.strip(" \t").rpartition("\n")[2] or not (self._is_line_start or "\n" in before):
-            return False
-        has_begun = self._said.has_begun or bool(before.strip())
-        if mark in OWN_LABELS:
-            return not has_begun
-        return has_begun and self._said.may_turn(before) and not self._said.is_quoting(before)
 
     def _begun(self) -> int:
         """Return how many characters at the end may become a mark; all of them while there are but blanks."""
@@ -195,10 +194,10 @@ class TextReader:
             self._is_line_start = not line.strip() and (line != text or self._is_line_start)
             self._parts.append(Words(text))
 
-    def _open_thinking(self, mark: str) -> bool:
-        self._held = self._held[len(mark) :]
+    def _open_thinking(self, is_last: bool) -> bool:
+        self._held = self._held[len(self._mark) :]
         self._blanks = ""
-        self._think((THINKING[mark],), mark)
+        self._think((THINKING[self._mark],), self._mark)
         return True
 
     def _think(self, ends: Sequence[str], opening_tag: str = "") -> None:
@@ -208,14 +207,15 @@ class TextReader:
     def _thought(self, is_last: bool) -> bool:
         marks = (*self._ends, self._opening_tag) if self._opening_tag else self._ends
         places = [(place, mark) for mark in marks if (place := self._held.find(mark)) >= 0]
-        place, mark = min(places, default=(-1, ""))
-        if not places:
-            place = len(self._held) - (0 if is_last else begun(self._held, beginnings(marks)))
+        kept = len(self._held) - (0 if is_last else begun(self._held, beginnings(marks)))
+        place, mark = min(places, default=(kept, ""))
+        if place > kept:
+            places, place, mark = [], kept, ""  # a longer mark has begun before
         if place:
             self._parts.append(Thought(self._held[:place]))
             self._unclosed.append(self._held[:place])
-        # The head of the next message in harmony's format is looked at, not skipped.
-        self._held = self._held[place + (0 if mark in HARMONY else len(mark)) :]
+        # The head of the next message in harmony's format, and ReAct's next step, are looked at, not skipped.
+        self._held = self._held[place + (0 if mark in HARMONY or mark in REACT_ENDS else len(mark)) :]
         if mark == self._opening_tag != "":
             self._nested += "".join(self._unclosed)[-1:] not in QUOTES
         elif places and self._nested:
@@ -238,8 +238,16 @@ class TextReader:
         return is_last
 
     def _recover(self) -> None:
-        """Look for a call in thinking that was never closed."""
+        """Look for a call, or for words, in thinking that was never closed."""
         text = "".join(self._unclosed)
+        if self._ends is REACT_ENDS and self._said.has_begun:  # no step followed: it was no label
+            self._held, self._state = self._mark + text, self._words
+            self._say(len(self._held))
+            return
+        if self._ends is REACT_ENDS:  # a label names what its own line says
+            self._held = text.lstrip().partition("\n")[2]
+            self._resume()
+            return
         place = min((place for mark in CALLS if (place := text.find(mark)) >= 0), default=-1)
         if place >= 0 and isinstance(read_head(text[place:], self._tools, is_explicit=True, is_last=True), Head):
             self._held = text[place:]
@@ -249,8 +257,8 @@ class TextReader:
         """Hold everything until it shows whether the text began within thinking."""
         bare = self._held.lstrip()
         if tag := next((tag for tag in THINKING if bare.startswith(tag)), ""):
-            self._held = bare
-            return self._open_thinking(tag)
+            self._held, self._mark = bare, tag
+            return self._open_thinking(is_last)
         if any(end in self._held for end in THOUGHT_ENDS):
             self._think(THOUGHT_ENDS)
             return True
@@ -288,10 +296,26 @@ class TextReader:
         self._held = behind
         self._is_line_start = True
         has_answered = self._said.has_begun or self._has_called
-        if has_answered and mark not in DROPPED:
+        if has_answered and mark not in DROPPED and mark not in ANSWER_LABELS:
             self._state = self._after_end if mark in TURN_ENDS else self._over
         elif mark in OTHERS_TURNS:
             self._think((*TURN_ENDS, *OWN_TURNS))
+        return True
+
+    def _react(self, is_last: bool) -> bool:
+        """Read a step of ReAct's; a result is made up, and what follows one of a call is another's turn."""
+        mark = self._mark
+        if mark in ACTION_LABELS:
+            return self._begin_call(mark)
+        if mark in RESULT_LABELS and not (self._has_called or self._has_labels):
+            self._say(len(mark))
+            return True
+        self._held = self._held[len(mark) :]
+        self._has_labels = True
+        if mark in RESULT_LABELS and self._has_called:
+            self._state = self._over
+        else:
+            self._think(REACT_ENDS)
         return True
 
     def _after_end(self, is_last: bool) -> bool:
@@ -309,6 +333,10 @@ class TextReader:
         self._held = ""
         return False
 
+    def _begin_harmony(self, is_last: bool) -> bool:
+        self._state = self._harmony
+        return True
+
     def _harmony(self, is_last: bool) -> bool:
         """Read the head of a message in gpt-oss's format, and hide what is not meant for others."""
         head, found, behind = self._held.partition(MESSAGE)
@@ -322,77 +350,44 @@ class TextReader:
         recipient = _RECIPIENT.search(head)
         name = recipient[1].removeprefix("functions.") if recipient else ""
         if name in self._tools:
-            self._state, self._mark = self._call_head, "<tool_call>"
-            self._held = f"{self._mark}{name}{behind}"
+            self._held = f"{CALLS[0]}{name}{behind}"
+            self._begin_call(CALLS[0])
         elif recipient or "<|channel|>analysis" in head:
             self._think(HARMONY_ENDS)
         else:
             self._resume()
         return True
 
-    def _call_head(self, is_last: bool) -> bool:
-        verdict = read_head(
-            self._held, self._tools, is_explicit=self._mark in CALLS, begins=self._may_think, is_last=is_last
-        )
-        if verdict == "open":
+    def _in_call(self, is_last: bool) -> bool:
+        """Read on in a call, and go on behind it."""
+        assert self._call is not None
+        parts = [*self._call.feed(self._held, is_last=is_last)]
+        self._parts += parts
+        self._held, outcome = self._call.rest, self._call.outcome
+        self._has_called = self._has_called or bool(parts)
+        if outcome == "open":
             return False
-        if verdict == "none":
+        self._call = None
+        if outcome == "none" and self._mark in ACTION_LABELS and self._has_labels:
+            self._held = self._held[len(self._mark) :]
+            self._think(REACT_ENDS)  # an action of no tool's, and its input
+            return True
+        if outcome == "none":
             self._state = self._words
             self._say(len(self._mark))
             self._may_think = False
             return True
-        self._parts.append(CallBegun(verdict.name))
-        self._has_called = True
-        self._body, self._state = verdict.body, self._call_body
-        self._tell(verdict.body.feed(verdict.rest))
-        self._held = verdict.body.rest
-        self._end_of_body()
+        self._resume()
+        if outcome == "last":
+            self._state = self._after_end
         return True
 
-    def _call_body(self, is_last: bool) -> bool:
-        assert self._body is not None
-        text, self._held = self._held, ""
-        self._tell(self._body.feed(text))
-        self._held = self._body.rest
-        return self._end_of_body()
-
-    def _end_of_body(self) -> bool:
-        """Go on where the body is at its end, or cannot be understood any more; False while it is open."""
-        assert self._body is not None
-        if self._body.is_done:
-            self._body, self._state = None, self._after_call
-        elif self._body.is_broken:
-            self._body, self._state = None, self._broken_call
-        return self._body is None
-
-    def _broken_call(self, is_last: bool) -> bool:
-        """Give the rest of arguments that are no JSON as it stands, up to the mark that ends the call."""
-        places = [place for mark in CLOSERS if (place := self._held.find(mark)) >= 0]
-        size = min(places, default=len(self._held) - (0 if is_last else begun(self._held, _AFTER_BEGUN)))
-        self._tell(self._held[:size])
-        self._held = self._held[size:]
-        if places:
-            self._state = self._after_call
-        return bool(places)
-
-    def _after_call(self, is_last: bool) -> bool:
-        """Drop what closes a call or stands between two."""
-        bare = self._held.lstrip(" \t\r\n,;]}")
-        for mark in _AFTER_CALL:
-            if bare.startswith(mark):
-                self._held = bare[len(mark) :]
-                self._state = self._after_end if mark in TURN_ENDS else self._state
-                return True
-        self._held = bare
-        if not bare or (bare in _AFTER_BEGUN and not is_last):
-            return False
-        self._resume()
+    def _begin_call(self, mark: str) -> bool:
+        self._mark = mark
+        self._call = CallReader(mark, self._tools, begins=self._may_think)
+        self._state = self._in_call
         return True
 
     def _resume(self) -> None:
         self._state, self._blanks = self._words, ""
         self._is_line_start = self._may_think = True
-
-    def _tell(self, arguments: str) -> None:
-        if arguments:
-            self._parts.append(CallArguments(arguments))

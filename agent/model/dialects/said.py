@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from agent.model.dialects.marks import FENCE, THINKING
+from agent.model.dialects.marks import FENCE, OTHERS_LABELS, REACT, THINKING
 
 _STOPPED: Final = re.compile(r"[.!?…。！？:：][\"'”’」』）)*_~]*\s*\Z")
 """Words that are at the end of a sentence, or of what announces the next ones."""
@@ -79,6 +79,16 @@ class Said:
         """Whether a tag that this one closes was said, with these further words: then people are told of both."""
         text = "".join(self._pieces) + before
         return any(opening in text for opening, closing in THINKING.items() if closing == end)
+
+    def may_label(self, mark: str, before: str) -> bool:
+        """Whether a label behind these further words is a model's own, and not of a dialogue that people are told.
+
+        Another's turn is behind words only, a turn of the model's own only before them.
+        """
+        if not (self.has_begun or before.strip()):
+            return mark not in OTHERS_LABELS
+        is_turn = mark in OTHERS_LABELS or mark in REACT
+        return is_turn and self.may_turn(before) and not self.is_quoting(before)
 
     def may_turn(self, before: str = "") -> bool:
         """Whether another's turn that begins behind these further words is made up: no dialogue was announced."""

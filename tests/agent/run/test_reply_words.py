@@ -37,6 +37,7 @@ async def connected(server: OpenAiServer) -> AsyncIterator[OpenAiCompatibleModel
         "<think>They ask about tea. I say it.</think>The tea is ready.",
         "<thought>\nTea.\n</thought>\n\nThe tea is ready.<|im_end|>",
         "The tea is ready.</s>",
+        "Thought: They ask about tea.\nFinal Answer: The tea is ready.",
     ],
 )
 @pytest.mark.parametrize("room", [{}, {"room": "everywhere"}])

@@ -43,3 +43,24 @@ async def test_a_reply_written_as_text_is_spoken_while_it_is_written(tmp_path: P
     assert [call.name for call in answer.tool_calls] == ["reply", "complete_event"]
     assert (answer.content.strip(), answer.extra) == ("", {"inline_thinking": "They greet me."})
     assert len(server.requests) == 2
+
+
+async def test_the_steps_of_react_are_thinking_and_calls(tmp_path: Path) -> None:
+    gate = Gate()
+    step = "Thought: They greet me.\nAction: reply\nAction Input: Hello there. How"
+    async with OpenAiServer() as server:
+        server.enqueue(text(step, gate, ' are you?\nAction: complete_event\nAction Input: {"summary": "greeted"}'))
+        server.enqueue(text("Thought: They greet me again.\nFinal Answer: Hello again."))
+        model = OpenAiCompatibleModel(server.url, "m")
+        event = spoken("hello")
+        async with a_mind(tmp_path, [model]) as mind:
+            async with mind.at_work(event), asyncio.timeout(PATIENCE):
+                await mind.outlet.sentence_said.wait()
+                assert mind.outlet.said == ["Hello there."]
+                gate.open()
+            assert mind.outlet.said == ["Hello there.", "How are you?"]
+            assert await mind.state_of(event) == "completed"
+            await mind.handle(spoken("hello again"))
+            assert mind.outlet.said[2:] == ["Hello again."]
+        await model.aclose()
+    assert len(server.requests) == 2

@@ -115,6 +115,11 @@ OWN_LABELS: Final = _labels("Assistant", "ASSISTANT", "assistant", "助手", "Re
 OTHERS_LABELS: Final = _labels("User", "USER", "Human", "HUMAN", "用户", "Instruction")
 """How a prompt names whoever speaks in plain words: as a turn of the model's, and as another's."""
 
+AMID_ANSWER: Final = frozenset((*DROPPED, *ANSWER_LABELS))
+"""Of the marks of turns those that end nothing: more of the same answer follows."""
+
+OTHERS_TURN_ENDS: Final = (*TURN_ENDS, *OWN_TURNS)
+
 ENDS: Final = (*TURN_ENDS, *OWN_TURNS, *OTHERS_TURNS, *DROPPED)
 """All of them that are marks wherever they stand."""
 

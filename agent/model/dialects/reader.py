@@ -8,9 +8,8 @@ from agent.model.dialects.calls import CallReader
 from agent.model.dialects.heads import Head, read_head
 from agent.model.dialects.marks import (
     ACTION_LABELS,
-    ANSWER_LABELS,
+    AMID_ANSWER,
     CALLS,
-    DROPPED,
     FENCE,
     FIXED,
     GOES_ON,
@@ -20,8 +19,8 @@ from agent.model.dialects.marks import (
     MESSAGE,
     OPENINGS,
     OTHERS_LABELS,
+    OTHERS_TURN_ENDS,
     OTHERS_TURNS,
-    OWN_TURNS,
     REACT,
     REACT_ENDS,
     RESULT_LABELS,
@@ -70,7 +69,7 @@ class TextReader:
         """Whether nothing was said since the beginning, other thinking or a call."""
         self._blanks = ""
         """What stands before the next words: said with them, but never before the first."""
-        self._said = Said()
+        self._said = Said(self._tools)
         self._has_called = False
         self._has_labels = False
         """Whether it thinks in ReAct's notation."""
@@ -91,7 +90,7 @@ class TextReader:
             (THOUGHT_ENDS, self._stray_end),
             (TURNS, self._turn),
             (REACT, self._react),
-            (HARMONY, self._begin_harmony),
+            (HARMONY, self._harmony),
         )
 
     @property
@@ -107,22 +106,27 @@ class TextReader:
     def feed(self, text: str) -> Iterator[Part]:
         """Yield what a piece adds."""
         self._held += text
-        yield from self._run(is_last=False)
+        self._run(is_last=False)
+        yield from self._taken()
 
     def finish(self, *, is_cut: bool) -> Iterator[Part]:
         """Yield what was held back; with `is_cut` the model did not come to its end."""
-        yield from self._run(is_last=True)
+        self._run(is_last=True)
         if self._call is not None:
             self._parts += self._call.finish(is_cut=is_cut)
         if self._state == self._thought and not is_cut:
             self._recover()
-        yield from self._run(is_last=True)
+        self._run(is_last=True)
+        self._hear(self._said.flush())
+        yield from self._taken()
 
-    def _run(self, *, is_last: bool) -> Iterator[Part]:
+    def _run(self, *, is_last: bool) -> None:
         while self._held and self._state(is_last):
             pass
+
+    def _taken(self) -> list[Part]:
         parts, self._parts = self._parts, []
-        yield from parts
+        return parts
 
     def _opening(self, is_last: bool) -> bool:
         """Look whether the text begins as only thinking does."""
@@ -188,10 +192,13 @@ class TextReader:
             self._blanks = text
         elif text:
             text = text if self._said.has_begun else text.lstrip()
-            self._said.add(text)
             self._blanks, self._may_think = "", False
             line = text.rpartition("\n")[2]
             self._is_line_start = not line.strip() and (line != text or self._is_line_start)
+            self._hear(self._said.add(text))
+
+    def _hear(self, text: str) -> None:
+        if text:
             self._parts.append(Words(text))
 
     def _open_thinking(self, is_last: bool) -> bool:
@@ -296,10 +303,10 @@ class TextReader:
         self._held = behind
         self._is_line_start = True
         has_answered = self._said.has_begun or self._has_called
-        if has_answered and mark not in DROPPED and mark not in ANSWER_LABELS:
+        if has_answered and mark not in AMID_ANSWER:
             self._state = self._after_end if mark in TURN_ENDS else self._over
         elif mark in OTHERS_TURNS:
-            self._think((*TURN_ENDS, *OWN_TURNS))
+            self._think(OTHERS_TURN_ENDS)
         return True
 
     def _react(self, is_last: bool) -> bool:
@@ -332,10 +339,6 @@ class TextReader:
         self.is_over = self.is_over or bool(self._held.strip())
         self._held = ""
         return False
-
-    def _begin_harmony(self, is_last: bool) -> bool:
-        self._state = self._harmony
-        return True
 
     def _harmony(self, is_last: bool) -> bool:
         """Read the head of a message in gpt-oss's format, and hide what is not meant for others."""
@@ -384,6 +387,7 @@ class TextReader:
 
     def _begin_call(self, mark: str) -> bool:
         self._mark = mark
+        self._hear(self._said.flush())
         self._call = CallReader(mark, self._tools, begins=self._may_think)
         self._state = self._in_call
         return True

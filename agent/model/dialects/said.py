@@ -1,8 +1,10 @@
 """What was said of an answer so far: it tells a model's own mark from one that is shown to people."""
 
 import re
+from collections.abc import Collection
 from typing import Final
 
+from agent.model.dialects.directions import Directions
 from agent.model.dialects.marks import FENCE, OTHERS_LABELS, REACT, THINKING
 
 _STOPPED: Final = re.compile(r"[.!?…。！？:：][\"'”’」』）)*_~]*\s*\Z")
@@ -34,22 +36,30 @@ def speaks_behind(behind: str, *, is_last: bool) -> bool | None:
 class Said:
     """The words of one answer as they were given out, and the line that is still open."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Collection[str]) -> None:
+        """`names` are the tools' (see `Directions`)."""
+        self._directions = Directions(names)
         self._pieces: list[str] = []
         self._line = ""
         self._is_fenced = False
         self.has_begun = False
         """Whether anything but blanks was said."""
 
-    def add(self, text: str) -> None:
-        """Take more of the words."""
+    def add(self, text: str) -> str:
+        """Take more of the words, and return what people hear of them and of what was held."""
         self._pieces.append(text)
         self.has_begun = self.has_begun or bool(text.strip())
         *whole, self._line = (self._line + text).split("\n")
         self._is_fenced ^= sum(line.count(FENCE) for line in whole) % 2 == 1
+        return self._directions.feed(text)
+
+    def flush(self) -> str:
+        """Return what people hear of the words that were held."""
+        return self._directions.finish()
 
     def forget(self) -> None:
         """Take all words back."""
+        self._directions.forget()
         self._pieces, self._line, self._is_fenced, self.has_begun = [], "", False, False
 
     def is_quoting(self, before: str = "") -> bool:

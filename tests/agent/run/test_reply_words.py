@@ -12,6 +12,7 @@ from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.mind import a_mind, spoken, typed
 from tests.agent.openai_server import OpenAiServer, call
 from tests.agent.openai_server import calls as server_calls
+from tests.agent.openai_server import text as server_text
 from tests.fakes import ScriptedModel, calls
 
 COMPLETE = ("complete_event", '{"summary": "answered"}')
@@ -38,6 +39,8 @@ async def connected(server: OpenAiServer) -> AsyncIterator[OpenAiCompatibleModel
         "<thought>\nTea.\n</thought>\n\nThe tea is ready.<|im_end|>",
         "The tea is ready.</s>",
         "Thought: They ask about tea.\nFinal Answer: The tea is ready.",
+        "[cheerful] The tea is ready. *complete_event*",
+        "*smiles warmly* The tea is ready.",
     ],
 )
 @pytest.mark.parametrize("room", [{}, {"room": "everywhere"}])
@@ -84,6 +87,15 @@ async def test_arguments_that_are_nearly_json_are_said_whole_and_once(tmp_path: 
             await mind.handle(spoken("is the tea ready"))
             assert mind.outlet.said == ["It is ready.", "Come now."]
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("text", ["*nods* The tea is ready. (smiles)", "The tea is ready. `*complete_event*`"])
+async def test_stage_directions_in_bare_text_are_not_said(tmp_path: Path, text: str) -> None:
+    async with OpenAiServer() as server, connected(server) as model:
+        server.enqueue(server_text(text))
+        async with a_mind(tmp_path, [model]) as mind:
+            await mind.handle(spoken("is the tea ready"))
+            assert [words.strip() for words in mind.outlet.said] == ["The tea is ready."]
 
 
 async def test_an_empty_reply_is_silence_and_not_asked_for_again(tmp_path: Path) -> None:

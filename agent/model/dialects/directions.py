@@ -1,0 +1,151 @@
+"""Stage directions: what models write of a voice and a face that they play, and is not to be read out."""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+_PAIRS: Final = {"(": ")", "[": "]", "（": "）", "【": "】"}
+"""Brackets; besides them a run of asterisks, underlines or backticks ends with the same run."""
+
+_OPENING: Final = re.compile(r"\*{1,3}|_{1,3}|`+|[(\[（【]")
+
+_AT_STOP: Final = re.compile(r"(?:\A|[.!?…。！？~～;；\n])[\"'”’」』）)*_`\]】]*\s*\Z")
+"""Words behind which a sentence begins."""
+
+_BEGINS: Final = re.compile(r"[ \t]*(?:\Z|\n)|[ \t]+[^\W\d_a-z]")
+"""What stands behind the last words of a sentence without a stop."""
+
+MOST_OF_ONE: Final = 60
+"""Characters of a direction; what is longer is told."""
+
+_ACTS: Final = (
+    "laugh chuckle giggle smile grin smirk wink nod sigh gasp blush shrug wave bow beam pause cough whisper hum yawn "
+    "frown blink clap cheer hug groan snicker sniffle sob exhale inhale snort pout wince squeal"
+)
+"""What a speaker is told to do, by the verb."""
+
+_GESTURES: Final = (
+    "clears? (?:his|her|their|its|my)?\\s*throat|(?:tilt|shake|scratch|nod)(?:e?s|ing)? (?:\\w+ )?head"
+    "|roll(?:s|ing) (?:\\w+ )?eyes|rais(?:es|ing) (?:an? |\\w+ )?eyebrows?|tak(?:es|ing) a (?:\\w+ )?breath"
+    "|lean(?:s|ing) (?:in|back|forward|closer)\\b.*|look(?:s|ing) (?:at|up|around|away|down|thoughtful|into)\\b.*"
+    "|think(?:s|ing) (?:for|about)\\b.*"
+)
+
+_MOODS: Final = (
+    "happy|happily|sad|sadly|angry|angrily|excited|excitedly|cheerful|cheerfully|calm|calmly|curious|curiously|surprised"
+    "|neutral|gentle|gently|warm|warmly|playful|playfully|sarcastic|sarcastically|serious|seriously|thoughtful"
+    "|thoughtfully|soft|softly|quiet|quietly|enthusiastic|enthusiastically|friendly|laughter|joyful|joyfully|amused"
+    "|silence|beat|short pause|long pause|brief pause|in an? [\\w ,-]* (?:tone|voice)|with an? [\\w ,-]*smile"
+    "|(?:tone|emotion|mood|voice|style|expression)\\s*[:=].*"
+)
+"""How a speaker is told to speak; only in brackets, as in emphasis they are words."""
+
+_CHINESE: Final = (
+    "(?:轻声|开心|高兴|温柔|微|轻轻|无奈|害羞|大|偷|苦|笑着)*地?"
+    "(?:笑|微笑|笑了笑|点头|点点头|点了点头|摇头|摇了摇头|叹气|叹了口气|眨眼|眨了眨眼|挥手"
+    "|停顿|沉默|鼓掌|咳嗽|清嗓子|清了清嗓子|耸肩)(?:着|一下|起来|道)?"
+)
+_CHINESE_MOODS: Final = (
+    "开心|高兴|难过|悲伤|生气|惊讶|兴奋|平静|温柔|害羞|疑惑|思考|严肃|俏皮|中性|语气.*|情绪.*"
+    "|(?:轻声|温柔|开心|高兴|小声|兴奋|认真)地?"
+)
+
+
+def _forms(verb: str) -> str:
+    """Return a verb as directions have it: laughs, laughing; chuckles, chuckling."""
+    stem = verb.removesuffix("e")
+    return f"{verb}s|{stem}e?s|{stem}{stem[-1]}?ing"
+
+
+_DONE: Final = (
+    rf"(?:\w+ly )?(?:(?:{'|'.join(map(_forms, _ACTS.split()))})(?: (?!(?:is|are|was|at the)\b)[\w' ,-]*)?|{_GESTURES})"
+)
+_PLAYED: Final = re.compile(rf"{_DONE}(?: and [\w' ,-]*)?[.…!]*|{_CHINESE}", re.IGNORECASE)
+_SPOKEN: Final = re.compile(
+    rf"{_DONE}[.…!]*|(?:{_ACTS.replace(' ', '|')})|(?:\w+ly |very |slightly )?(?:{_MOODS})(?:(?:,| and|/) ?[a-z]+)?"
+    rf"(?: (?:voice|tone|emoji|face|music))?[.…!]*|{_CHINESE}|{_CHINESE_MOODS}",
+    re.IGNORECASE,
+)
+_CALLED: Final = re.compile(r"([a-z]+(?:_[a-z]+)+)(?:\(.*\))?\.?")
+_ENDINGS: Final = frozenset({"complete_event", "suspend_event"})
+"""Our own tools that are named most in place of a call."""
+
+
+class Directions:
+    """Takes words in pieces, cut anywhere, and leaves out directions that stand where a sentence begins or ends.
+
+    What is no direction is given as it stands: emphasis, a list, a footnote, code.
+    """
+
+    def __init__(self, names: Collection[str] = ()) -> None:
+        """`names` are the tools' that are there: the name of one, alone in emphasis or brackets, is a direction too."""
+        self._names = _ENDINGS.union(names)
+        self._held = ""
+        self._line = ""
+        """The end of what was given out, as far as it tells where a sentence begins."""
+        self._is_bare = False
+        """Whether a direction was left out there: blanks behind it are left out too."""
+
+    def feed(self, text: str) -> str:
+        """Return what is said of a piece and of what was held."""
+        self._held += text
+        return self._given(is_last=False)
+
+    def finish(self) -> str:
+        """Return what was held: no more will come."""
+        return self._given(is_last=True)
+
+    def forget(self) -> None:
+        """Begin anew: the words so far were none."""
+        self._held = self._line = ""
+
+    def _given(self, *, is_last: bool) -> str:
+        given = ""
+        while found := _OPENING.search(self._held):
+            given += self._give(found.start())
+            size = self._size_of_direction(found[0], is_last=is_last)
+            if size is None:
+                return given
+            if size:
+                self._held, self._is_bare = self._held[size:], True
+            else:
+                given += self._give(len(found[0]))
+        return given + self._give(len(self._held))
+
+    def _give(self, size: int) -> str:
+        text, self._held = self._held[:size], self._held[size:]
+        if self._is_bare and text:
+            text = text.lstrip(" \t") if not self._line.strip() or self._line[-1:].isspace() else text
+            self._is_bare = not text
+        self._line = (self._line + text)[-20:]
+        return text
+
+    def _size_of_direction(self, opening: str, *, is_last: bool) -> int | None:
+        """Return how long the direction is that is held, 0 where it is none, and None where that is not known yet."""
+        closing = _PAIRS.get(opening, opening)
+        most = MOST_OF_ONE + len(closing)
+        inside = self._held[len(opening) : len(opening) + most]
+        content, closed, _ = inside.partition(closing)
+        before = self._line[-1:]
+        if content[:1].isspace() or "\n" in content or (closing == opening and before.isascii() and before.isalnum()):
+            return 0
+        if not closed:
+            return 0 if is_last or len(inside) == most else None
+        size = len(opening) + len(content) + len(closing)
+        stands = self._stands(opening, content, self._held[size:], is_last=is_last)
+        return None if stands is None else size * stands
+
+    def _stands(self, opening: str, content: str, behind: str, *, is_last: bool) -> bool | None:
+        """Whether it is a direction where it stands; None where what comes behind it tells."""
+        called = _CALLED.fullmatch(content.strip("*`"))
+        is_name = called is not None and called[1] in self._names
+        pattern = _SPOKEN if opening in _PAIRS else _PLAYED
+        if not (is_name or (opening[0] != "`" and pattern.fullmatch(content.strip()))):
+            return False
+        if _AT_STOP.search(self._line) and not (is_name or opening == "["):
+            return True
+        if not (behind.strip(" \t") or is_last):
+            return None
+        if opening == "[" and _AT_STOP.search(self._line):
+            return behind[:1] not in {*"([:"}  # else a link
+        return _BEGINS.match(behind) is not None

@@ -1,0 +1,95 @@
+"""Stage directions that models write for a voice and a face they play: left out, and nothing else with them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.model.dialects.directions import Directions
+from agent.model.dialects.reply_text import words_of
+from tests.agent.model.test_text_reader import read
+
+pytestmark = pytest.mark.shows("F1", "B12")
+
+
+def left(text: str, size: int = 1) -> str:
+    directions = Directions(("memory_write", "recall"))
+    pieces = [directions.feed(text[start : start + size]) for start in range(0, len(text), size)]
+    return "".join(pieces) + directions.finish()
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("[happy] Hello there.", "Hello there."),
+        ("*laughs* Sure.", "Sure."),
+        ("*laughs*\n\nSure.", "\n\nSure."),
+        ("(smiles) Sure. (winks)", "Sure. "),
+        ("Sure! *winks* Bye.", "Sure! Bye."),
+        ("Hello there *waves* How are you?", "Hello there How are you?"),
+        ("Hello there *waves*", "Hello there "),
+        ("Hello there. **smiling softly** Sit down.", "Hello there. Sit down."),
+        ("[tone: warm] Good night. [short pause] Sleep well.", "Good night. Sleep well."),
+        ("(in a soft, warm voice) Good night.", "Good night."),
+        ("*clears throat* *tilts her head* Well.", "Well."),
+        ("[laughs softly] That is good. [sigh]", "That is good. "),
+        ("(Cheerfully) Done.", "Done."),
+        ("*chuckles and shakes head* No.", "No."),
+        ("It is done. *complete_event*", "It is done. "),
+        ("It is done. `complete_event`", "It is done. "),
+        ("It is done.\n`*complete_event*`", "It is done.\n"),
+        ('It is done. [memory_write(text="tea")]', "It is done. "),
+        ("（微笑）你好。", "你好。"),
+        ("【开心】你好！（笑）今天好吗？", "你好！今天好吗？"),
+        ("*轻轻地笑了笑* 好的。", "好的。"),
+        ("好的。（点点头）", "好的。"),
+        ("*complete_event*", ""),
+    ],
+)
+def test_a_direction_is_left_out(written: str, said: str) -> None:
+    assert left(written) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I *really* mean it.",
+        "*Really*, I mean it.",
+        "**Milk**, *bread* and [1] eggs.",
+        "- *Smiles*, by Ann\n- (Sad) songs",
+        "* laughs\n* smiles",
+        "The word is *laughs*.",
+        "The verb *laughs* is in the third person.",
+        "2 * 3 * 4 is 24, and a*b*c.",
+        "[happy](https://example.org) is a link, and [1] a note.",
+        "(See page 5.) [x] Done.",
+        "*Smile* at them, and (please) *wave* back.",
+        "It is in the `happy` branch (the calm one).",
+        "`complete_event` is the tool that ends it.",
+        "Use `memory_write` for that.",
+        "*recall*",
+        "(555) 123-4567",
+        "The snake_case name max_tokens and _one_ more.",
+        "他说（大家都知道）很好。（完）",
+        "我很开心。（见第三页）",
+        "*The Great Gatsby* is a novel. (It is short.)",
+    ],
+)
+def test_what_a_person_would_write_is_said(text: str) -> None:
+    assert left(text) == text
+
+
+def test_the_text_of_an_answer_and_of_a_reply_is_without_them() -> None:
+    assert read("*laughs* Sure. (smiles)")[0].strip() == "Sure."
+    assert words_of("[happy] Sure. *complete_event*").strip() == "Sure."
+
+
+@given(
+    words=st.lists(
+        st.sampled_from([*"*()[]_` \n.a（）", "**", "laughs", "smile", "happy", "complete_event", "Sure", "好"]),
+        max_size=12,
+    ),
+    size=st.integers(1, 7),
+)
+def test_no_cut_matters(words: list[str], size: int) -> None:
+    text = "".join(words)
+    assert left(text, size) == left(text, 10_000)

@@ -22,6 +22,13 @@ _PICTOGRAMS = re.compile(
 """Emoji, arrows, dingbats and what joins them (Unicode blocks from Arrows to Symbols and Pictographs Extended-A); and
 halves of characters, as a command line has them that is no UTF-8: no voice can be given them."""
 
+_MEANT: Final = (
+    ("👍👌✅✔☑🆗", {"en": "Okay.", "zh": "好的。"}),
+    ("👎❌🚫", {"en": "No.", "zh": "不。"}),
+    ("🙏", {"en": "Thank you.", "zh": "谢谢。"}),
+)
+"""Pictograms that answer by themselves, and what a person would say in their place."""
+
 MOST_NAMED = 3
 """Pictograms that are named of an answer without words."""
 
@@ -94,7 +101,10 @@ def speakable(sentence: str, language: str) -> str:
 
 
 def pictograms_named(text: str, language: str) -> str:
-    """Return what a text shows that is nothing but pictograms, the first few once each; empty in some languages."""
+    """Return what a text means or shows that is nothing but pictograms, the first few once; empty in some languages."""
+    meant = (words.get(language) for signs, words in _MEANT if any(sign in signs for sign in text))
+    if said := next(filter(None, meant), ""):
+        return said
     if language == "zh":
         return "一个表情。" if _PICTOGRAMS.search(text) else ""
     if language != "en":

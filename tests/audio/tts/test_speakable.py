@@ -126,7 +126,11 @@ def test_what_is_written_for_programs_is_said_as_words(written: str, said: str) 
     ("text", "language", "said"),
     [
         ("😀😀", "en", "grinning face"),
-        ("👍🏽 ❤️", "en", "thumbs up, heart"),
+        ("❤️ ☀️", "en", "heart, sun with rays"),
+        ("👍🏽 😀", "en", "Okay."),
+        ("👍", "zh", "好的。"),
+        ("❌", "en", "No."),
+        ("👍", "de", ""),
         ("😀", "zh", "一个表情。"),
         ("😀", "de", ""),
         ("…", "en", ""),

@@ -299,6 +299,13 @@ def _types(schema: Json) -> set[str]:
     return named or ({"string"} if "enum" in schema else set())
 
 
+def json_between_tags(text: str, schema: Json) -> str:
+    """Return a text of an XML element as JSON of the type that its schema has."""
+    types = _types(schema)
+    is_text = types <= {"string"}
+    return json.dumps(text, ensure_ascii=False) if is_text else _as_json(text, accepts_text="string" in types)
+
+
 def _as_json(text: str, *, accepts_text: bool) -> str:
     """Return a value between tags as JSON; a text where it is no JSON, or where a text is wanted."""
     mender = JsonMender()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
 
 from agent.model.dialects.bodies import Body
+from agent.model.dialects.elements import read_element
 from agent.model.dialects.heads import read_head
 from agent.model.dialects.marks import ACTION_LABELS, CALLS, CLOSERS, TURN_ENDS, beginnings, begun
 from agent.model.dialects.parts import CallArguments, CallBegun, Part
@@ -23,6 +24,8 @@ class CallReader:
     def __init__(self, mark: str, tools: Mapping[str, ToolSpec], *, begins: bool) -> None:
         """`begins`: nothing was said before it (see `read_head`)."""
         self._mark = mark
+        own = (f"</{mark[1:]}>",) if mark not in CALLS and mark.startswith("<") else ()
+        self._closers = (*own, *_AFTER_CALL)
         self._tools = tools
         self._begins = begins
         self._body: Body | None = None
@@ -50,6 +53,8 @@ class CallReader:
         else:
             is_explicit = self._mark in CALLS
             verdict = read_head(self.rest, self._tools, is_explicit=is_explicit, begins=self._begins, is_last=is_last)
+        if verdict == "none" and self.rest.startswith("<"):
+            verdict = read_element(self.rest, self._tools, is_last=is_last)
         if verdict == "none":
             self.outcome = "none"
         elif verdict != "open":
@@ -79,16 +84,17 @@ class CallReader:
         yield from ()
         while True:
             bare = self.rest = self.rest.lstrip(" \t\r\n,;]}")
-            mark = next((mark for mark in _AFTER_CALL if bare.startswith(mark)), "")
+            mark = next((mark for mark in self._closers if bare.startswith(mark)), "")
             self.rest = bare[len(mark) :]
             if mark in TURN_ENDS:
                 self.outcome = "last"
                 return
             if not mark:
                 break
-        if bare in _AFTER_BEGUN and is_last:
+        is_begun = any(mark.startswith(bare) for mark in self._closers)
+        if is_begun and is_last:
             self.rest = ""
-        elif bare and bare not in _AFTER_BEGUN:
+        elif not is_begun:
             self.outcome = "call"
 
 

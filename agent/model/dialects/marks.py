@@ -27,11 +27,28 @@ Behind them what smaller models write, OpenThinker's, MedGemma's and Kimi's; the
 up behind its own call.
 """
 
+_OF_BLOCK: Final = (
+    *("Context", "Event", "Human_Input", "context", "event", "human_input"),
+    *("Current_Time", "Timezone", "Room", "Evidence", "From_Outside", "Note", "Recent", "Recalled", "Remembered"),
+    *("Unsaid", "Interrupted_After", "Continues", "Children", "Reflexes", "Rang", "Mood", "Confirmed", "Confirmation"),
+    *("Context_Full", "Waited_Seconds", "Late_Seconds", "Also_Missed"),
+)
+PROMPT: Final[Mapping[str, tuple[str, ...]]] = {
+    **{f"<{name}>": (f"</{name}>",) for name in _OF_BLOCK},
+    **{f"<{name} ": ("/>", f"</{name}>") for name in ("Event", "event", "Evidence")},
+    "<From_Outside ": ("</From_Outside>",),
+}
+"""What hands the model its event (`agent.context.block`) and opens an epoch, as models say it after; and its ends."""
+
+HIDDEN: Final[Mapping[str, tuple[str, ...]]] = {**{tag: (end,) for tag, end in THINKING.items()}, **PROMPT}
+"""Everything between marks that is nobody's to hear."""
+
 CALLS: Final = (
     # Hermes, Qwen, GLM; Granite; Nemotron; Apertus; LM Studio
     *("<tool_call>", "<tool_calls>", "<|tool_call|>", "<TOOLCALL>", "<|tools_prefix|>", "[TOOL_REQUEST]"),
     # What Hermes, Qwen2.5-Coder and others write in place of their own tag at times
     *("<function_call>", "<tools>", "<tool>", "<json>", "<JSON>", "<xml>", "<function name="),
+    *("<tool name=", "<tool_call name=", "<action name=", "<call name="),
     # Llama 3 and 4; LFM2; Mistral; Phi 4
     *("<function=", "<|python_tag|>", "<|python_start|>", "<|tool_call_start|>", "[TOOL_CALLS]", "functools["),
     # DeepSeek V3 to V3.2
@@ -94,6 +111,7 @@ DROPPED: Final = (
     *("<|end_header_id|>", "<|header_end|>", "<|end_of_role|>", "<bos>", "<|begin_of_text|>"),
     *("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<response>", "</response>", "<answer>", "</answer>"),
     *("<|begin_of_solution|>", "<|end_of_solution|>"),
+    *(f"</{name}>" for name in _OF_BLOCK),
 )
 """What else a prompt sets around a message, and Granite's and Cohere's tags around what is not thinking."""
 
@@ -168,7 +186,7 @@ OPENINGS: Final = (
 """How thinking begins whose opening tag stood in the prompt, in small letters: nobody is spoken to as "the user"."""
 
 THOUGHT_ENDS: Final = tuple(THINKING.values())
-FIXED: Final = (*THINKING, *THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
+FIXED: Final = (*HIDDEN, *THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
 REACT: Final = frozenset((*THOUGHT_LABELS, *ACTION_LABELS, *RESULT_LABELS))
 REACT_ENDS: Final = (*ACTION_LABELS, *RESULT_LABELS, *ANSWER_LABELS, *CALLS, "\n{", "\n```")
 """What ends thinking that a label began, and is looked at."""
@@ -190,9 +208,11 @@ def begun(text: str, starts: frozenset[str], longest: int = 40) -> int:
 @lru_cache(maxsize=8)
 def marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str], frozenset[str]]:
     """Return what finds a mark where these tools are known, and the beginnings of marks, anywhere and of lines."""
-    either = "|".join(map(re.escape, names))
-    bare = rf"|\[(?:{either})\(|^[ \t]*(?!{_ANYWHERE})(?:\[|(?:{either})\()" if names else ""
+    elements = [*names, *map(str.capitalize, names), *(("respond",) if "reply" in names else ())]
+    either, element = ("|".join(map(re.escape, each)) for each in (names, elements))
+    called = rf"|\[(?:{either})\(|^[ \t]*(?!{_ANYWHERE})(?:\[|(?:{either})\()"
+    bare = rf"|<(?:{element})(?=[\s/>]){called}" if names else ""
     labels = rf"|^[ \t]*(?:{'|'.join(map(re.escape, LABELS))})"
-    anywhere = beginnings((*FIXED, FENCE, *(f"[{name}(" for name in names)))
+    anywhere = beginnings((*FIXED, FENCE, *(f"[{name}(" for name in names), *(f"<{name}>" for name in elements)))
     line_starts = beginnings((*(f"{name}(" for name in names), *LABELS))
     return re.compile(_ANYWHERE + bare + labels, re.MULTILINE), anywhere, line_starts

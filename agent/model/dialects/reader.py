@@ -15,17 +15,18 @@ from agent.model.dialects.marks import (
     GOES_ON,
     HARMONY,
     HARMONY_ENDS,
+    HIDDEN,
     LABELS,
     MESSAGE,
     OPENINGS,
     OTHERS_LABELS,
     OTHERS_TURN_ENDS,
     OTHERS_TURNS,
+    PROMPT,
     REACT,
     REACT_ENDS,
     RESULT_LABELS,
     ROLE,
-    THINKING,
     THOUGHT_ENDS,
     TURN_ENDS,
     TURNS,
@@ -86,7 +87,7 @@ class TextReader:
         self._call: CallReader | None = None
 
         self._judges = (
-            (THINKING, self._open_thinking),
+            (HIDDEN, self._open_thinking),
             (THOUGHT_ENDS, self._stray_end),
             (TURNS, self._turn),
             (REACT, self._react),
@@ -157,7 +158,7 @@ class TextReader:
     def _stands_right(self, found: re.Match[str]) -> bool:
         mark = found[0].lstrip(" \t")
         before = self._held[: found.start()]
-        if mark in THINKING or mark == ROLE:
+        if mark in HIDDEN or mark == ROLE or (mark[0] == "<" and mark not in FIXED):
             before = self._blanks + before
             return self._said.is_at_stop(before) and not self._said.is_quoting(before)
         if mark in LABELS:
@@ -204,7 +205,7 @@ class TextReader:
     def _open_thinking(self, is_last: bool) -> bool:
         self._held = self._held[len(self._mark) :]
         self._blanks = ""
-        self._think((THINKING[self._mark],), self._mark)
+        self._think(HIDDEN[self._mark], self._mark)
         return True
 
     def _think(self, ends: Sequence[str], opening_tag: str = "") -> None:
@@ -251,7 +252,7 @@ class TextReader:
             self._held, self._state = self._mark + text, self._words
             self._say(len(self._held))
             return
-        if self._ends is REACT_ENDS:  # a label names what its own line says
+        if self._ends is REACT_ENDS or self._mark in PROMPT:  # a label or a tag names what its own line says
             self._held = text.lstrip().partition("\n")[2]
             self._resume()
             return
@@ -263,7 +264,7 @@ class TextReader:
     def _undecided(self, is_last: bool) -> bool:
         """Hold everything until it shows whether the text began within thinking."""
         bare = self._held.lstrip()
-        if tag := next((tag for tag in THINKING if bare.startswith(tag)), ""):
+        if tag := next((tag for tag in HIDDEN if bare.startswith(tag)), ""):
             self._held, self._mark = bare, tag
             return self._open_thinking(is_last)
         if any(end in self._held for end in THOUGHT_ENDS):

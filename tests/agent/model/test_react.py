@@ -13,7 +13,7 @@ from tests.agent.model.test_text_reader import TEXT, Reading
 pytestmark = pytest.mark.shows("F1", "B12")
 
 
-def tool(name: str, *demanded: str, **properties: Json) -> ToolSpec:
+def tool(name: str, /, *demanded: str, **properties: Json) -> ToolSpec:
     schema: dict[str, Json] = {"type": "object", "properties": properties, "required": [*demanded]}
     return ToolSpec(name, "Do it.", schema)
 

@@ -89,8 +89,16 @@ async def test_arguments_that_are_nearly_json_are_said_whole_and_once(tmp_path: 
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("text", ["*nods* The tea is ready. (smiles)", "The tea is ready. `*complete_event*`"])
-async def test_stage_directions_in_bare_text_are_not_said(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "*nods* The tea is ready. (smiles)",
+        "The tea is ready. `*complete_event*`",
+        '<reply text="The tea is ready."/>',
+        '<Event id="1"/>\n<Human_Input>is the tea ready</Human_Input>\nThe tea is ready.',
+    ],
+)
+async def test_of_bare_text_only_the_words_are_said(tmp_path: Path, text: str) -> None:
     async with OpenAiServer() as server, connected(server) as model:
         server.enqueue(server_text(text))
         async with a_mind(tmp_path, [model]) as mind:

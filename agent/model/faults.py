@@ -147,7 +147,7 @@ def unread(name: str, error: BaseException) -> ModelError | None:
     return page(name, text) if is_page(text) else broken(name, "holds bytes that are no text in UTF-8")
 
 
-def ended_in_error(name: str, said: bytes | str, secret: str) -> ModelError:
+def ended_in_error(name: str, said: bytes | str, secret: str = "") -> ModelError:
     """Return the error of a stream that ends in one, with the server's words, `secret` left out of them."""
     return too_long(name, said) or broken(name, f"ended in an error ({words_of(said, secret)})")
 

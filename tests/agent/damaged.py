@@ -16,6 +16,7 @@ from tests.agent.openai_script import (
     chunk,
     event,
     stream,
+    text,
     usage,
 )
 
@@ -213,6 +214,11 @@ TEXTS: Sequence[Damaged] = (
         said="<three> is",
     ),
     of("only usage", usage(9, 3, 0), *STOP, said=""),
+    Damaged(
+        "an answer about an error",
+        text("Error: CUDA out of memory means that the card is full."),
+        said="Error: CUDA out of memory means that the card is full.",
+    ),
     of(
         "content as parts",
         bare({"content": [{"type": "text", "text": "Hello."}]}),
@@ -277,6 +283,15 @@ BROKEN: Sequence[Damaged] = (
         b'data: {"choices":[{"ind\n\n',
         DONE,
         breaks="answer of",
+    ),
+    Damaged(
+        "an error as the answer", text("Error: CUDA out of memory. Tried 2.00 GiB."), breaks="CUDA out of memory. Tried"
+    ),
+    Damaged("an error in JSON as the answer", text('{"error": {"message": "gpu gone"}}'), breaks="(gpu gone)"),
+    Damaged(
+        "too long a list, as the answer",
+        text("Error: the request exceeds the available context size (4096 tokens)"),
+        breaks="reads 4096 tokens",
     ),
     of("the connection cut in the middle of a call", whole(arguments='{"te'), Reset(), breaks="broke off"),
     of("ended in the middle of a call", whole(arguments='{"te'), breaks="broke off"),

@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from agent.event import new_id
+from agent.model.dialects.complaints import complains, may_complain
 from agent.model.dialects.dialect import Dialect
 from agent.model.dialects.names import known_name
 from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
@@ -75,6 +76,8 @@ class Accumulator:
         self._reader = dialect.reader(tools)
         self._text = Growing()
         self._raw_text = Growing()
+        self._doubted: str | None = ""
+        """The text as long as it may be an error of the server's; None once it is an answer."""
         self._look_at: dict[str, int] = {}
         """At how many characters the text (""), a field of thinking or a call's arguments are looked at again."""
         self._listed = 0
@@ -119,6 +122,11 @@ class Accumulator:
         """Whether the text went on behind its end, with what is no more part of the answer."""
         return self._reader is not None and self._reader.is_over
 
+    @property
+    def complaint(self) -> str:
+        """The whole text where it is nothing but an error that the server sent as an answer, "" else."""
+        return self._doubted if self._doubted and not self._calls and complains(self._doubted) else ""
+
     def cut_if_endless(self) -> bool:
         """Whether the answer repeats itself without an end, or thinking has none: it is cut off here."""
         grown = {"": self._raw_text, **self._text_fields, **{call.id: call.arguments for call in self._calls}}
@@ -151,7 +159,7 @@ class Accumulator:
 
     def finish(self) -> Iterator[StreamItem]:
         """Yield what was held back and the `Answer`."""
-        yield from self._read(self._raw_text.flush())
+        yield from self._read(self._raw_text.flush(), is_last=True)
         if self._reader is not None:
             self._learn(self._reader)
             yield from self._take(self._reader.finish(is_cut=self.finish_reason == "length"))
@@ -181,8 +189,13 @@ class Accumulator:
         """Whether a delta after the end only says once more what was said."""
         return bool(self._raw_text.text) and _words(delta.get("content")) == self._raw_text.text
 
-    def _read(self, raw: str) -> Iterator[StreamItem]:
-        """Yield what more of the raw text means."""
+    def _read(self, raw: str, *, is_last: bool = False) -> Iterator[StreamItem]:
+        """Yield what more of the raw text means, once it is known to be no error of the server's."""
+        if self._doubted is not None:
+            self._doubted += raw
+            if may_complain(self._doubted) and not is_last:
+                return
+            raw, self._doubted = self._doubted, None
         if not raw:
             return
         parts = self._reader.feed(raw) if self._reader is not None else iter((Words(raw),))

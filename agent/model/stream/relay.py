@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.errors import ModelError, StreamBroken
-from agent.model.faults import broken
+from agent.model.faults import broken, ended_in_error
 from agent.model.interface import StreamItem, ThinkingStarted
 from agent.model.stream.accumulate import Accumulator
 from memory.json_value import Json
@@ -52,8 +52,7 @@ async def relay(
             if accumulator.has_thought and not (has_begun or thinks):
                 thinks = True
                 yield ThinkingStarted()
-        if accumulator.finish_reason == "error":  # OpenRouter's word for a provider that failed behind it
-            raise broken(name, "ended in an error")
+        _check_end(accumulator, name)
     except ModelError as error:
         if not has_begun:
             raise
@@ -62,6 +61,14 @@ async def relay(
         raise stopped from error
     for item in accumulator.finish():
         yield item
+
+
+def _check_end(accumulator: Accumulator, name: str) -> None:
+    """Raise `ModelError` for an answer that is at its end and is an error."""
+    if accumulator.finish_reason == "error":  # OpenRouter's word for a provider that failed behind it
+        raise broken(name, "ended in an error")
+    if complaint := accumulator.complaint:
+        raise ended_in_error(name, complaint)
 
 
 async def _next(

@@ -55,6 +55,24 @@ def bare(delta: Mapping[str, Any] | None, **more: Any) -> bytes:
     )
 
 
+def said(*pieces: str) -> tuple[bytes, ...]:
+    return tuple(chunk({"content": piece}) for piece in pieces)
+
+
+def message(fields: Mapping[str, Any], reason: str = "stop") -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", **fields}, "finish_reason": reason}
+    return event({"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [choice]})
+
+
+def made(identifier: str, name: str, arguments: str) -> Mapping[str, Any]:
+    return {"id": identifier, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def completion(words: str, reason: str | None = None) -> bytes:
+    choice = {"index": 0, "text": words, "logprobs": None, "finish_reason": reason}
+    return event({"id": "c", "object": "text_completion", "model": "m", "choices": [choice]})
+
+
 def of(what: str, *steps: Step, **expected: Any) -> Damaged:
     return Damaged(what, stream(*steps), **expected)
 
@@ -145,6 +163,37 @@ CALLS: Sequence[Damaged] = (
     of("arguments in single quotes", whole(arguments="{'text': 'x'}"), *END, calls=(("reply", '{"text": "x"}'),)),
     of("a comma behind the last argument", whole(arguments='{"text":"x",}'), *END, calls=(REPLY_X,)),
     of("the arguments twice in one piece", whole(arguments=X + X), *END, calls=(REPLY_X,)),
+    of(
+        "the arguments so far in each piece",
+        whole(arguments='{"te'),
+        call_piece(0, arguments=X),
+        *END,
+        calls=(REPLY_X,),
+    ),
+    of(
+        "a call in OpenAI's older form",
+        bare({"role": "assistant", "function_call": {"name": "reply", "arguments": ""}}),
+        bare({"function_call": {"arguments": '{"te'}}),
+        bare({"function_call": {"arguments": 'xt":"x"}'}}),
+        bare({}, finish_reason="function_call"),
+        DONE,
+        calls=(REPLY_X,),
+    ),
+    of(
+        "the whole message behind its calls",
+        whole(),
+        call_piece(1, id="b", name="complete_event", arguments=Y),
+        message({"content": None, "tool_calls": [made("a", *REPLY_X), made("b", *COMPLETE_Y)]}, "tool_calls"),
+        DONE,
+        calls=(REPLY_X, COMPLETE_Y),
+    ),
+    of(
+        "nothing but the whole message",
+        message({"content": None, "tool_calls": [made("a", *REPLY_X), made("b", *COMPLETE_Y)]}, "tool_calls"),
+        DONE,
+        calls=(REPLY_X, COMPLETE_Y),
+        litellm_loses_it=True,
+    ),
     of("white space before the arguments", whole(arguments=f"\n  {X}"), *END, calls=(("reply", f"\n  {X}"),)),
     of(
         "text and calls in turn",
@@ -213,6 +262,28 @@ TEXTS: Sequence[Damaged] = (
         *STOP,
         said="<three> is",
     ),
+    of("the text so far in each piece", *said("Hel", "Hello th", "Hello there."), *STOP, said="Hello there."),
+    of("two pieces, the second with the first", *said("Hello", "Hello there."), *STOP, said="Hello there."),
+    of("the text so far again and again", *said("Hello ", "Hello ", "Hello there."), *STOP, said="Hello there."),
+    of("pieces that only begin alike", *said("1", "12", " or ", "1", "12."), *STOP, said="112 or 112."),
+    of("a word twice", *said("Ha", "ha", "ha", " no", " no."), *STOP, said="Hahaha no no."),
+    of(
+        "the whole message behind its pieces",
+        *said("Hello ", "there."),
+        message({"content": "Hello there."}),
+        DONE,
+        said="Hello there.",
+    ),
+    of("a finish_reason, but no [DONE]", *said("Hello ", "there."), chunk({}, "stop"), said="Hello there."),
+    of(
+        "roles alone",
+        chunk({"role": "assistant"}),
+        *said("Hello "),
+        chunk({"role": "assistant"}),
+        *said("there."),
+        *STOP,
+        said="Hello there.",
+    ),
     of("only usage", usage(9, 3, 0), *STOP, said=""),
     Damaged(
         "an answer about an error",
@@ -227,6 +298,36 @@ TEXTS: Sequence[Damaged] = (
         litellm_loses_it=True,
     ),
 )
+
+GATEWAYS: Sequence[Damaged] = (
+    of(
+        "the whole message in two pieces",
+        *said("Hello "),
+        message({"content": "Hello there."}),
+        DONE,
+        said="Hello there.",
+    ),
+    of(
+        "text completions",
+        completion("Hello "),
+        completion("there."),
+        completion("", "stop"),
+        DONE,
+        said="Hello there.",
+    ),
+    of("no finish_reason, but [DONE]", *said("Hello ", "there."), DONE, said="Hello there."),
+    of(
+        "comments, events and ids",
+        KEEP_ALIVE,
+        b"event: message\nid: 7\nretry: 10\n" + chunk({"content": "Hello "}),
+        b": OPENROUTER PROCESSING\n\n",
+        *said("there."),
+        *STOP,
+        KEEP_ALIVE,
+        said="Hello there.",
+    ),
+)
+"""What litellm's own client makes nothing of, or breaks at."""
 
 OBSERVED: Sequence[Damaged] = (
     of(

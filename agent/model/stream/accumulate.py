@@ -14,6 +14,7 @@ from agent.model.dialects.reader import TextReader
 from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage
 from agent.model.stream.arguments import unwrapped
+from agent.model.stream.fresh import Fresh
 from agent.model.stream.open_call import Growing, OpenCall
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
 from agent.model.wire.profile import INLINE
@@ -76,6 +77,8 @@ class Accumulator:
         self._reader = dialect.reader(tools)
         self._text = Growing()
         self._raw_text = Growing()
+        self._pieces: dict[str, Fresh] = {}
+        """Of the text ("") and the fields of thinking."""
         self._doubted: str | None = ""
         """The text as long as it may be an error of the server's; None once it is an answer."""
         self._look_at: dict[str, int] = {}
@@ -107,10 +110,11 @@ class Accumulator:
         was_over = bool(self.finish_reason)
         if isinstance(reason := choice.get("finish_reason"), str):
             self.finish_reason = reason
-        # A server that does not stream sends one whole `message` instead.
-        delta = choice.get("delta") or choice.get("message")
+        delta = choice.get("delta") or {"content": choice.get("text")}  # the latter of text completions
         if isinstance(delta, dict) and not (was_over and self._repeats(delta)):
             yield from self._feed_delta(delta)
+        if isinstance(message := choice.get("message"), dict):
+            yield from self._feed_whole(message)
 
     @property
     def has_thought(self) -> bool:
@@ -159,6 +163,7 @@ class Accumulator:
 
     def finish(self) -> Iterator[StreamItem]:
         """Yield what was held back and the `Answer`."""
+        yield from self._read(self._raw_text.add(self._fresh("").finish()))
         yield from self._read(self._raw_text.flush(), is_last=True)
         if self._reader is not None:
             self._learn(self._reader)
@@ -225,7 +230,7 @@ class Accumulator:
     def _feed_delta(self, delta: Mapping[str, Json]) -> Iterator[StreamItem]:
         for key in _TEXT_FIELDS:
             if isinstance(piece := delta.get(key), str):
-                self._text_fields.setdefault(key, Growing()).add(piece)
+                self._text_fields.setdefault(key, Growing()).add(self._fresh(key).add(piece))
                 if piece and self._reader is not None:
                     self._reader.trust()
         for key in _LIST_FIELDS:
@@ -237,9 +242,26 @@ class Accumulator:
             self._signatures.extend(signatures)
         if thought := _thoughts(delta.get("content")):
             self._text_fields.setdefault(INLINE, Growing()).add(thought)
-        yield from self._read(self._raw_text.add(_words(delta.get("content") or delta.get("refusal"))))
+        words = _words(delta.get("content") or delta.get("refusal"))
+        yield from self._read(self._raw_text.add(self._fresh("").add(words)))
         for piece in objects(delta.get("tool_calls")):
             yield from self._feed_call(piece)
+        if older := delta.get("function_call"):
+            yield from self._feed_call({"function": older})
+
+    def _feed_whole(self, message: Mapping[str, Json]) -> Iterator[StreamItem]:
+        """Take the whole message, which comes in place of a stream or at its end: what of it has not come yet."""
+        yield from self._read(self._raw_text.add(self._fresh("").finish()))
+        said, words = self._raw_text.text, _words(message.get("content"))
+        fresh = {key: value for key, value in message.items() if key not in self._text_fields | self._list_fields}
+        if self._calls:
+            fresh = {key: value for key, value in fresh.items() if key not in {"tool_calls", "function_call"}}
+        if said:
+            fresh["content"] = words[len(said) :] if words.startswith(said) else ""
+        yield from self._feed_delta(fresh)
+
+    def _fresh(self, name: str) -> Fresh:
+        return self._pieces.setdefault(name, Fresh())
 
     def _feed_call(self, piece: Mapping[str, Json]) -> Iterator[StreamItem]:
         self._dialect.has_called = True

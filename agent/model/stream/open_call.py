@@ -104,11 +104,17 @@ class OpenCall(Struct):
     def add(self, name: str, arguments: str, names: AbstractSet[str]) -> Iterator[StreamItem]:
         """Take a piece, and tell what it adds; `names` are the tools there are, if they are known."""
         self.name = self.name or name
-        fresh = self.arguments.add(arguments)
+        fresh = self.arguments.add(self._added(arguments))
         if self.is_told:
             yield from self._tell_arguments(fresh)
         elif self._has_whole_name(names):
             yield from self._tell()
+
+    def _added(self, piece: str) -> str:
+        """Return what a piece adds: some gateways send with each all there is so far."""
+        if piece.startswith("{") and (so_far := self.arguments.text) and piece.startswith(so_far):
+            return piece[len(so_far) :]
+        return piece
 
     def flush(self) -> Iterator[StreamItem]:
         """Tell what was held back: the answer is over."""

@@ -16,7 +16,7 @@ from agent.model.stream.arguments import unwrapped
 from agent.model.stream.relay import Patience
 from agent.tools.tool import Call, run_tool, tool
 from memory.json_value import Json
-from tests.agent.damaged import ARGUMENTS_AS_OBJECT, BROKEN, CALLS, INVALID_UTF8, OBSERVED, TEXTS, Damaged
+from tests.agent.damaged import ARGUMENTS_AS_OBJECT, BROKEN, CALLS, GATEWAYS, INVALID_UTF8, OBSERVED, TEXTS, Damaged
 from tests.agent.openai_server import OpenAiServer, text
 from tests.agent.wire_form import wire_form
 
@@ -96,6 +96,16 @@ async def test_a_damaged_stream_gives_what_the_model_meant(
         assert unwrapped(streamed) == arguments
 
 
+@pytest.mark.parametrize("damaged", GATEWAYS, ids=id_of)
+@pytest.mark.parametrize("connect", ["openai_compatible"], indirect=True)
+async def test_what_gateways_make_of_a_stream_is_read_by_the_thin_client(
+    connect: Callable[[str], Adapter], damaged: Damaged
+) -> None:
+    last = (await answered(connect, damaged))[-1]
+    assert isinstance(last, Answer)
+    assert last.message.content == damaged.said
+
+
 @pytest.mark.parametrize("damaged", OBSERVED, ids=id_of)
 async def test_a_call_that_cannot_be_mended_gets_one_observation_that_says_what_to_do(
     connect: Callable[[str], Adapter], damaged: Damaged
@@ -135,6 +145,6 @@ async def test_a_stream_without_sense_breaks_with_one_sentence(
 
 
 def test_the_corpus_is_large_enough() -> None:
-    every = [*CALLS, ARGUMENTS_AS_OBJECT, *TEXTS, *OBSERVED, *BROKEN]
+    every = [*CALLS, ARGUMENTS_AS_OBJECT, *TEXTS, *GATEWAYS, *OBSERVED, *BROKEN]
     assert len(every) >= 30
     assert len({damaged.what for damaged in every}) == len(every)

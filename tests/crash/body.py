@@ -7,11 +7,17 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from agent.errors import IllegalMessages, StreamBroken
-from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
+from agent.model.dialects.dialect import Dialect
+from agent.model.interface import Answer, StreamItem
 from agent.model.messages import Message, ToolSpec, Usage
+from agent.model.sight import Sight
+from agent.model.stream.accumulate import Accumulator
+from agent.model.wire.profile import GENERIC
 from audio.speech import SpeechAudio
+from memory.json_value import Json
 from tests.agent.wire_form import wire_form
 from tests.crash.deaths import Ledger, Steps
 from tests.crash.script import Answering
@@ -46,16 +52,19 @@ class DyingModel:
         except IllegalMessages as error:
             self._ledger.note("illegal", str(error))
         message, breaks = self._answering.answer(messages)
-        items = _pieces_of(message)
-        for place, item in enumerate(items):
-            if place == len(items) // 2:
+        accumulator = Accumulator(frozenset(), tools, Dialect(GENERIC, "scripted", Sight()))
+        chunks = _chunks_of(message)
+        for place, chunk in enumerate(chunks):
+            if place == len(chunks) // 2:
                 self._steps.boundary()
                 if breaks:
                     raise StreamBroken("the connection was reset", Message("assistant"))
             await asyncio.sleep(0)
-            yield item
+            for item in accumulator.feed(chunk):
+                yield item
         self._steps.boundary()
-        yield Answer(message, Usage(100, 90, 10))
+        for item in accumulator.finish():
+            yield replace(item, usage=Usage(100, 90, 10)) if isinstance(item, Answer) else item
 
     async def warm(self) -> None:
         """Nothing is to be warmed."""
@@ -64,13 +73,17 @@ class DyingModel:
         """Nothing is open."""
 
 
-def _pieces_of(message: Message) -> list[StreamItem]:
-    """Return an answer as a stream brings it, about two sentences a piece."""
-    items: list[StreamItem] = [TextDelta(part) for part in _cut(message.content)]
+def _chunks_of(message: Message) -> list[dict[str, Json]]:
+    """Return an answer as it comes over the wire, about two sentences a piece."""
+    deltas: list[dict[str, Json]] = [{"content": part} for part in _cut(message.content)]
     for index, call in enumerate(message.tool_calls):
-        items.append(ToolCallStarted(index, call.id, call.name))
-        items += [ArgumentsDelta(index, part) for part in _cut(call.arguments)]
-    return items
+        deltas.append(_delta(index, id=call.id, function={"name": call.name, "arguments": ""}))
+        deltas += [_delta(index, function={"arguments": part}) for part in _cut(call.arguments)]
+    return [{"choices": [{"delta": delta}]} for delta in deltas]
+
+
+def _delta(index: int, **fields: Json) -> dict[str, Json]:
+    return {"tool_calls": [{"index": index, **fields}]}
 
 
 def _cut(text: str) -> list[str]:

@@ -52,7 +52,7 @@ from tests.agent.mind import OnePrompt, recalled_over
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
 from tests.crash.deaths import Ledger, Steps, after_a_cut, noted
 from tests.crash.elsewhere import NOTE, database_in, kills_server, lose_disk
-from tests.crash.script import GROWING, NIGHTS, Answering, Arrival, arrivals
+from tests.crash.script import GROWING, MENDING, NIGHTS, Answering, Arrival, arrivals
 from tests.loops import together
 
 NOON: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -102,7 +102,7 @@ class Life:
             expected = arrivals(self.seed, NOON)
             await self._receive([each for each in expected if not each.late])
             await self._rest()
-            if self.seed >= GROWING:
+            if GROWING <= self.seed < MENDING:
                 await self._grow([each for each in expected if each.late])
             for task in self.tasks:
                 task.cancel()
@@ -210,7 +210,7 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     prompt = OnePrompt("You are nakari.")
     loop = Loop(mind, attention, prompt, [place_in_time(UTC, clock.now)], clock.now, RunLimits())
     occasion: Occasion = Reflections(mailbox, database, lambda owner: True, lambda: True)
-    if seed >= NIGHTS:
+    if NIGHTS <= seed < MENDING:
         occasion = _nights(mailbox, database, steps, ledger)
     occasions = Occasions(mailbox, database, [occasion], lambda: False, clock.wait)
     life = Life(folder, seed, steps, mailbox, loop, mouth, outlet, clock, ledger, occasions)

@@ -39,6 +39,9 @@ GROWING: Final = 30_000
 NIGHTS: Final = 40_000
 """Stories from this seed on are about a night after one; in the odd ones somebody speaks in it."""
 
+MENDING: Final = 50_000
+"""Stories from this seed on are about a bell too, and the model writes arguments that are nearly JSON."""
+
 SAID: Final = 3
 """Times that somebody speaks in one."""
 
@@ -62,11 +65,11 @@ class Arrival(Struct, frozen=True):
 
 def arrivals(seed: int, noon: datetime) -> list[Arrival]:
     """Return the events of a story: people, a timer, its own plans, words that go on."""
-    if seed >= GROWING:
+    if GROWING <= seed < MENDING:
         turns = random.Random(f"late {seed}").choice((0, 20, 60))
         late = [Arrival(_said(seed, SAID, noon), turns, interrupts=False, late=True)] if seed % 2 else []
         return [*(Arrival(_said(seed, place, noon), 0, interrupts=False) for place in range(SAID)), *late]
-    if seed >= OPENING:
+    if OPENING <= seed < GROWING:
         said = [Event(ASR_TRANSCRIPT, words, f"event-{seed}-{words}", source="mic", priority=10) for words in ORDER]
         return [Arrival(replace(each, created_at=noon), 0, False, answers=True) for each in said]
     chance = random.Random(f"arrivals {seed}")
@@ -111,11 +114,12 @@ class Answering(Struct, frozen=True):
         turn = messages[start:]
         tag = _tag(seen.event_id, seen.situation.get("Note", ""))
         chance = random.Random(f"{self.seed} {tag} {len(messages)} {messages[-1].content}")
-        told = _Told(chance, messages, turn, tag, self.noon, seen.event_type == NIGHT)
+        is_sloppy = self.seed >= MENDING
+        told = _Told(chance, messages, turn, tag, self.noon, is_night=seen.event_type == NIGHT, is_sloppy=is_sloppy)
         rounds = sum(message.role == "assistant" for message in turn)
-        if self.seed >= GROWING:
+        if GROWING <= self.seed < MENDING:
             return told.looks_back() if seen.event_type in GROWTH else told.ends(), False
-        if self.seed >= OPENING:
+        if OPENING <= self.seed < GROWING:
             return told.opens(seen.words, turn[-1].content), False
         if self.seed >= RINGING and rounds < 2:
             return told.rings(), False
@@ -135,6 +139,7 @@ class _Told(Struct, frozen=True):
     tag: str
     noon: datetime
     is_night: bool = False
+    is_sloppy: bool = False
 
     def anything(self) -> Message:
         """Return any answer."""
@@ -210,8 +215,15 @@ class _Told(Struct, frozen=True):
         names = random.Random(
             f"{self.messages}"
         )  # an epoch that begins anew may come to the same length and last words
-        made = [ToolCall(f"call_{self.tag}_{names.getrandbits(64):x}", *call) for call in wanted]
+        sloppy = [(name, self._sloppy(arguments)) for name, arguments in wanted] if self.is_sloppy else wanted
+        made = [ToolCall(f"call_{self.tag}_{names.getrandbits(64):x}", *call) for call in sloppy]
         return Message("assistant", tool_calls=tuple(made))
+
+    def _sloppy(self, arguments: str) -> str:
+        """Return arguments as a careless model writes them."""
+        bare = arguments.removesuffix("}")
+        ways = (f"{bare},}}" if bare != "{" else "{ }", f"{arguments}{arguments}", f"```json\n{arguments}\n```", bare)
+        return self.chance.choice((*ways, arguments.replace('"', "'"), json.dumps(arguments)))
 
     def reply(self, sentences: int) -> tuple[str, str]:
         """Return a reply that goes on after what was said."""

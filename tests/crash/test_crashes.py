@@ -7,13 +7,16 @@ import pytest
 
 from tests.crash.body import sounded
 from tests.crash.deaths import after_effect, noted
-from tests.crash.script import RINGING
+from tests.crash.script import MENDING, RINGING
 from tests.crash.story import Nursery, boundaries, deaths, nursery, told
 from tests.crash.verdict import complaints, remains
 
 RUNS = 2
 """Of each story; `benchmarks.appliance.crashes` takes more of more."""
 
+
+DEATHS = 6
+"""Places at which a story about mended calls is killed."""
 
 EFFECTS = 3
 """Of a story about a bell, after each of which the power goes."""
@@ -34,6 +37,21 @@ async def test_a_story_that_is_killed_anywhere_ends_as_it_should(lives: Nursery,
         folder = tmp_path / str(place)
         met = told(lives, folder, seed, deaths(seed, place, most))
         assert complaints(await remains(folder), seed) == [], f"after deaths at {met}"
+
+
+@pytest.mark.shows("A24", "B3")
+@pytest.mark.parametrize("seed", [MENDING, MENDING + 1])
+@pytest.mark.parametrize("way", [1, -1])
+async def test_a_call_that_was_mended_is_done_once_wherever_it_is_killed(
+    lives: Nursery, tmp_path: Path, seed: int, way: int
+) -> None:
+    most = boundaries(lives, tmp_path / "whole", seed)
+    assert complaints(await remains(tmp_path / "whole"), seed) == []
+    assert noted(tmp_path / "whole" / "ledger", "rung"), "it is about a bell"
+    for place in range(2 + seed % 3 + way, most + 1, max(1, most // DEATHS)):
+        folder = tmp_path / str(place)
+        told(lives, folder, seed, [way * place])
+        assert complaints(await remains(folder), seed) == [], f"after a death at {place}"
 
 
 @pytest.mark.shows("A24")

@@ -42,6 +42,9 @@ AGAIN = f"{SAME} {{times}} times in this run; its result will not change: do som
 MOST_REPEATS: Final = 2
 """Times the same call with the same arguments is carried out in a run; the next one is told that it is the same."""
 
+MOST_OF_A_NAME: Final = 64
+"""Characters of a tool's name that is none; no name has more."""
+
 MOST_SHOWN: Final = 2_000
 """Characters of a result that observers are shown; the context has all of it."""
 
@@ -121,7 +124,7 @@ class Actor(Struct, frozen=True):
         if tool is None:
             if any(spec.name == call.name for spec in run.epoch.tools):
                 return f"unavailable: {call.name} is not there at the moment; do without it, or try again later"
-            return f"error: there is no tool {call.name!r}; you have: {', '.join(self.registry.names)}"
+            return f"error: there is no tool {call.name[:MOST_OF_A_NAME]!r}; you have: {', '.join(self.registry.names)}"
         try:
             run.stop.check()
             if tool.effect == "irreversible":

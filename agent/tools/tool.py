@@ -35,6 +35,12 @@ _MARKED: Final = re.compile(r"<From_Outside [^>]*>\n(.*)\n</From_Outside>", re.D
 MAX_OBSERVATION = 16_000
 """Characters of one observation; what is over is cut, and the cut is told."""
 
+MOST_PROBLEMS: Final = 8
+"""Of arguments, that an error tells; a long list may be wrong in each of its items."""
+
+MOST_ECHOED: Final = 200
+"""Characters of an argument that an error says after."""
+
 
 class Call(Struct, frozen=True):
     """Which call a tool is answering; given to a parameter annotated with this type."""
@@ -253,14 +259,14 @@ async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
     try:
         return bounded(render(await call_tool(tool, arguments, call)))
     except ToolFailed as error:
-        return bounded(f"error: {error}")
+        return bounded(f"error: {_without_echo(str(error), arguments)}")
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
         return f"error: {tool.name} was cancelled from inside"
     except (Exception, SystemExit) as error:  # noqa: BLE001  the observation carries it, the loop goes on
-        return bounded(f"error: {tool.name} failed inside: {type(error).__name__}: {error}")
+        return bounded(_without_echo(f"error: {tool.name} failed inside: {type(error).__name__}: {error}", arguments))
 
 
 def render(value: Json) -> str:
@@ -289,6 +295,26 @@ def bounded(text: str, limit: int = MAX_OBSERVATION) -> str:
     """Return the text, cut to `limit` characters with a note of how much is missing; half a character becomes `?`."""
     text = text.encode(errors="replace").decode()
     return text if len(text) <= limit else f"{text[:limit]}… (cut: {len(text) - limit} more characters)"
+
+
+def _without_echo(words: str, arguments: str) -> str:
+    """Return the words of an error without the long texts that the model gave itself: it has them in its call."""
+    try:
+        given: Json = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return words
+    for text in {each.strip() for each in _texts_in(given) if len(each.strip()) > MOST_ECHOED}:
+        short = f"{text[: MOST_ECHOED // 2]}… ({len(text)} characters)"
+        for written in (text, repr(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]):
+            words = words.replace(written, short)
+    return words
+
+
+def _texts_in(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for each in [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts_in(each)
 
 
 class _MadeWhenRead(Mapping[str, Json]):
@@ -339,7 +365,8 @@ def _kind(described: Json) -> Json:
 
 
 def _explain(tool: Tool, error: ValidationError) -> str:
-    problems = "; ".join(
-        f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}" for item in error.errors()
-    )
+    found = error.errors()
+    told = [f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}" for item in found]
+    more = f"; and {len(told) - MOST_PROBLEMS} more" if len(told) > MOST_PROBLEMS else ""
+    problems = "; ".join(told[:MOST_PROBLEMS]) + more
     return f"{tool.name} was called with wrong arguments ({problems}); correct them and call it again"

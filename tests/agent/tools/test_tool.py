@@ -257,6 +257,24 @@ async def test_arguments_that_leave_a_choice_are_explained(arguments: str) -> No
     assert (await run_tool(telling(), arguments, CALL)).startswith("error: tell was called with wrong arguments")
 
 
+async def test_an_error_does_not_say_a_long_argument_after() -> None:
+    async def ring(at: str, minutes: list[int] = []) -> Json:  # noqa: B006  a tool's signature is its schema
+        """Ring."""
+        raise ToolFailed(f"{at!r} is no time; write it as 07:30")
+
+    for said in ("noon " * 1000, 'a "quoted"\nline ' * 300, "中午" * 2500):
+        told = await run_tool(tool(ring), json.dumps({"at": said}), CALL)
+        assert len(told) < 400
+        assert told.endswith("is no time; write it as 07:30")
+        assert told.startswith(f"error: '{said[:4]}")
+    told = await run_tool(tool(ring), json.dumps({"at": "7", "x" * 5000: 1}), CALL)
+    assert len(told) < 400
+    assert "xxx… (5000 characters)" in told
+    told = await run_tool(tool(ring), json.dumps({"at": "7", "minutes": ["a"] * 500}), CALL)
+    assert "; and 492 more); correct them" in told
+    assert await run_tool(tool(ring), '{"at": "half past"}', CALL) == "error: 'half past' is no time; write it as 07:30"
+
+
 async def test_null_is_no_arguments() -> None:
     async def rest(call: Call) -> Json:
         """Rest."""

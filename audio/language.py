@@ -1,10 +1,25 @@
 """Guesses the language of a sentence by its script."""
 
+import re
+
 HAN_RANGES = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
 """Code points of Han characters (Unicode blocks CJK Unified Ideographs, extensions and compatibility)."""
 
 KANA_RANGES = ((0x3041, 0x30FF),)
 HANGUL_RANGES = ((0x1100, 0x11FF), (0xAC00, 0xD7AF))
+
+ALPHABETS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile("[\u0400-\u052f]+"), ("ru", "uk", "bg", "be", "sr", "mk", "kk", "ky", "tg", "mn")),
+    (re.compile("[\u0370-\u03ff]+"), ("el",)),
+    (re.compile("[\u0590-\u05ff]+"), ("he", "yi")),
+    (re.compile("[\u0600-\u06ff]+"), ("ar", "fa", "ur", "ps")),
+    (re.compile("[\u0900-\u097f]+"), ("hi", "mr", "ne")),
+    (re.compile("[\u0e00-\u0e7f]+"), ("th",)),
+)
+"""Words in other letters, and the languages that are written with them: the first where nothing else tells."""
+
+NOT_IN_LATIN = {"zh", "ja", "ko", *(language for _, languages in ALPHABETS for language in languages)} - {"sr"}
+
 FIRST_CJK = chr(HANGUL_RANGES[0][0])
 """The first of them all: a sentence of Latin letters, looked at with each token, costs a tenth for it."""
 
@@ -20,16 +35,21 @@ def sentence_language(text: str, default: str) -> str:
     """Return the ISO 639-1 code of the language of `text`; `default` where its script does not tell.
 
     A `default` that is no language ("", "auto": the ears find out) is English, because somebody has to speak.
-    Kana is Japanese, Hangul Korean, Han Chinese, unless words in Latin letters outnumber them. Latin letters alone are
-    `default`, or English when `default` is a language that is not written with them.
+    Kana is Japanese, Hangul Korean, Han Chinese, unless words in Latin letters outnumber them. Another alphabet is the
+    `default` where that is written with it, else the most spoken language that is: a voice spells letters that it does
+    not know. Latin letters alone are `default`, or English when `default` is a language not written with them.
     """
     default = "en" if default in ("", "auto") else default
     kana, hangul, han = (
         sum(_is_among(character, ranges) for character in text) for ranges in (KANA_RANGES, HANGUL_RANGES, HAN_RANGES)
     )
     latin_words = sum(word[0].isascii() and word[0].isalpha() for word in text.split())
+    others = [(len(words.findall(text)), languages) for words, languages in ALPHABETS] if not text.isascii() else []
+    most, languages = max(others, default=(0, ()))
+    if most > max(latin_words, kana + hangul + han):
+        return default if default in languages else languages[0]
     if latin_words > kana + hangul + han:
-        return "en" if default in ("zh", "ja", "ko") and kana + hangul + han == 0 else default
+        return "en" if default in NOT_IN_LATIN and most + kana + hangul + han == 0 else default
     if kana:
         return "ja"
     if hangul:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from copy import deepcopy
@@ -40,6 +41,10 @@ USUAL_HOSTS: Mapping[str, str] = {
 
 TOO_LONG: Final = "ContextWindowExceededError"
 """What litellm calls the error of a list that is too long, whatever the provider called it."""
+
+
+_OWN_NAMES: Final = re.compile(r"\A(?:litellm\.\w+: *|\w+(?:Error|Exception)(?:: *| - *))+")
+"""What litellm puts before the provider's words: `litellm.X: X: YException - words`, `litellm.X: ZError - words`."""
 
 
 async def can_connect(url: str, seconds: float) -> bool:
@@ -219,8 +224,7 @@ class LiteLlmModel:
 
     def _classified(self, error: Exception, *, has_begun: bool) -> ModelError:
         """Name an error by what happened; litellm words a dead port as a fault inside the server."""
-        # litellm puts its own names before the provider's words: "litellm.X: X: YException - words".
-        text = str(getattr(error, "message", error)).split("Exception - ", 1)[-1]
+        text = _OWN_NAMES.sub("", str(getattr(error, "message", error)))
         if illegible := unread(self.name, error):
             return illegible
         if has_begun:

@@ -24,6 +24,11 @@ def use(identifier: str, name: str, arguments: Mapping[str, Any]) -> Part:
     return {"type": "tool_use", "id": identifier, "name": name, "input": dict(arguments)}
 
 
+def failed(words: str) -> Part:
+    """Return an error in place of the rest of an answer."""
+    return {"type": "error", "error": {"type": "overloaded_error", "message": words}}
+
+
 class AnthropicServer(ProviderServer):
     """Anthropic's messages; each answer is a list of content blocks."""
 
@@ -65,6 +70,8 @@ class AnthropicServer(ProviderServer):
         }
         steps = [_event("message_start", message=opened), _event("ping")]
         for index, block in enumerate(parts):
+            if block["type"] == "error":
+                return [*steps, _event("error", **block)]
             steps += _steps_of(index, block)
         why = "tool_use" if any(block["type"] == "tool_use" for block in parts) else "end_turn"
         steps.append(_event("message_delta", delta={"stop_reason": why}, usage={"output_tokens": 12}))
@@ -125,4 +132,4 @@ def _pieces(text: str) -> list[str]:
 
 
 def _event(kind: str, **body: Any) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind, **body})}\n\n".encode()
+    return f"event: {kind}\ndata: {json.dumps({**body, 'type': kind})}\n\n".encode()

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from agent.errors import ModelUnavailable
+from agent.errors import ModelUnavailable, StreamBroken
 from agent.model.interface import Answer, TextDelta
 from agent.model.litellm import LiteLlmModel
 from agent.model.messages import Message, ToolCall
@@ -111,6 +111,15 @@ async def test_an_overloaded_provider_may_work_later(
     for _, model in (claude, gemini):
         with pytest.raises(ModelUnavailable, match="ask again later"):
             await ask(model, HELLO)
+
+
+async def test_an_error_in_the_middle_is_told_in_the_providers_words(
+    claude: tuple[AnthropicServer, LiteLlmModel],
+) -> None:
+    server, model = claude
+    server.enqueue([anthropic_server.said("Let me "), anthropic_server.failed("Overloaded")])
+    with pytest.raises(StreamBroken, match=r"broke off \(Overloaded\)"):
+        _ = [item async for item in model.stream([Message("user", "hello")], [])]
 
 
 @pytest.mark.shows("D11", "F4")

@@ -31,6 +31,14 @@ _GESTURES: Final = (
     "|think(?:s|ing) (?:for|about)\\b.*"
 )
 
+_FOREIGN: Final = (
+    "lacht|lächelt|zwinkert|nickt|seufzt|grinst|kichert|winkt|rit|sourit|soupire|r[ií]e|sonr[ií]e|suspira|ride|sorride"
+)
+"""The same in German, French, Spanish and Italian."""
+
+_NOUNS: Final = frozenset(("Waves", "Bows", "Hugs", "Cheers", "Beams", "Smiles"))
+"""What may be a title, or the first word of a sentence, where it is in emphasis."""
+
 _MOODS: Final = (
     "happy|happily|sad|sadly|angry|angrily|excited|excitedly|cheerful|cheerfully|calm|calmly|curious|curiously|surprised"
     "|neutral|gentle|gently|warm|warmly|playful|playfully|sarcastic|sarcastically|serious|seriously|thoughtful"
@@ -57,9 +65,8 @@ def _forms(verb: str) -> str:
     return f"{verb}s|{stem}e?s|{stem}{stem[-1]}?ing"
 
 
-_DONE: Final = (
-    rf"(?:\w+ly )?(?:(?:{'|'.join(map(_forms, _ACTS.split()))})(?: (?!(?:is|are|was|at the)\b)[\w' ,-]*)?|{_GESTURES})"
-)
+_VERBS: Final = "|".join((*map(_forms, _ACTS.split()), _FOREIGN))
+_DONE: Final = rf"(?:\w+ly )?(?:(?:{_VERBS})(?: (?!(?:is|are|was|at the)\b)[\w' ,-]*)?|{_GESTURES})"
 _PLAYED: Final = re.compile(rf"{_DONE}(?: and [\w' ,-]*)?[.…!]*|{_CHINESE}", re.IGNORECASE)
 _SPOKEN: Final = re.compile(
     rf"{_DONE}[.…!]*|(?:{_ACTS.replace(' ', '|')})|(?:\w+ly |very |slightly )?(?:{_MOODS})(?:(?:,| and|/) ?[a-z]+)?"
@@ -140,6 +147,8 @@ class Directions:
         called = _CALLED.fullmatch(content.strip("*`"))
         is_name = called is not None and called[1] in self._names
         pattern = _SPOKEN if opening in _PAIRS else _PLAYED
+        if opening not in _PAIRS and content in _NOUNS:
+            return False
         if not (is_name or (opening[0] != "`" and pattern.fullmatch(content.strip()))):
             return False
         if _AT_STOP.search(self._line) and not (is_name or opening == "["):

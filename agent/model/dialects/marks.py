@@ -110,10 +110,10 @@ OTHERS_TURNS: Final = (
 DROPPED: Final = (
     *("<|end_header_id|>", "<|header_end|>", "<|end_of_role|>", "<bos>", "<|begin_of_text|>"),
     *("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<response>", "</response>", "<answer>", "</answer>"),
-    *("<|begin_of_solution|>", "<|end_of_solution|>"),
+    *("<|begin_of_solution|>", "<|end_of_solution|>", "/no_think"),
     *(f"</{name}>" for name in _OF_BLOCK),
 )
-"""What else a prompt sets around a message, and Granite's and Cohere's tags around what is not thinking."""
+"""What else a prompt sets around a message, Qwen's order to it, and tags around what is not thinking."""
 
 
 def _labels(*names: str) -> tuple[str, ...]:
@@ -122,15 +122,18 @@ def _labels(*names: str) -> tuple[str, ...]:
     return tuple(form.format(name) for name in names for form in forms)
 
 
-THOUGHT_LABELS: Final = _labels("Thought", "Thoughts", "思考", "想法")
+THOUGHT_LABELS: Final = _labels("Thought", "思考")
 ACTION_LABELS: Final = _labels("Action", "行动", "动作")
 INPUT_LABELS: Final = _labels("Action Input", "Action input", "行动输入", "动作输入")
 RESULT_LABELS: Final = _labels("Observation", "观察", "观察结果")
 ANSWER_LABELS: Final = _labels("Final Answer", "Final answer", "Answer", "最终答案", "最终回答", "回答")
 """The notation of ReAct, in which models of every maker have seen agents think and act."""
 
-OWN_LABELS: Final = _labels("Assistant", "ASSISTANT", "assistant", "助手", "Response", "nakari", "Nakari")
-OTHERS_LABELS: Final = _labels("User", "USER", "Human", "HUMAN", "用户", "Instruction")
+OWN_LABELS: Final = (
+    *_labels("Assistant", "ASSISTANT", "assistant", "助手", "nakari", "Nakari", "Reply", "reply"),
+    "### Response:",
+)
+OTHERS_LABELS: Final = (*_labels("User", "USER", "Human", "HUMAN", "用户"), "### Instruction:")
 """How a prompt names whoever speaks in plain words: as a turn of the model's, and as another's."""
 
 AMID_ANSWER: Final = frozenset((*DROPPED, *ANSWER_LABELS))

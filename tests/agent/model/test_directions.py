@@ -43,6 +43,9 @@ def left(text: str, size: int = 1) -> str:
         ("*轻轻地笑了笑* 好的。", "好的。"),
         ("好的。（点点头）", "好的。"),
         ("*complete_event*", ""),
+        ("*lacht* Gern.", "Gern."),
+        ("(sourit doucement) Oui.", "Oui."),
+        ("*Laughs* Sure.", "Sure."),
     ],
 )
 def test_a_direction_is_left_out(written: str, said: str) -> None:
@@ -67,6 +70,7 @@ def test_a_direction_is_left_out(written: str, said: str) -> None:
         "`complete_event` is the tool that ends it.",
         "Use `memory_write` for that.",
         "*recall*",
+        "*Waves* is a novel.",
         "(555) 123-4567",
         "The snake_case name max_tokens and _one_ more.",
         "他说（大家都知道）很好。（完）",

@@ -276,6 +276,8 @@ def test_thinking_is_kept_and_not_said(text: str, says: str, thinks: str) -> Non
         "Hello.\nassistant\n\nBye.",
         "**Answer:** Hello.\n\n**User:** And now?\n**Assistant:** Bye.",
         "nakari: Hello.\nUser: And now?",
+        "/no_think\nHello.",
+        "Reply: Hello.",
     ],
 )
 def test_an_answer_ends_with_the_turn(text: str) -> None:
@@ -313,6 +315,8 @@ def test_a_turn_that_ends_behind_a_call_ends_the_answer() -> None:
         "The boss.\nUsers: many.\nHumans too.",
         "It is on the router.\nUser: admin\nPassword: 1234",
         "It is on the router.\nUser: admin",
+        "Here is how.\nInstruction: mix flour and eggs, then wait.",
+        "Thoughts: it is a good book.",
     ],
 )
 def test_what_people_are_told_of_marks_is_said(text: str) -> None:

@@ -263,8 +263,18 @@ TEXTS: Sequence[Damaged] = (
         said="<three> is",
     ),
     of("the text so far in each piece", *said("Hel", "Hello th", "Hello there."), *STOP, said="Hello there."),
-    of("two pieces, the second with the first", *said("Hello", "Hello there."), *STOP, said="Hello there."),
-    of("the text so far again and again", *said("Hello ", "Hello ", "Hello there."), *STOP, said="Hello there."),
+    of(
+        "two pieces, the second with the first",
+        *said("Hello there", "Hello there, you."),
+        *STOP,
+        said="Hello there, you.",
+    ),
+    of(
+        "the text so far again and again",
+        *said("Hello, it ", "Hello, it ", "Hello, it is noon."),
+        *STOP,
+        said="Hello, it is noon.",
+    ),
     of("pieces that only begin alike", *said("1", "12", " or ", "1", "12."), *STOP, said="112 or 112."),
     of("a word twice", *said("Ha", "ha", "ha", " no", " no."), *STOP, said="Hahaha no no."),
     of(

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-ENOUGH: Final = 4
+ENOUGH: Final = 8
 """Characters that no text begins with twice by chance; `ha`, `ha` and `1`, `12` are pieces of one."""
 
 

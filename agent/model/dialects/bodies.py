@@ -99,6 +99,11 @@ class EnvelopeBody(_MendedBody):
         return self._fields.keys
 
     @property
+    def others(self) -> dict[str, Json]:
+        """What a whole object holds beside the name: the arguments, where nothing stands around them."""
+        return {key: json.loads(raw) for key, raw in self._fields.whole if key not in (*NAME_KEYS, *OTHER_KEYS)}
+
+    @property
     def has_arguments(self) -> bool:
         """Whether the arguments have begun."""
         return bool(self._fields.raw_of(ARGUMENT_KEYS))
@@ -139,6 +144,11 @@ class _Fields:
     def feed(self, text: str) -> None:
         for char in text:
             self._take(char)
+
+    @property
+    def whole(self) -> list[tuple[str, str]]:
+        """The keys and the raw values."""
+        return [(key, "".join(raw).strip()) for key, raw in zip(self.keys, self._raw, strict=False)]
 
     def raw_of(self, names: tuple[str, ...]) -> Sequence[str]:
         """Return the characters of the value under the first of the names there is, without blanks around it."""

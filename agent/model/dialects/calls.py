@@ -1,5 +1,6 @@
 """One call in a model's text, from the mark it begins with to what closes it."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
 
@@ -13,6 +14,9 @@ from agent.model.messages import ToolSpec
 
 _AFTER_CALL: Final = tuple(sorted(CLOSERS, key=len, reverse=True))
 _AFTER_BEGUN: Final = beginnings(CLOSERS)
+
+_NEXT_KEY: Final = re.compile(r'"([\w.-]{1,64})"\s*:\s*\{')
+_KEY_BEGUN: Final = re.compile(r'"[\w.-]{0,64}"?\s*:?\s*')
 
 Outcome = Literal["open", "none", "call", "last"]
 """Not at its end, no call after all, a call, or a call behind which the message ends."""
@@ -48,7 +52,7 @@ class CallReader:
             yield from _told(self._body.finish(is_cut=is_cut))
 
     def _head(self, is_last: bool) -> Iterator[Part]:
-        if self._mark in ACTION_LABELS:
+        if self._mark in ACTION_LABELS or self._mark in self._tools:
             verdict = read_action(self.rest, self._tools, is_last=is_last)
         else:
             is_explicit = self._mark in CALLS
@@ -83,7 +87,7 @@ class CallReader:
         """Drop what closes a call or stands between two."""
         yield from ()
         while True:
-            bare = self.rest = self.rest.lstrip(" \t\r\n,;]}")
+            bare = self.rest = self.rest.lstrip(" \t\r\n,;]})")
             mark = next((mark for mark in self._closers if bare.startswith(mark)), "")
             self.rest = bare[len(mark) :]
             if mark in TURN_ENDS:
@@ -91,7 +95,10 @@ class CallReader:
                 return
             if not mark:
                 break
-        is_begun = any(mark.startswith(bare) for mark in self._closers)
+        if bare.startswith('"') and (keyed := _NEXT_KEY.match(bare)) and keyed[1] in self._tools:
+            self.rest, self.outcome = f"{CALLS[0]}{{{bare}", "call"  # another key of the same object
+            return
+        is_begun = any(mark.startswith(bare) for mark in self._closers) or bool(_KEY_BEGUN.fullmatch(bare))
         if is_begun and is_last:
             self.rest = ""
         elif not is_begun:

@@ -9,6 +9,9 @@ _PAIRS: Final = {"(": ")", "[": "]", "（": "）", "【": "】"}
 
 _OPENING: Final = re.compile(r"\*{1,3}|_{1,3}|`+|[(\[（【]")
 
+_QUOTES: Final = tuple("\"'“‘「『`")
+"""What stands before a direction that is told of."""
+
 _AT_STOP: Final = re.compile(r"(?:\A|[.!?…。！？~～;；\n])[\"'”’」』）)*_`\]】]*\s*\Z")
 """Words behind which a sentence begins."""
 
@@ -20,7 +23,7 @@ MOST_OF_ONE: Final = 60
 
 _ACTS: Final = (
     "laugh chuckle giggle smile grin smirk wink nod sigh gasp blush shrug wave bow beam pause cough whisper hum yawn "
-    "frown blink clap cheer hug groan snicker sniffle sob exhale inhale snort pout wince squeal"
+    "think frown blink clap cheer hug groan snicker sniffle sob exhale inhale snort pout wince squeal"
 )
 """What a speaker is told to do, by the verb."""
 
@@ -28,7 +31,7 @@ _GESTURES: Final = (
     "clears? (?:his|her|their|its|my)?\\s*throat|(?:tilt|shake|scratch|nod)(?:e?s|ing)? (?:\\w+ )?head"
     "|roll(?:s|ing) (?:\\w+ )?eyes|rais(?:es|ing) (?:an? |\\w+ )?eyebrows?|tak(?:es|ing) a (?:\\w+ )?breath"
     "|lean(?:s|ing) (?:in|back|forward|closer)\\b.*|look(?:s|ing) (?:at|up|around|away|down|thoughtful|into)\\b.*"
-    "|think(?:s|ing) (?:for|about)\\b.*"
+    ""
 )
 
 _FOREIGN: Final = (
@@ -65,12 +68,19 @@ def _forms(verb: str) -> str:
     return f"{verb}s|{stem}e?s|{stem}{stem[-1]}?ing"
 
 
+_ASIDES: Final = (
+    r"(?:thinking|thought|reasoning|internal|inner monologue|思考)\s*[:：].*|note: .*\bevent\b.*|the event\b.*|event .*"
+    r"(?:completed?|done|closed|ended).*|end(?: of (?:the )?(?:response|message|reply|conversation|turn|event))?"
+    r"|no (?:further )?(?:response|reply|action) (?:is )?(?:needed|required|necessary).*"
+)
+"""What a model notes for itself; only in brackets."""
+
 _VERBS: Final = "|".join((*map(_forms, _ACTS.split()), _FOREIGN))
 _DONE: Final = rf"(?:\w+ly )?(?:(?:{_VERBS})(?: (?!(?:is|are|was|at the)\b)[\w' ,-]*)?|{_GESTURES})"
 _PLAYED: Final = re.compile(rf"{_DONE}(?: and [\w' ,-]*)?[.…!]*|{_CHINESE}", re.IGNORECASE)
 _SPOKEN: Final = re.compile(
     rf"{_DONE}[.…!]*|(?:{_ACTS.replace(' ', '|')})|(?:\w+ly |very |slightly )?(?:{_MOODS})(?:(?:,| and|/) ?[a-z]+)?"
-    rf"(?: (?:voice|tone|emoji|face|music))?[.…!]*|{_CHINESE}|{_CHINESE_MOODS}",
+    rf"(?: (?:voice|tone|emoji|face|music))?[.…!]*|{_CHINESE}|{_CHINESE_MOODS}|{_ASIDES}",
     re.IGNORECASE,
 )
 _CALLED: Final = re.compile(r"([a-z]+(?:_[a-z]+)+)(?:\(.*\))?\.?")
@@ -144,12 +154,8 @@ class Directions:
 
     def _stands(self, opening: str, content: str, behind: str, *, is_last: bool) -> bool | None:
         """Whether it is a direction where it stands; None where what comes behind it tells."""
-        called = _CALLED.fullmatch(content.strip("*`"))
-        is_name = called is not None and called[1] in self._names
-        pattern = _SPOKEN if opening in _PAIRS else _PLAYED
-        if opening not in _PAIRS and content in _NOUNS:
-            return False
-        if not (is_name or (opening[0] != "`" and pattern.fullmatch(content.strip()))):
+        is_name = self._is_name(content)
+        if self._line[-1:] in _QUOTES or not (is_name or _reads_as_one(opening, content)):
             return False
         if _AT_STOP.search(self._line) and not (is_name or opening == "["):
             return True
@@ -158,3 +164,18 @@ class Directions:
         if opening == "[" and _AT_STOP.search(self._line):
             return behind[:1] not in {*"([:"}  # else a link
         return _BEGINS.match(behind) is not None
+
+    def _is_name(self, content: str) -> bool:
+        called = _CALLED.fullmatch(content.strip("*`"))
+        return called is not None and called[1] in self._names
+
+
+def _reads_as_one(opening: str, content: str) -> bool:
+    """Whether a text in brackets or in emphasis reads as a direction; code never does."""
+    bare = content.strip()
+    inner = bare.strip("()[]（）【】")
+    if opening in _PAIRS or inner != bare:
+        return _SPOKEN.fullmatch(inner) is not None
+    word = bare.strip(".!…")
+    is_title = word.istitle() and " " not in word and (opening != "*" or word.endswith("ing") or word in _NOUNS)
+    return opening[0] != "`" and not is_title and _PLAYED.fullmatch(bare) is not None

@@ -1,5 +1,6 @@
 """The head of a call in a model's text: which tool it names, and in which notation the arguments follow."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
@@ -15,16 +16,13 @@ from agent.model.dialects.bodies import (
     JsonBody,
     TaggedBody,
 )
-from agent.model.dialects.marks import BETWEEN, CLOSERS, beginnings
+from agent.model.dialects.marks import BETWEEN, CLOSERS, PYTHON, beginnings
 from agent.model.dialects.names import known_name
 from agent.model.messages import ToolSpec
 from memory.json_value import fields, listed
 
 MOST_UNDECIDED: Final = 2000
 """Characters that are held while a call's name is not known; a name is at most 64."""
-
-_PREFIXES: Final = ("functions.", "function.", "tools.", "default_api.")
-"""Namespaces that models put before a name."""
 
 _NAMING: Final = ("<function=", "<function name=", "<invoke", "<｜DSML｜invoke")
 _FILLERS: Final = tuple(sorted((mark for mark in BETWEEN if not mark.startswith(_NAMING)), key=len, reverse=True))
@@ -37,6 +35,9 @@ _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
 _AFTER_NAME: Final = re.compile(r":\d+|[\"'>:]|\[CALL_ID\]\w*|<\|constrain\|>\s*json")
 _KEYWORD: Final = re.compile(r"\(\s*(?:\)|[A-Za-z_]\w*\s*=)")
 _POSITIONAL: Final = re.compile(r"\(\s*(?=[\"'])")
+_OBJECT: Final = re.compile(r"\{\s*[\"'}]")
+_OBJECT_BEGUN: Final = re.compile(r"\{\s*")
+_WRAPPED: Final = re.compile(r"\(\s*(?=\{)")
 _KEYWORD_BEGUN: Final = re.compile(r"\(\s*(?:[A-Za-z_]\w*\s*)?")
 _TAGS: Final = ("<parameter", "<｜DSML｜parameter", "<arg_key>")
 
@@ -83,7 +84,7 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_las
     found = _NAME.match(text)
     written = found[0] if found else ""
     if len(written) == len(text) and not is_last:
-        is_possible = any(known.startswith(text) for known in (*tools, *_PREFIXES, *(f"{name}.call" for name in tools)))
+        is_possible = any(known.startswith(text) for known in (*tools, *PYTHON, *(f"{name}.call" for name in tools)))
         return "open" if is_possible else "none"
     tool = tools.get(written.rstrip(".-").removesuffix(".call"))
     if tool is None:
@@ -92,7 +93,7 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_las
 
 
 def _without_namespace(name: str) -> str:
-    for prefix in _PREFIXES:
+    for prefix in PYTHON:
         name = name.removeprefix(prefix)
     return name
 
@@ -110,11 +111,11 @@ def _skip(text: str) -> str:
 
 
 def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool, begins: bool) -> Verdict:
-    if is_explicit and (keyed := _KEYED.match(text)) and keyed[1] in tools:
+    if (is_explicit or begins) and (keyed := _KEYED.match(text)) and keyed[1] in tools:
         return Head(keyed[1], JsonBody(), text[keyed.end() :])
     body = EnvelopeBody()
     body.read(text)
-    known = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS)
+    known = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *(tools if begins else ()))
     if not is_explicit and any(key not in known for key in body.keys[:1]):
         return "none"
     name, is_first = body.name, begins and is_explicit
@@ -124,7 +125,19 @@ def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is
             return "open" if is_first and not body.is_done else "none"
         if body.has_arguments or (is_explicit and (body.is_done or is_last)):
             return Head(name, body, "")
-    return "none" if body.is_done or body.is_broken else "open"
+    if body.is_done:
+        return _flat(body, tools, name)
+    return "none" if body.is_broken else "open"
+
+
+def _flat(body: EnvelopeBody, tools: Mapping[str, ToolSpec], name: str | None) -> Verdict:
+    """Judge a whole object without a key for arguments: they stand beside the name, or are the text under it."""
+    given = body.others
+    if name is None and len(given) == 1 and (key := next(iter(given))) in tools and isinstance(given[key], str):
+        name, given = key, {only_text(tools[key]): given[key]}
+    if name is None or not given or not given.keys() <= fields(tools[name].parameters.get("properties")).keys():
+        return "none"
+    return Head(name, JsonBody(), f"{json.dumps(given)}{body.rest}")
 
 
 def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
@@ -136,11 +149,16 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
         return "open"
     if (positional := _POSITIONAL.match(bare)) and (only := only_text(tool)):
         return Head(tool.name, JsonBody(), f"({only}={bare[positional.end() :]}")
+    if wrapped := _WRAPPED.match(bare):
+        bare, is_explicit = bare[wrapped.end() :], True
     if bare.startswith("("):
         begun: Verdict = "open" if _KEYWORD_BEGUN.fullmatch(bare) else "none"
         return Head(tool.name, JsonBody(), bare) if _KEYWORD.match(bare) else begun
-    if is_explicit and bare.startswith("{"):
-        return Head(tool.name, JsonBody(), bare)
+    if bare.startswith("{"):
+        is_open = not is_explicit and _OBJECT_BEGUN.fullmatch(bare)
+        return (
+            "open" if is_open else Head(tool.name, JsonBody(), bare) if is_explicit or _OBJECT.match(bare) else "none"
+        )
     if is_explicit and bare.startswith((*_TAGS, *CLOSERS)):
         properties = tool.parameters.get("properties")
         return Head(tool.name, TaggedBody(properties if isinstance(properties, dict) else {}), bare)
@@ -148,8 +166,11 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
 
 
 def only_text(tool: ToolSpec) -> str:
-    """Return the name of the one text that a tool demands, "" where it demands other things: a bare text is that."""
-    demanded = listed(tool.parameters.get("required"))
+    """Return the name of the one text that a tool demands, of its first where it demands nothing: a bare text is that.
+
+    "" where it demands other things.
+    """
     properties = fields(tool.parameters.get("properties"))
+    demanded = listed(tool.parameters.get("required")) or [*properties][:1]
     name = demanded[0] if len(demanded) == 1 else ""
     return name if isinstance(name, str) and fields(properties.get(name)).get("type") == "string" else ""

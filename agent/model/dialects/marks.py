@@ -103,7 +103,7 @@ OTHERS_TURNS: Final = (
     *(f"<|header_start|>{role}" for role in ("user", "system", "ipython", "tool")),
     *(f"<|start_of_role|>{role}" for role in ("user", "system", "tool")),
     *("<start_of_turn>user", "<|user|>", "<|system|>", "<|observation|>", "<|im_user|>", "<|USER_TOKEN|>"),
-    *("<｜User｜>", "[INST]"),
+    *("<｜User｜>", "[INST]", "<s>[INST]", "<s> [INST]"),
 )
 """How another's turn begins, which a model makes up behind its own: the answer is at its end there."""
 
@@ -122,17 +122,27 @@ def _labels(*names: str) -> tuple[str, ...]:
     return tuple(form.format(name) for name in names for form in forms)
 
 
-THOUGHT_LABELS: Final = _labels("Thought", "思考")
-ACTION_LABELS: Final = _labels("Action", "行动", "动作")
-INPUT_LABELS: Final = _labels("Action Input", "Action input", "行动输入", "动作输入")
-RESULT_LABELS: Final = _labels("Observation", "观察", "观察结果")
-ANSWER_LABELS: Final = _labels("Final Answer", "Final answer", "Answer", "最终答案", "最终回答", "回答")
-"""The notation of ReAct, in which models of every maker have seen agents think and act."""
-
-OWN_LABELS: Final = (
-    *_labels("Assistant", "ASSISTANT", "assistant", "助手", "nakari", "Nakari", "Reply", "reply"),
-    "### Response:",
+THOUGHT_LABELS: Final = _labels("Thought", "THOUGHT", "思考")
+WEAK_LABELS: Final = _labels("Thoughts", "Thinking", "Reasoning", "Analysis", "Plan", "思考过程", "分析")
+ACTION_LABELS: Final = _labels(
+    *("Action", "ACTION", "Tool", "Function", "Tool call", "Tool Call", "tool_call", "function_call"),
+    *("行动", "动作", "工具", "调用"),
 )
+INPUT_LABELS: Final = _labels(
+    *("Action Input", "Action input", "ACTION INPUT", "Input", "Tool Input", "Arguments", "Args", "Parameters"),
+    *("行动输入", "动作输入", "输入", "参数"),
+)
+RESULT_LABELS: Final = _labels("Observation", "OBSERVATION", "观察", "观察结果")
+ANSWER_LABELS: Final = _labels(
+    *("Final Answer", "Final answer", "FINAL ANSWER", "Answer", "Response", "Reply", "reply", "Speak"),
+    *("最终答案", "最终回答", "回答", "回复"),
+)
+"""The notation of ReAct, in which models of every maker have seen agents think and act, and what they make of it.
+
+What the weak ones name is thinking only where a step or an answer follows.
+"""
+
+OWN_LABELS: Final = _labels("Assistant", "ASSISTANT", "assistant", "助手", "nakari", "Nakari")
 OTHERS_LABELS: Final = (*_labels("User", "USER", "Human", "HUMAN", "用户"), "### Instruction:")
 """How a prompt names whoever speaks in plain words: as a turn of the model's, and as another's."""
 
@@ -158,7 +168,7 @@ CLOSERS: Final = (
         "</｜DSML｜tool_calls>",
     ),
     *("</function_calls>", "</invoke>", "</minimax:tool_call>", "</seed:tool_call>"),
-    *("<|tool_calls_section_end|>", "<|END_ACTION|>", "<|action_end|>", FENCE, *ENDS),
+    *("<|tool_calls_section_end|>", "<|END_ACTION|>", "<|action_end|>", "PAUSE", FENCE, *ENDS),
 )
 """What may follow a call, and is dropped there."""
 
@@ -185,17 +195,25 @@ OPENINGS: Final = (
     *("the user", "okay, the user", "okay, so the user", "ok, the user", "ok, so the user", "alright, the user"),
     *("alright, so the user", "hmm, the user", "hmm, so the user", "so the user", "first, the user", "we need to"),
     *("用户", "好的，用户", "嗯，用户", "首先，用户", "好，用户"),
+    *("analysisthe ", "analysiswe ", "analysisuser ", "analysisi ", "analysisthey "),
 )
 """How thinking begins whose opening tag stood in the prompt, in small letters: nobody is spoken to as "the user"."""
 
-THOUGHT_ENDS: Final = tuple(THINKING.values())
+THOUGHT_ENDS: Final = (*THINKING.values(), "assistantfinal")
+"""The last is what is left of gpt-oss's marks where a server took them out."""
 FIXED: Final = (*HIDDEN, *THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
-REACT: Final = frozenset((*THOUGHT_LABELS, *ACTION_LABELS, *RESULT_LABELS))
+REACT: Final = frozenset((*THOUGHT_LABELS, *WEAK_LABELS, *ACTION_LABELS, *RESULT_LABELS))
 REACT_ENDS: Final = (*ACTION_LABELS, *RESULT_LABELS, *ANSWER_LABELS, *CALLS, "\n{", "\n```")
 """What ends thinking that a label began, and is looked at."""
 LABELS: Final = (*OWN_LABELS, *ANSWER_LABELS, *OTHERS_LABELS, *REACT)
 TURNS: Final = frozenset((*ENDS, *OWN_LABELS, *ANSWER_LABELS, *OTHERS_LABELS))
 _ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*FIXED, FENCE, "{"), key=len, reverse=True))
+
+
+PYTHON: Final = ("print(", "await ", "functions.", "function.", "tools.", "default_api.")
+"""What models put before a call that they write as one of Python's."""
+
+_PYTHON: Final = f"(?:{'|'.join(map(re.escape, PYTHON))})?"
 
 
 def beginnings(marks: Iterable[str]) -> frozenset[str]:
@@ -208,14 +226,23 @@ def begun(text: str, starts: frozenset[str], longest: int = 40) -> int:
     return next((size for size in range(min(longest, len(text)), 0, -1) if text[-size:] in starts), 0)
 
 
+def _several(names: Iterable[str]) -> list[str]:
+    """Return the names of several words, which nobody writes but to call; else a pattern that never matches."""
+    return [re.escape(name) for name in names if "_" in name] or ["(?!)"]
+
+
 @lru_cache(maxsize=8)
 def marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str], frozenset[str]]:
     """Return what finds a mark where these tools are known, and the beginnings of marks, anywhere and of lines."""
     elements = [*names, *map(str.capitalize, names), *(("respond",) if "reply" in names else ())]
     either, element = ("|".join(map(re.escape, each)) for each in (names, elements))
-    called = rf"|\[(?:{either})\(|^[ \t]*(?!{_ANYWHERE})(?:\[|(?:{either})\()"
+    alone = rf"(?:{'|'.join(_several(names))})(?=[:：]|[ \t]*(?:\n|\Z))"
+    lines = rf"{_PYTHON}(?:{either})\(|(?:{either}) ?\{{|{alone}"
+    called = rf"|\[(?:{either})\(|^[ \t]*(?!{_ANYWHERE})(?:\[|{lines})"
     bare = rf"|<(?:{element})(?=[\s/>]){called}" if names else ""
     labels = rf"|^[ \t]*(?:{'|'.join(map(re.escape, LABELS))})"
     anywhere = beginnings((*FIXED, FENCE, *(f"[{name}(" for name in names), *(f"<{name}>" for name in elements)))
-    line_starts = beginnings((*(f"{name}(" for name in names), *LABELS))
+    begun_calls = (f"{before}{name}(" for name in names for before in ("", *PYTHON))
+    begun_names = (f"{name}{end}" for name in names for end in (":", "{", " {"))
+    line_starts = beginnings((*begun_calls, *begun_names, *LABELS))
     return re.compile(_ANYWHERE + bare + labels, re.MULTILINE), anywhere, line_starts

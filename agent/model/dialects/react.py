@@ -14,6 +14,7 @@ from agent.model.dialects.marks import (
     FENCE,
     INPUT_LABELS,
     REACT,
+    WEAK_LABELS,
     beginnings,
     begun,
 )
@@ -31,8 +32,10 @@ _AROUND: Final = " \t\r\n`*\"'"
 """What models set around an action's name."""
 
 _LABELS: Final = (*INPUT_LABELS, *REACT, *ANSWER_LABELS)
-_ENDS: Final = tuple(f"\n{label}" for label in _LABELS)
+_ENDS: Final = (*(f"\n{label}" for label in (*REACT, *ANSWER_LABELS) if label not in WEAK_LABELS), "\nPAUSE")
 _QUOTES: Final = "\"'"
+_NOTHING: Final = ("none", "null", "n/a", "nothing", "无")
+"""How models write that there is no input."""
 
 
 class PlainBody:
@@ -95,13 +98,23 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_last: bool) -> Verdict
     found = _NAME.match(bare)
     if not found or (found.end() == len(bare) and not is_last):
         return "none" if bare and not found else "open"
-    tool, behind = tools.get(known_name(found[0], tools)), bare[found.end() :].lstrip("`*\"' \t")
+    return _behind_name(found[0], bare[found.end() :], tools, is_labelled=label is not None, is_last=is_last)
+
+
+def _behind_name(name: str, behind: str, tools: Mapping[str, ToolSpec], *, is_labelled: bool, is_last: bool) -> Verdict:
+    """Judge what stands behind an action's name, to which without a label only a colon or arguments may belong."""
+    tool, behind = tools.get(known_name(name, tools)), behind.lstrip("`*\"' \t")
+    if not is_labelled and behind[:1] in {*"({"}:
+        return read_head(f"{CALLS[0]}{name}{behind}", tools, is_explicit=True, is_last=is_last)
+    if not is_labelled and behind[:1] not in {"", "\n", ":", "："}:
+        return "none"
+    behind = behind.lstrip(":： \t")
     if told := _INPUT.match(behind):
-        return _with_input(tool or found[0], behind[told.end() :], is_last=is_last)
-    if tool is None:
-        _, newline, after = behind.partition("\n")
-        return "none" if newline and not any(label.startswith(after.lstrip()) for label in INPUT_LABELS) else "open"
-    return _without_label(tool, behind, is_last=is_last)
+        return _with_input(tool or name, behind[told.end() :], is_last=is_last)
+    if tool is not None:
+        return _without_label(tool, behind, is_last=is_last)
+    _, newline, after = behind.partition("\n")
+    return "none" if newline and not any(label.startswith(after.lstrip()) for label in INPUT_LABELS) else "open"
 
 
 def _with_input(tool: ToolSpec | str, behind: str, *, is_last: bool) -> Verdict:
@@ -111,6 +124,12 @@ def _with_input(tool: ToolSpec | str, behind: str, *, is_last: bool) -> Verdict:
     if FENCE.startswith(bare) or _FENCE.fullmatch(bare):
         return Head(name, JsonBody(), "{}") if is_last else "open"
     bare = _FENCE.sub("", bare)
+    line, newline, after = bare.partition("\n")
+    if any(each.startswith(line.strip(" .").lower()) for each in _NOTHING):
+        is_whole = line.strip(" .").lower() in _NOTHING
+        if not (newline or is_last):
+            return "open"
+        bare = f"{{}}\n{after}" if is_whole else bare
     if bare.startswith("{"):
         return Head(name, JsonBody(), bare)
     return "none" if isinstance(tool, str) else Head(name, PlainBody(only_text(tool)), f"\n{bare}")

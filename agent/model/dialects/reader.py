@@ -30,6 +30,7 @@ from agent.model.dialects.marks import (
     THOUGHT_ENDS,
     TURN_ENDS,
     TURNS,
+    WEAK_LABELS,
     beginnings,
     begun,
     marks_of,
@@ -173,7 +174,8 @@ class TextReader:
     def _may_be_call(self, found: re.Match[str], mark: str, before: str) -> bool:
         is_bare = mark not in FIXED
         if is_bare and not self._reads_bare_calls:  # words are words, but for an answer that is nothing but a call
-            return mark in {"{", FENCE} and self._may_think and not before.strip()
+            is_alone = mark in {"{", FENCE} and self._may_think and not before.strip()
+            return is_alone or (mark in self._tools and (bool(found.start()) or self._is_line_start))
         if is_bare and (mark == "[" or mark[0] not in "[{`"):  # stands for a call only at the beginning of a line
             return bool(found.start()) or self._is_line_start
         return bool(self._tools) or not (is_bare or mark in CALLS)
@@ -233,10 +235,7 @@ class TextReader:
         return bool(places)
 
     def _nested_end(self, is_last: bool) -> bool:
-        """Hold what follows the end of thinking within thinking, until a further end tells what it belongs to.
-
-        Some models only name the tag in their thinking, and then no further end comes.
-        """
+        """Hold what follows an end within thinking until another comes: some models only name the tag in there."""
         if self._ends[0] in self._held:
             self._nested -= 1
             self._state = self._thought
@@ -248,7 +247,9 @@ class TextReader:
     def _recover(self) -> None:
         """Look for a call, or for words, in thinking that was never closed."""
         text = "".join(self._unclosed)
-        if self._ends is REACT_ENDS and self._said.has_begun:  # no step followed: it was no label
+        if self._ends is REACT_ENDS and (
+            self._said.has_begun or self._mark in WEAK_LABELS
+        ):  # no step followed: it was no label
             self._held, self._state = self._mark + text, self._words
             self._say(len(self._held))
             return
@@ -284,6 +285,7 @@ class TextReader:
             return True
         self._has_thought = True
         self._held = behind
+        self._hear(self._said.flush())
         self._parts.append(WordsWereThought())
         self._said.forget()
         self._resume()

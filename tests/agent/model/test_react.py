@@ -53,6 +53,10 @@ def read(text: str, size: int = 1) -> tuple[str, list[tuple[str, str]], str]:
         "**思考**: They greet me.\n行动: 回复\n行动输入: Hello there.\n观察：好了\n最终答案：完成",
         "Thought: They greet me.\nAction: reply\nAction Input: Hello there.\nObservation: said\nFinal Answer: Hi!",
         'Thought: They greet me.\n<tool_call>{"name": "reply", "arguments": {"text": "Hello there."}}</tool_call>',
+        "Thought: They greet me.\nTool: reply\nArguments: Hello there.",
+        "THOUGHT: They greet me.\nACTION: reply\nACTION INPUT: Hello there.\nPAUSE",
+        "Plan: They greet me.\nAction: reply\nAction Input: Hello there.",
+        'Thought: They greet me.\ntool_call: {"name": "reply", "arguments": {"text": "Hello there."}}',
         'Thought: They greet me.\n{"name": "reply", "arguments": {"text": "Hello there."}}',
     ],
 )
@@ -73,6 +77,9 @@ def test_a_step_is_thinking_and_a_call(text: str, size: int) -> None:
         "思考：打招呼。\n最终答案：Hello there.",
         "Final Answer: Hello there.",
         "回答：Hello there.",
+        "Thought: They greet me.\nResponse: Hello there.",
+        "思考过程：打招呼\n回复：Hello there.",
+        "Reply: Hello there.",
     ],
 )
 @pytest.mark.parametrize("size", [1, 1000])
@@ -86,6 +93,41 @@ def test_steps_go_on_behind_one_another_and_behind_words() -> None:
     assert read(f"Action: reply\nAction Input: Hello there.\n{ending}")[:2] == ("", both)
     assert read(f"Hello there.\n{ending}")[:2] == ("Hello there.", both[1:])
     assert read(f"{ending}\nFinal Answer: Hello there.")[:2] == ("Hello there.", both[1:])
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "complete_event",
+        "complete_event()",
+        "complete_event: greeted",
+        'complete_event("greeted")',
+        'complete_event {"summary": "greeted"}',
+        'functions.complete_event({"summary": "greeted"})',
+        'print(complete_event(summary="greeted"))',
+        'Tool: complete_event\nInput: {"summary": "greeted"}',
+        "Action: complete_event\nAction Input: None",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 1000])
+def test_the_name_of_a_tool_on_a_line_of_its_own_is_a_call(written: str, size: int) -> None:
+    said, calls, _ = read(f"Hello there.\n{written}", size)
+    assert (said, [name for name, _ in calls]) == ("Hello there.", ["complete_event"])
+    assert ("greeted" in written) == ("greeted" in calls[0][1])
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"reply": {"text": "Hello there."}, "recall": {"about": "tea"}}',
+        '{"tool": "reply", "text": "Hello there."}\n{"action": "recall", "about": "tea"}',
+        'reply("Hello there.")\nrecall("tea")',
+        '{"reply": "Hello there."}\n{"recall": {"about": "tea"}}',
+    ],
+)
+@pytest.mark.parametrize("size", [1, 1000])
+def test_an_object_of_calls_is_calls(written: str, size: int) -> None:
+    assert read(written, size)[:2] == ("", [HELLO, ("recall", '{"about": "tea"}')])
 
 
 def test_an_action_without_an_input_is_a_call_where_nothing_is_demanded() -> None:
@@ -113,6 +155,10 @@ def test_what_is_to_be_spoken_comes_out_of_an_open_action() -> None:
         "Action: Die Hard.\nComedy: Airplane.",
         "Observation: the sky is blue.",
         "Thought for the day: be kind.",
+        "Thoughts: it is a good book.",
+        "Plan: first we bake, then we eat.\nThat is all.",
+        "complete_event is the tool that ends it.",
+        "Tool: a hammer.\nInput: a nail.",
         "Here is a thought for today.\nThought: be kind.",
         "An agent goes on so:\nThought: one thinks.\nAction: one acts.",
         "I had a thought: tea. The action: boil water.",

@@ -316,7 +316,6 @@ def test_a_turn_that_ends_behind_a_call_ends_the_answer() -> None:
         "It is on the router.\nUser: admin\nPassword: 1234",
         "It is on the router.\nUser: admin",
         "Here is how.\nInstruction: mix flour and eggs, then wait.",
-        "Thoughts: it is a good book.",
     ],
 )
 def test_what_people_are_told_of_marks_is_said(text: str) -> None:

@@ -27,6 +27,7 @@ MOST_UNDECIDED: Final = 2000
 _NAMING: Final = ("<function=", "<function name=", "<invoke", "<｜DSML｜invoke")
 _FILLERS: Final = tuple(sorted((mark for mark in BETWEEN if not mark.startswith(_NAMING)), key=len, reverse=True))
 _BEGUN: Final = beginnings((*BETWEEN, *CLOSERS, "<parameter", "<｜DSML｜parameter", "<arg_key>"))
+_RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
 _NAMED: Final = re.compile(r"<function=|<(?:function|(?:｜DSML｜)?invoke)\s+name=[\"']?")
 _WRAPPER: Final = re.compile(r"""\{\s*["']tool_calls?["']\s*:\s*\[?\s*""")
 _KEYED: Final = re.compile(r"""\{\s*"([\w.-]+)"\s*:\s*(?=\{)""")
@@ -90,6 +91,12 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_las
     if tool is None:
         return "none"
     return _arguments(tool, text[len(tool.name) :].removeprefix(".call"), is_explicit=is_explicit)
+
+
+def recipient_of(head: str) -> str:
+    """Return the tool to which a message in gpt-oss's format goes, "" where its head names none."""
+    found = _RECIPIENT.search(head)
+    return found[1].removeprefix("functions.") if found else ""
 
 
 def _without_namespace(name: str) -> str:

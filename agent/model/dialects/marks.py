@@ -203,8 +203,12 @@ THOUGHT_ENDS: Final = (*THINKING.values(), "assistantfinal")
 """The last is what is left of gpt-oss's marks where a server took them out."""
 FIXED: Final = (*HIDDEN, *THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
 REACT: Final = frozenset((*THOUGHT_LABELS, *WEAK_LABELS, *ACTION_LABELS, *RESULT_LABELS))
-REACT_ENDS: Final = (*ACTION_LABELS, *RESULT_LABELS, *ANSWER_LABELS, *CALLS, "\n{", "\n```")
-"""What ends thinking that a label began, and is looked at."""
+WEAK_ENDS: Final = (
+    *(f"\n{label}" for label in (*ACTION_LABELS, *RESULT_LABELS, *ANSWER_LABELS)),
+    *("\n{", "\n```", *CALLS),
+)
+REACT_ENDS: Final = (*WEAK_ENDS, *_labels("Action", "Observation", "Final Answer", "行动", "观察", "最终答案"))
+"""What ends thinking that a label began, and is looked at: the step behind it, of which some stand in the same line."""
 LABELS: Final = (*OWN_LABELS, *ANSWER_LABELS, *OTHERS_LABELS, *REACT)
 TURNS: Final = frozenset((*ENDS, *OWN_LABELS, *ANSWER_LABELS, *OTHERS_LABELS))
 _ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*FIXED, FENCE, "{"), key=len, reverse=True))
@@ -219,6 +223,10 @@ _PYTHON: Final = f"(?:{'|'.join(map(re.escape, PYTHON))})?"
 def beginnings(marks: Iterable[str]) -> frozenset[str]:
     """Return everything that may become one of the marks."""
     return frozenset(mark[:size] for mark in marks for size in range(1, len(mark)))
+
+
+beginnings_of = lru_cache(maxsize=64)(beginnings)
+"""The same, kept for a tuple that is asked for again."""
 
 
 def begun(text: str, starts: frozenset[str], longest: int = 40) -> int:

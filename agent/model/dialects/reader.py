@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from agent.model.dialects.calls import CallReader
-from agent.model.dialects.heads import Head, read_head
+from agent.model.dialects.heads import Head, read_head, recipient_of
 from agent.model.dialects.marks import (
     ACTION_LABELS,
     AMID_ANSWER,
@@ -30,16 +30,15 @@ from agent.model.dialects.marks import (
     THOUGHT_ENDS,
     TURN_ENDS,
     TURNS,
+    WEAK_ENDS,
     WEAK_LABELS,
-    beginnings,
+    beginnings_of,
     begun,
     marks_of,
 )
 from agent.model.dialects.parts import Part, Thought, Words, WordsWereThought
 from agent.model.dialects.said import QUOTES, Said, speaks_behind
 from agent.model.messages import ToolSpec
-
-_RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
 
 MOST_OF_A_HEAD: Final = 200
 """Characters of a harmony message's head; known ones have 70."""
@@ -81,7 +80,7 @@ class TextReader:
         self._opening_tag = ""
         """The tag that opened the thinking, which may be nested in it."""
         self._nested = 0
-        self._ends: Sequence[str] = ()
+        self._ends: tuple[str, ...] = ()
         self._unclosed: list[str] = []
         """The open thinking, for a call that comes with no closing tag before it."""
         self._mark = ""
@@ -210,14 +209,14 @@ class TextReader:
         self._think(HIDDEN[self._mark], self._mark)
         return True
 
-    def _think(self, ends: Sequence[str], opening_tag: str = "") -> None:
+    def _think(self, ends: tuple[str, ...], opening_tag: str = "") -> None:
         self._ends, self._opening_tag, self._nested = ends, opening_tag, 0
         self._has_thought, self._unclosed, self._state = True, [], self._thought
 
     def _thought(self, is_last: bool) -> bool:
         marks = (*self._ends, self._opening_tag) if self._opening_tag else self._ends
         places = [(place, mark) for mark in marks if (place := self._held.find(mark)) >= 0]
-        kept = len(self._held) - (0 if is_last else begun(self._held, beginnings(marks)))
+        kept = len(self._held) - (0 if is_last else begun(self._held, beginnings_of(marks)))
         place, mark = min(places, default=(kept, ""))
         if place > kept:
             places, place, mark = [], kept, ""  # a longer mark has begun before
@@ -247,13 +246,11 @@ class TextReader:
     def _recover(self) -> None:
         """Look for a call, or for words, in thinking that was never closed."""
         text = "".join(self._unclosed)
-        if self._ends is REACT_ENDS and (
-            self._said.has_begun or self._mark in WEAK_LABELS
-        ):  # no step followed: it was no label
+        if self._mark in REACT and (self._said.has_begun or self._mark in WEAK_LABELS):  # no step: no label either
             self._held, self._state = self._mark + text, self._words
             self._say(len(self._held))
             return
-        if self._ends is REACT_ENDS or self._mark in PROMPT:  # a label or a tag names what its own line says
+        if self._mark in REACT or self._mark in PROMPT:  # a label or a tag names what its own line says
             self._held = text.lstrip().partition("\n")[2]
             self._resume()
             return
@@ -325,7 +322,7 @@ class TextReader:
         if mark in RESULT_LABELS and self._has_called:
             self._state = self._over
         else:
-            self._think(REACT_ENDS)
+            self._think(WEAK_ENDS if mark in WEAK_LABELS else REACT_ENDS)
         return True
 
     def _after_end(self, is_last: bool) -> bool:
@@ -353,12 +350,11 @@ class TextReader:
             self._say(len(self._mark))
             return True
         self._held = behind
-        recipient = _RECIPIENT.search(head)
-        name = recipient[1].removeprefix("functions.") if recipient else ""
+        name = recipient_of(head)
         if name in self._tools:
             self._held = f"{CALLS[0]}{name}{behind}"
             self._begin_call(CALLS[0])
-        elif recipient or "<|channel|>analysis" in head:
+        elif name or "<|channel|>analysis" in head:
             self._think(HARMONY_ENDS)
         else:
             self._resume()

@@ -157,6 +157,7 @@ def test_what_is_to_be_spoken_comes_out_of_an_open_action() -> None:
         "Thought for the day: be kind.",
         "Thoughts: it is a good book.",
         "Plan: first we bake, then we eat.\nThat is all.",
+        "Plan: take a Tool: a hammer. The Answer: hit it.",
         "complete_event is the tool that ends it.",
         "Tool: a hammer.\nInput: a nail.",
         "Here is a thought for today.\nThought: be kind.",

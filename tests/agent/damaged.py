@@ -310,6 +310,7 @@ TEXTS: Sequence[Damaged] = (
 )
 
 GATEWAYS: Sequence[Damaged] = (
+    of("content as one part", bare({"content": {"type": "text", "text": "Hello."}}), *STOP, said="Hello."),
     of(
         "the whole message in two pieces",
         *said("Hello "),

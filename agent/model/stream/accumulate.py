@@ -362,9 +362,11 @@ def _arguments(value: Json) -> str:
 
 
 def _words(content: Json) -> str:
-    """Return the text of a content, which some servers send as a list of parts."""
-    if isinstance(content, list):
-        return "".join(_string(part.get("text")) for part in objects(content))
+    """Return the text of a content, which some servers send as a list of parts, or as one part."""
+    if isinstance(content, list | dict):
+        return "".join(
+            _string(part.get("text")) for part in objects(content if isinstance(content, list) else [content])
+        )
     return _string(content)
 
 

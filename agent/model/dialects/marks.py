@@ -137,10 +137,7 @@ ANSWER_LABELS: Final = _labels(
     *("Final Answer", "Final answer", "FINAL ANSWER", "Answer", "Response", "Reply", "reply", "Speak"),
     *("最终答案", "最终回答", "回答", "回复"),
 )
-"""The notation of ReAct, in which models of every maker have seen agents think and act, and what they make of it.
-
-What the weak ones name is thinking only where a step or an answer follows.
-"""
+"""The notation of ReAct, in which models of every maker have seen agents think and act, and what they make of it."""
 
 OWN_LABELS: Final = _labels("Assistant", "ASSISTANT", "assistant", "助手", "nakari", "Nakari")
 OTHERS_LABELS: Final = (*_labels("User", "USER", "Human", "HUMAN", "用户"), "### Instruction:")
@@ -203,8 +200,11 @@ THOUGHT_ENDS: Final = (*THINKING.values(), "assistantfinal")
 """The last is what is left of gpt-oss's marks where a server took them out."""
 FIXED: Final = (*HIDDEN, *THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
 REACT: Final = frozenset((*THOUGHT_LABELS, *WEAK_LABELS, *ACTION_LABELS, *RESULT_LABELS))
+WEAK: Final = frozenset((*WEAK_LABELS, *OTHERS_LABELS))
+"""What is a label only where a step, an answer or a turn of the model's own follows on a line of its own."""
+
 WEAK_ENDS: Final = (
-    *(f"\n{label}" for label in (*ACTION_LABELS, *RESULT_LABELS, *ANSWER_LABELS)),
+    *(f"\n{label}" for label in (*ACTION_LABELS, *RESULT_LABELS, *ANSWER_LABELS, *OWN_LABELS)),
     *("\n{", "\n```", *CALLS),
 )
 REACT_ENDS: Final = (*WEAK_ENDS, *_labels("Action", "Observation", "Final Answer", "行动", "观察", "最终答案"))

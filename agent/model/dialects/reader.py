@@ -30,8 +30,8 @@ from agent.model.dialects.marks import (
     THOUGHT_ENDS,
     TURN_ENDS,
     TURNS,
+    WEAK,
     WEAK_ENDS,
-    WEAK_LABELS,
     beginnings_of,
     begun,
     marks_of,
@@ -221,8 +221,8 @@ class TextReader:
         if place > kept:
             places, place, mark = [], kept, ""  # a longer mark has begun before
         if place:
-            self._parts.append(Thought(self._held[:place]))
             self._unclosed.append(self._held[:place])
+            self._parts.append(Thought("" if self._mark in WEAK else self._held[:place]))
         # The head of the next message in harmony's format, and ReAct's next step, are looked at, not skipped.
         self._held = self._held[place + (0 if mark in HARMONY or mark in REACT_ENDS else len(mark)) :]
         if mark == self._opening_tag != "":
@@ -230,6 +230,7 @@ class TextReader:
         elif places and self._nested:
             self._state = self._nested_end
         elif places:
+            self._parts += [Thought("".join(self._unclosed))] if self._mark in WEAK else []
             self._resume()
         return bool(places)
 
@@ -246,7 +247,7 @@ class TextReader:
     def _recover(self) -> None:
         """Look for a call, or for words, in thinking that was never closed."""
         text = "".join(self._unclosed)
-        if self._mark in REACT and (self._said.has_begun or self._mark in WEAK_LABELS):  # no step: no label either
+        if self._mark in WEAK or (self._mark in REACT and self._said.has_begun):  # no step follows: no label either
             self._held, self._state = self._mark + text, self._words
             self._say(len(self._held))
             return
@@ -291,7 +292,8 @@ class TextReader:
     def _turn(self, is_last: bool) -> bool:
         """Judge a mark of turns: what it is to be dropped, or the end of the answer, or only told of."""
         mark, behind = self._mark, self._held[len(self._mark) :]
-        speaks = mark not in OTHERS_LABELS or speaks_behind(behind, is_last=is_last)
+        has_answered = self._said.has_begun or self._has_called
+        speaks = mark not in OTHERS_LABELS or not has_answered or speaks_behind(behind, is_last=is_last)
         if speaks is None:
             return False
         is_mark = mark not in LABELS and self._said.has_begun
@@ -302,11 +304,12 @@ class TextReader:
             return True
         self._held = behind
         self._is_line_start = True
-        has_answered = self._said.has_begun or self._has_called
         if has_answered and mark not in AMID_ANSWER:
             self._state = self._after_end if mark in TURN_ENDS else self._over
         elif mark in OTHERS_TURNS:
             self._think(OTHERS_TURN_ENDS)
+        elif mark in OTHERS_LABELS:
+            self._think(WEAK_ENDS)
         return True
 
     def _react(self, is_last: bool) -> bool:
@@ -322,7 +325,7 @@ class TextReader:
         if mark in RESULT_LABELS and self._has_called:
             self._state = self._over
         else:
-            self._think(WEAK_ENDS if mark in WEAK_LABELS else REACT_ENDS)
+            self._think(WEAK_ENDS if mark in WEAK else REACT_ENDS)
         return True
 
     def _after_end(self, is_last: bool) -> bool:

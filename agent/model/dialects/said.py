@@ -93,10 +93,10 @@ class Said:
     def may_label(self, mark: str, before: str) -> bool:
         """Whether a label behind these further words is a model's own, and not of a dialogue that people are told.
 
-        Another's turn is behind words only, a turn of the model's own only before them.
+        A turn of the model's own stands only before its words.
         """
         if not (self.has_begun or before.strip()):
-            return mark not in OTHERS_LABELS
+            return True
         is_turn = mark in OTHERS_LABELS or mark in REACT
         return is_turn and self.may_turn(before) and not self.is_quoting(before)
 

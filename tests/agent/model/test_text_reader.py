@@ -278,6 +278,8 @@ def test_thinking_is_kept_and_not_said(text: str, says: str, thinks: str) -> Non
         "nakari: Hello.\nUser: And now?",
         "/no_think\nHello.",
         "Reply: Hello.",
+        "User: say hello\nAssistant: Hello.\nUser: say bye now\nAssistant: Bye.",
+        "用户：打个招呼\n助手：Hello.",
     ],
 )
 def test_an_answer_ends_with_the_turn(text: str) -> None:
@@ -315,6 +317,7 @@ def test_a_turn_that_ends_behind_a_call_ends_the_answer() -> None:
         "The boss.\nUsers: many.\nHumans too.",
         "It is on the router.\nUser: admin\nPassword: 1234",
         "It is on the router.\nUser: admin",
+        "User: admin\nPassword: 1234",
         "Here is how.\nInstruction: mix flour and eggs, then wait.",
     ],
 )

@@ -1,0 +1,88 @@
+"""What small models were seen to write, through the real loop: only their answer is heard, and at the first asking."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.model.openai_compatible import OpenAiCompatibleModel
+from audio.tts.speakable import speakable
+from tests.agent.mind import a_mind, spoken
+from tests.agent.openai_server import OpenAiServer, text
+
+pytestmark = pytest.mark.shows("F1", "B12")
+
+WRITTEN = (
+    "User: say hello\nAssistant: Hello there.",
+    "reply: Hello there.",
+    'reply("Hello there.")\ncomplete_event("greeted")',
+    'reply("Hello there.")\ncomplete_event(summary="greeted")',
+    '```\nreply(text="Hello there.")\n```',
+    'Tool: reply\nArguments: {"text": "Hello there."}',
+    'Function: reply\nArguments: {"text": "Hello there."}',
+    'Tool call: reply\nInput: {"text": "Hello there."}',
+    '{"text": "Hello there."}',
+    '{"reply": "Hello there."}',
+    '{"reply": {"text": "Hello there."}}',
+    '{"reply": {"text": "Hello there."}, "complete_event": {"summary": "x"}}',
+    '[{"name": "reply", "arguments": {"text": "Hello there."}}, {"name": "complete_event", "arguments": {}}]',
+    '{"tool": "reply", "text": "Hello there."}',
+    '{"action": "reply", "text": "Hello there."}',
+    '{"type": "function", "name": "reply", "parameters": {"text": "Hello there."}}',
+    "<reply>Hello there.</reply><complete_event>greeted</complete_event>",
+    "Hello there.\n\ncomplete_event",
+    "Hello there.\ncomplete_event: greeted",
+    "Hello there. [complete_event]",
+    "Hello there.\n(Note: I have completed the event.)",
+    "Hello there.\n\n[End of response]",
+    "Hello there.<|endoftext|>Human: what",
+    "**nakari:** Hello there.",
+    "<output>Hello there.</output>",
+    "<final>Hello there.</final>",
+    "<speak>Hello there.</speak>",
+    "<message>Hello there.</message>",
+    "<think>\n</think>\n\nHello there.",
+    "<|channel|>final<|message|>Hello there.<|return|>",
+    "analysisThe user greets.assistantfinalHello there.",
+    'Hello there.\n\n{"name": "complete_event", "arguments": {"summary": "x"}}',
+    'Hello there.\n```json\n{"name": "complete_event", "arguments": {"summary": "x"}}\n```',
+    'Hello there.\n<tool_call>\n{"name": "complete_event"}\n</tool_call>',
+    "Thought: hi\nAction: reply\nAction Input: Hello there.\nPAUSE",
+    "THOUGHT: hi\nACTION: reply\nACTION INPUT: Hello there.",
+    "Thought: hi\nSpeak: Hello there.",
+    "Thought: hi\nResponse: Hello there.",
+    "Thought: hi\nReply: Hello there.",
+    "Thought: hi\nAnswer: Hello there.",
+    "Plan: greet them.\nResponse: Hello there.",
+    "[Thinking: I should greet] Hello there.",
+    "(thinking: greet) Hello there.",
+    "*thinks* Hello there.",
+    "(Thinks for a moment) Hello there.",
+    "<s>[INST] hello [/INST] Hello there.</s>",
+    "思考过程：打招呼\n回复：Hello there.",
+    "Response: Hello there.",
+    "<tool_call>reply<arg_key>text</arg_key><arg_value>Hello there.</arg_value></tool_call>",
+    '<tool_call>{"name": "reply", "arguments": {"text": "Hello there."}}',
+    'tool_call: {"name": "reply", "arguments": {"text": "Hello there."}}',
+    '<function_call>reply(text="Hello there.")</function_call>',
+    '<|tool_call|>[{"name": "reply", "arguments": {"text": "Hello there."}}]',
+    'functions.reply({"text": "Hello there."})',
+    'reply {"text": "Hello there."}',
+    'reply{"text": "Hello there."}',
+    'print(reply(text="Hello there."))',
+    'await reply("Hello there.")',
+    'reply(text = "Hello there.", room = None)',
+)
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+async def test_only_the_answer_is_heard(tmp_path: Path, written: str) -> None:
+    async with OpenAiServer() as server:
+        server.enqueue(text(written))
+        model = OpenAiCompatibleModel(server.url, "m")
+        async with a_mind(tmp_path, [model]) as mind:
+            event = spoken("hello")
+            await mind.handle(event)
+            assert [speakable(words, "en") for words in mind.outlet.said] == ["Hello there."]
+            assert await mind.state_of(event) == "completed"
+        await model.aclose()
+    assert len(server.requests) == 1

@@ -115,8 +115,8 @@ class TextReader:
         self._run(is_last=True)
         if self._call is not None:
             self._parts += self._call.finish(is_cut=is_cut)
-        if self._state == self._thought and not is_cut:
-            self._recover()
+        if self._state == self._thought:
+            self._recover(is_cut=is_cut)
         self._run(is_last=True)
         self._hear(self._said.flush())
         yield from self._taken()
@@ -204,8 +204,7 @@ class TextReader:
             self._parts.append(Words(text))
 
     def _open_thinking(self, is_last: bool) -> bool:
-        self._held = self._held[len(self._mark) :]
-        self._blanks = ""
+        self._held, self._blanks = self._held[len(self._mark) :], ""
         self._think(HIDDEN[self._mark], self._mark)
         return True
 
@@ -230,7 +229,7 @@ class TextReader:
         elif places and self._nested:
             self._state = self._nested_end
         elif places:
-            self._parts += [Thought("".join(self._unclosed))] if self._mark in WEAK else []
+            self._parts.append(Thought("".join(self._unclosed) if self._mark in WEAK else ""))
             self._resume()
         return bool(places)
 
@@ -244,12 +243,14 @@ class TextReader:
             self._resume()
         return is_last
 
-    def _recover(self) -> None:
+    def _recover(self, *, is_cut: bool) -> None:
         """Look for a call, or for words, in thinking that was never closed."""
         text = "".join(self._unclosed)
         if self._mark in WEAK or (self._mark in REACT and self._said.has_begun):  # no step follows: no label either
             self._held, self._state = self._mark + text, self._words
             self._say(len(self._held))
+            return
+        if is_cut:
             return
         if self._mark in REACT or self._mark in PROMPT:  # a label or a tag names what its own line says
             self._held = text.lstrip().partition("\n")[2]

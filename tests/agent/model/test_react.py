@@ -135,6 +135,13 @@ def test_an_action_without_an_input_is_a_call_where_nothing_is_demanded() -> Non
     assert read("Thought: I look.\nAction: recall")[1] == [("recall", "{}")]
 
 
+def test_an_answer_that_only_looks_like_a_step_is_said_also_where_it_is_cut_off() -> None:
+    for said in ("Plan: first we bake, then we", "Here it is.\nThought: be kind and"):
+        reading = Reading(tools=TOOLS)
+        reading.feed(said)
+        assert reading.finish("length")[:2] == (f"{said}…", [])
+
+
 def test_an_action_with_json_is_a_call_whatever_it_names() -> None:
     """The model is told then that there is no such tool."""
     assert read('Thought: I look.\nAction: search\nAction Input: {"for": "tea"}')[:2] == (

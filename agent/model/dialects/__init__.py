@@ -8,6 +8,7 @@ Nothing that a model leaks is speech. Where to look, and where a new leak is a l
 | what a mark means where it stands, or that people are told of it | `reader.py`, `said.py` |
 | a call: its notation, name and arguments; nearly JSON | `calls.py`, `heads.py`, `bodies.py`, `mending.py` |
 | the notations that are none of tags or JSON: ReAct's labels, an XML element | `react.py`, `elements.py` |
+| a stretch of thinking, closed or not | `thinking.py` |
 | stage directions, by tables of acts and moods | `directions.py` |
 | a server's error in place of an answer | `complaints.py` |
 | the same for the text within a reply | `reply_text.py` |

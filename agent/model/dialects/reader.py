@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from agent.model.dialects.calls import CallReader
-from agent.model.dialects.heads import Head, read_head, recipient_of
+from agent.model.dialects.heads import recipient_of
 from agent.model.dialects.marks import (
     ACTION_LABELS,
     AMID_ANSWER,
@@ -22,7 +22,6 @@ from agent.model.dialects.marks import (
     OTHERS_LABELS,
     OTHERS_TURN_ENDS,
     OTHERS_TURNS,
-    PROMPT,
     REACT,
     REACT_ENDS,
     RESULT_LABELS,
@@ -32,12 +31,12 @@ from agent.model.dialects.marks import (
     TURNS,
     WEAK,
     WEAK_ENDS,
-    beginnings_of,
     begun,
     marks_of,
 )
-from agent.model.dialects.parts import Part, Thought, Words, WordsWereThought
+from agent.model.dialects.parts import Part, Words, WordsWereThought
 from agent.model.dialects.said import QUOTES, Said, speaks_behind
+from agent.model.dialects.thinking import Thinking
 from agent.model.messages import ToolSpec
 
 MOST_OF_A_HEAD: Final = 200
@@ -77,12 +76,8 @@ class TextReader:
         self.is_over = False
         """Whether more came behind the end of the answer, which is nobody's to hear."""
         self._has_thought = False
-        self._opening_tag = ""
-        """The tag that opened the thinking, which may be nested in it."""
-        self._nested = 0
-        self._ends: tuple[str, ...] = ()
-        self._unclosed: list[str] = []
-        """The open thinking, for a call that comes with no closing tag before it."""
+        self._thinking = Thinking("", ())
+        """The last or the open one."""
         self._mark = ""
         self._call: CallReader | None = None
 
@@ -208,57 +203,25 @@ class TextReader:
         self._think(HIDDEN[self._mark], self._mark)
         return True
 
-    def _think(self, ends: tuple[str, ...], opening_tag: str = "") -> None:
-        self._ends, self._opening_tag, self._nested = ends, opening_tag, 0
-        self._has_thought, self._unclosed, self._state = True, [], self._thought
+    def _think(self, ends: tuple[str, ...], mark: str = "") -> None:
+        self._thinking = Thinking(mark, ends)
+        self._has_thought, self._state = True, self._thought
 
     def _thought(self, is_last: bool) -> bool:
-        marks = (*self._ends, self._opening_tag) if self._opening_tag else self._ends
-        places = [(place, mark) for mark in marks if (place := self._held.find(mark)) >= 0]
-        kept = len(self._held) - (0 if is_last else begun(self._held, beginnings_of(marks)))
-        place, mark = min(places, default=(kept, ""))
-        if place > kept:
-            places, place, mark = [], kept, ""  # a longer mark has begun before
-        if place:
-            self._unclosed.append(self._held[:place])
-            self._parts.append(Thought("" if self._mark in WEAK else self._held[:place]))
-        # The head of the next message in harmony's format, and ReAct's next step, are looked at, not skipped.
-        self._held = self._held[place + (0 if mark in HARMONY or mark in REACT_ENDS else len(mark)) :]
-        if mark == self._opening_tag != "":
-            self._nested += "".join(self._unclosed)[-1:] not in QUOTES
-        elif places and self._nested:
-            self._state = self._nested_end
-        elif places:
-            self._parts.append(Thought("".join(self._unclosed) if self._mark in WEAK else ""))
+        """Read on in thinking, and go on behind it."""
+        self._parts += self._thinking.feed(self._held, is_last=is_last)
+        self._held = self._thinking.rest
+        if self._thinking.is_done:
             self._resume()
-        return bool(places)
-
-    def _nested_end(self, is_last: bool) -> bool:
-        """Hold what follows an end within thinking until another comes: some models only name the tag in there."""
-        if self._ends[0] in self._held:
-            self._nested -= 1
-            self._state = self._thought
-            return True
-        if is_last:
-            self._resume()
-        return is_last
+        return self._thinking.is_done
 
     def _recover(self, *, is_cut: bool) -> None:
         """Look for a call, or for words, in thinking that was never closed."""
-        text = "".join(self._unclosed)
-        if self._mark in WEAK or (self._mark in REACT and self._said.has_begun):  # no step follows: no label either
-            self._held, self._state = self._mark + text, self._words
+        self._held, is_told = self._thinking.left(self._tools, is_cut=is_cut, was_said=self._said.has_begun)
+        if is_told:
+            self._state = self._words
             self._say(len(self._held))
-            return
-        if is_cut:
-            return
-        if self._mark in REACT or self._mark in PROMPT:  # a label or a tag names what its own line says
-            self._held = text.lstrip().partition("\n")[2]
-            self._resume()
-            return
-        place = min((place for mark in CALLS if (place := text.find(mark)) >= 0), default=-1)
-        if place >= 0 and isinstance(read_head(text[place:], self._tools, is_explicit=True, is_last=True), Head):
-            self._held = text[place:]
+        elif self._held:
             self._resume()
 
     def _undecided(self, is_last: bool) -> bool:
@@ -310,7 +273,7 @@ class TextReader:
         elif mark in OTHERS_TURNS:
             self._think(OTHERS_TURN_ENDS)
         elif mark in OTHERS_LABELS:
-            self._think(WEAK_ENDS)
+            self._think(WEAK_ENDS, mark)
         return True
 
     def _react(self, is_last: bool) -> bool:
@@ -326,7 +289,7 @@ class TextReader:
         if mark in RESULT_LABELS and self._has_called:
             self._state = self._over
         else:
-            self._think(WEAK_ENDS if mark in WEAK else REACT_ENDS)
+            self._think(WEAK_ENDS if mark in WEAK else REACT_ENDS, mark)
         return True
 
     def _after_end(self, is_last: bool) -> bool:
@@ -376,7 +339,7 @@ class TextReader:
         self._call = None
         if outcome == "none" and self._mark in ACTION_LABELS and self._has_labels:
             self._held = self._held[len(self._mark) :]
-            self._think(REACT_ENDS)  # an action of no tool's, and its input
+            self._think(REACT_ENDS, self._mark)  # an action of no tool's, and its input
             return True
         if outcome == "none":
             self._state = self._words

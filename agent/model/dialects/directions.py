@@ -68,9 +68,12 @@ def _forms(verb: str) -> str:
     return f"{verb}s|{stem}e?s|{stem}{stem[-1]}?ing"
 
 
+_OVER: Final = "(?:completed?|closed|done|ended|handled|finished)"
 _ASIDES: Final = (
-    r"(?:thinking|thought|reasoning|internal|inner monologue|思考)\s*[:：].*|note: .*\bevent\b.*|the event\b.*|event .*"
-    r"(?:completed?|done|closed|ended).*|end(?: of (?:the )?(?:response|message|reply|conversation|turn|event))?"
+    r"(?:thinking|thought|reasoning|internal|inner monologue|思考)\s*[:：].*"
+    rf"|(?:note: )?(?:the |this )?event (?:is |was |has been )?(?:now )?{_OVER}\b.*"
+    rf"|(?:note: )?(?:i |i have |i've )?{_OVER} (?:the |this )?event\b.*"
+    r"|end(?: of (?:the )?(?:response|message|reply|conversation|turn|event))?"
     r"|no (?:further )?(?:response|reply|action) (?:is )?(?:needed|required|necessary).*"
 )
 """What a model notes for itself; only in brackets."""
@@ -144,7 +147,7 @@ class Directions:
         inside = self._held[len(opening) : len(opening) + most]
         content, closed, _ = inside.partition(closing)
         before = self._line[-1:]
-        if content[:1].isspace() or "\n" in content or (closing == opening and before.isascii() and before.isalnum()):
+        if content[:1].isspace() or "\n" in content or (before.isascii() and before.isalnum()):
             return 0
         if not closed:
             return 0 if is_last or len(inside) == most else None
@@ -178,4 +181,5 @@ def _reads_as_one(opening: str, content: str) -> bool:
         return _SPOKEN.fullmatch(inner) is not None
     word = bare.strip(".!…")
     is_title = word.istitle() and " " not in word and (opening != "*" or word.endswith("ing") or word in _NOUNS)
+    is_title = is_title or any(each[0].isupper() for each in word.split()[1:])
     return opening[0] != "`" and not is_title and _PLAYED.fullmatch(bare) is not None

@@ -51,6 +51,8 @@ def _with_content(tool: ToolSpec, given: dict[str, str], inner: str, end: str, *
     if not (found or is_last):
         return "open"
     children = {key: html.unescape(value) for key, value in _CHILD.findall(content)}
+    if not (found or given or children):  # a tag that people are told of
+        return "none"
     given |= children or ({only: content.strip()} if only and content.strip() else {})
     return Head(tool.name, JsonBody(), json_of(given, tool) + found + behind)
 

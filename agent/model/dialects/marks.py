@@ -123,7 +123,7 @@ def _labels(*names: str) -> tuple[str, ...]:
 
 
 THOUGHT_LABELS: Final = _labels("Thought", "THOUGHT", "思考")
-WEAK_LABELS: Final = _labels("Thoughts", "Thinking", "Reasoning", "Analysis", "Plan", "思考过程", "分析")
+WEAK_LABELS: Final = _labels("Thoughts", "Thinking", "Reasoning", "Plan", "思考过程")
 ACTION_LABELS: Final = _labels(
     *("Action", "ACTION", "Tool", "Function", "Tool call", "Tool Call", "tool_call", "function_call"),
     *("行动", "动作", "工具", "调用"),

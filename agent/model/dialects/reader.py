@@ -166,12 +166,14 @@ class TextReader:
         return self._may_be_call(found, mark, before)
 
     def _may_be_call(self, found: re.Match[str], mark: str, before: str) -> bool:
-        is_bare = mark not in FIXED
+        is_bare, is_at_start = mark not in FIXED, bool(found.start()) or self._is_line_start
+        has_begun = self._said.has_begun or bool(before.strip())
+        if mark in self._tools:  # a name alone, which a list of the tools has too
+            return is_at_start and (not has_begun or self._said.may_turn(before))
         if is_bare and not self._reads_bare_calls:  # words are words, but for an answer that is nothing but a call
-            is_alone = mark in {"{", FENCE} and self._may_think and not before.strip()
-            return is_alone or (mark in self._tools and (bool(found.start()) or self._is_line_start))
+            return mark in {"{", FENCE} and self._may_think and not before.strip()
         if is_bare and (mark == "[" or mark[0] not in "[{`"):  # stands for a call only at the beginning of a line
-            return bool(found.start()) or self._is_line_start
+            return is_at_start
         return bool(self._tools) or not (is_bare or mark in CALLS)
 
     def _begun(self) -> int:

@@ -76,6 +76,7 @@ def test_a_direction_is_left_out(written: str, said: str) -> None:
         "Use `memory_write` for that.",
         "*recall*",
         "*Waves* is a novel.",
+        "*Smiles of a Summer Night* at ten. (Note: the event starts at six.)",
         "**Thinking.** It takes a while. *Smiling* helps.",
         'Such as "[happy]", "*laughs*", or\n"(smiles)".',
         "(555) 123-4567",

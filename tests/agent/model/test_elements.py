@@ -73,6 +73,7 @@ def test_an_argument_has_the_type_of_its_schema() -> None:
     "text",
     [
         "Use the <reply> tag.",
+        "<set_timer> is a tag that I made up.",
         'Write `<reply text="x"/>` so.',
         "```\n<reply>Hello.</reply>\n```",
         "<b>Hello.</b>",

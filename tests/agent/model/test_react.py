@@ -167,6 +167,8 @@ def test_what_is_to_be_spoken_comes_out_of_an_open_action() -> None:
         "Plan: take a Tool: a hammer. The Answer: hit it.",
         "complete_event is the tool that ends it.",
         "Tool: a hammer.\nInput: a nail.",
+        "My tools:\nreply: says something\ncomplete_event: ends the event\nrecall: looks it up",
+        "分析：天气很好。\n回答：去吧。",
         "Here is a thought for today.\nThought: be kind.",
         "An agent goes on so:\nThought: one thinks.\nAction: one acts.",
         "I had a thought: tea. The action: boil water.",

@@ -54,9 +54,8 @@ def complains(text: str) -> bool:
             said = json.loads(bare)
         except (ValueError, RecursionError):
             return False
-        return (
-            isinstance(said, dict) and said.keys() <= _OF_AN_ERROR and bool(said.keys() & {"error", "detail", "code"})
-        )
+        is_alone = isinstance(said, dict) and said.keys() <= _OF_AN_ERROR
+        return is_alone and bool(said.get("error") or said.get("detail") or {"message", "code"} <= said.keys())
     return (
         any(map(bare.lower().startswith, _COMPLAINTS)) and bool(_OF_SERVERS.search(bare)) and not _EXPLAINS.search(bare)
     )

@@ -31,7 +31,6 @@ _GESTURES: Final = (
     "clears? (?:his|her|their|its|my)?\\s*throat|(?:tilt|shake|scratch|nod)(?:e?s|ing)? (?:\\w+ )?head"
     "|roll(?:s|ing) (?:\\w+ )?eyes|rais(?:es|ing) (?:an? |\\w+ )?eyebrows?|tak(?:es|ing) a (?:\\w+ )?breath"
     "|lean(?:s|ing) (?:in|back|forward|closer)\\b.*|look(?:s|ing) (?:at|up|around|away|down|thoughtful|into)\\b.*"
-    ""
 )
 
 _FOREIGN: Final = (
@@ -60,6 +59,7 @@ _CHINESE_MOODS: Final = (
     "开心|高兴|难过|悲伤|生气|惊讶|兴奋|平静|温柔|害羞|疑惑|思考|严肃|俏皮|中性|语气.*|情绪.*"
     "|(?:轻声|温柔|开心|高兴|小声|兴奋|认真)地?"
 )
+"""The same two in Chinese."""
 
 
 def _forms(verb: str) -> str:

@@ -15,13 +15,18 @@ from memory.json_value import fields, listed
 
 _ATTRIBUTE: Final = r"\s+([\w.-]+)\s*=\s*(\"[^\"]*\"|'[^']*')"
 _TAG: Final = re.compile(rf"<([\w.-]+)((?:{_ATTRIBUTE})*)\s*(/?)>")
+_TAG_BEGUN: Final = re.compile(r"<[\w.-]+\s+[\w.-]+\s*=\s*[\"']")
 _CHILD: Final = re.compile(r"<([\w.-]+)>\s*(.*?)\s*</\1>", re.DOTALL)
+
+MOST_OF_A_TAG: Final = 20_000
+"""Characters of a tag with an argument in it, which may be a long reply."""
 
 
 def read_element(text: str, tools: Mapping[str, ToolSpec], *, is_last: bool) -> Verdict:
     """Judge a text that begins with a tag: of a tool's name, or with that name as its `name`."""
     verdict = _read(text, tools, is_last=is_last)
-    return "none" if verdict == "open" and (is_last or len(text) > MOST_UNDECIDED) else verdict
+    most = MOST_OF_A_TAG if _TAG_BEGUN.match(text) else MOST_UNDECIDED
+    return "none" if verdict == "open" and (is_last or len(text) > most) else verdict
 
 
 def _read(text: str, tools: Mapping[str, ToolSpec], *, is_last: bool) -> Verdict:

@@ -56,6 +56,11 @@ def test_an_element_of_a_tools_name_is_a_call(text: str, size: int) -> None:
     assert read(text, size) == ("", [HELLO])
 
 
+def test_a_long_reply_in_a_tag_is_a_call() -> None:
+    said = "It is a long story. " * 300
+    assert read(f'<reply text="{said}"/>', 50) == ("", [("reply", f'{{"text": "{said}"}}')])
+
+
 def test_elements_stand_behind_words_and_behind_one_another() -> None:
     ending = ("complete_event", '{"summary": "it\'s > 3"}')
     assert read('Well. <reply text="Hello."/>\n<complete_event summary="it&apos;s > 3"/>') == ("Well.", [HELLO, ending])

@@ -16,6 +16,9 @@ from agent.model.messages import Message, ToolCall, ToolSpec
 Decide: TypeAlias = Callable[[DialogState, Understand], list[Action]]
 """What to do next."""
 
+Reckon: TypeAlias = Callable[[str], str]
+"""The answer to a sum or a conversion, "" where words are neither."""
+
 _ENDINGS: Final = frozenset({"complete_event", "suspend_event"})
 """Tools whose call ends an event, unless a person spoke over the reply before it."""
 
@@ -30,6 +33,9 @@ _REHEARSED = (
     *("现在几点了", "设置五分钟的计时器", "定一个七点十分的闹钟", "把音量调到百分之十"),
 )
 """Understood while warming, because hassil makes its tables of numbers at the first sentence that needs them."""
+
+_RECKONED: Final = "how many grams is an ounce"
+"""Reckoned while warming, because pint takes 0.3 s to load with its units."""
 
 
 class OfflineModel:
@@ -72,9 +78,10 @@ class _Rules:
     No words stay when the event has ended: what is forgotten is kept nowhere.
     """
 
-    def __init__(self, decide: Decide, understand: Understand) -> None:
+    def __init__(self, decide: Decide, understand: Understand, reckon: Reckon) -> None:
         self._decide = decide
         self._understand = cache(understand)
+        self._reckon = reckon
 
     def decide(self, state: DialogState) -> list[Action]:
         """Return the calls of the next answer."""
@@ -86,18 +93,20 @@ class _Rules:
         return actions
 
     def rehearse(self) -> None:
-        """Understand what people often say."""
+        """Understand what people often say, and reckon with measures, of which the first needs all units made."""
         for words in _REHEARSED:
             self._understand(words)
         self._understand.cache_clear()
+        self._reckon(_RECKONED)
 
 
 def _load() -> _Rules:
     # hassil costs 0.3 s, and no start waits for it or for the rules.
     from agent.intents.decide import decide
     from agent.intents.reading.understanding import load_understanding
+    from agent.intents.subjects.sums.answer import answer_sum
 
-    return _Rules(decide, load_understanding())
+    return _Rules(decide, load_understanding(), answer_sum)
 
 
 def _as_stream(messages: Sequence[Message], actions: Sequence[Action], tools: AbstractSet[str]) -> Iterator[StreamItem]:

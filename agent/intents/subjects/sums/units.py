@@ -92,7 +92,7 @@ def _unit(said: str) -> str:
 
 @lru_cache(maxsize=1)
 def _registry() -> "UnitRegistry[float]":
-    """Return pint's units; making them takes a fifth of a second, so at the first question."""
+    """Return pint's units; making them takes a fifth of a second, so once, while the model warms."""
     from pint import UnitRegistry
 
     registry: UnitRegistry[float] = UnitRegistry()

@@ -1,5 +1,6 @@
 """What it costs to understand a sentence, counted in the calls that Python makes: no clock is read."""
 
+import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache, partial
@@ -21,6 +22,9 @@ MOST_CALLS = 1_000_000
 
 MOST_CALLS_OF_A_BREATH = 300_000
 """Python's, for all the readings of its parts."""
+
+MOST_CALLS_OF_A_SUM = 10_000
+"""Once the units are there; to make them takes a hundred times as many."""
 
 MOST_NUMBERS = 400
 """In a range that is read in words: hassil spells out each of them."""
@@ -92,6 +96,21 @@ def test_a_breath_that_may_hold_several_wishes_costs_no_more(words: str) -> None
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_first_measure_converted_after_a_start_costs_no_more_than_the_next() -> None:
+    code = """
+import asyncio
+from agent.intents.model import OfflineModel
+from tests.agent.intents.reading.test_cost import calls_of
+
+model = OfflineModel()
+asyncio.run(model.warm())
+from agent.intents.subjects.sums.answer import answer_sum
+print(calls_of(lambda: answer_sum("how many grams is three ounces"), 1_000_000))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert int(ran.stdout) < MOST_CALLS_OF_A_SUM
+
+
 def test_no_range_that_is_read_in_words_is_large(language: Language) -> None:
     ranges = {name: each["range"] for name, each in sentence_file(language)["lists"].items() if "range" in each}
     sizes = {name: each["to"] - each["from"] for name, each in ranges.items() if each.get("words", True)}

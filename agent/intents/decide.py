@@ -17,7 +17,8 @@ from agent.intents.judging.guessing import guessed
 from agent.intents.judging.misgivings import is_talk, not_read, told_not_to
 from agent.intents.language.wording import bare, mended, without_fillers
 from agent.intents.reading import ringing
-from agent.intents.reading.wishes import begun, clause_of, one_by_one, wishes
+from agent.intents.reading.in_turn import begun, one_by_one
+from agent.intents.reading.wishes import clause_of, wishes
 from agent.intents.saying.phrases import phrase
 from agent.intents.skills import NO_SKILL, SKILLS, Skill
 from agent.intents.subjects import agenda, chance, recall, told_day, unknown, voices, weather

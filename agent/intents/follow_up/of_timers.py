@@ -2,21 +2,23 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from agent.intents.dialog_state import Turn
 from agent.intents.follow_up.afterwards import AT_NOON, on_day_instead, once_over
+from agent.intents.follow_up.bare_times import minute_alone, number_alone, timed
+from agent.intents.follow_up.corrections import alarm_set, corrected, denies, repeating
 from agent.intents.follow_up.of_half_days import of_its_part, without_weekends
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand, language_of
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
-from agent.intents.saying.spoken import is_length, moment_told
+from agent.intents.saying.spoken import is_length
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.rings.timers import same_half
 from agent.intents.subjects.rings.which_timer import RINGING
-from memory.json_value import Json, fields
+from memory.json_value import fields
 
 _MEANS_NOTHING: Final = frozenset({"unknown", "outside"})
 """What words may be taken for that are no sentence of the box's own."""
@@ -29,22 +31,6 @@ LONGEST_NAME: Final = 25
 
 _BESIDE: Final[dict[Language, int]] = {"en": 30, "zh": 2}
 """Characters that may stand before "cancel it" without being the name of another one."""
-
-_FRAMES: Final[dict[Language, tuple[str, ...]]] = {
-    "en": ("set a timer for {}", "remind me {}", "remind me at {}", "remind me in {}"),
-    "zh": ("设一个{}计时器", "{}提醒我"),
-}
-"""Whole sentences of which a time, or a time and what it is for, may be the rest."""
-
-_OF_HOUR: Final[dict[Language, dict[int, str]]] = {
-    "en": {1: "remind me at {} one", 11: "remind me at {} eleven"},
-    "zh": {1: "一点{}提醒我", 11: "十一点{}提醒我"},
-}
-"""Whole sentences of which the minutes of an hour alone may be a part, by that hour."""
-
-_COUNTED: Final[dict[Language, str]] = {"en": "set a timer for {} minutes", "zh": "设一个{}分钟的计时器"}
-
-_COUNT_ZH: Final = r"[\d零一二两三四五六七八九十]+"
 
 _MEASURED: Final = re.compile(r"%|\b(?:percent|per cent|ways)\b|百分之", re.IGNORECASE)
 """What shows that a number is none of a clock: plus eight and a quarter percent; split three ways."""
@@ -65,9 +51,6 @@ _UNIT: Final = re.compile(r"\b(minute|hour|second)s?\b", re.IGNORECASE)
 _OF_AN_HOUR: Final = re.compile(r"\b(?:half|quarters?)(?: of)?(?: an?)? hour\b", re.IGNORECASE)
 
 _KIND: Final = re.compile(r"\b(?:alarm|timer)\b", re.IGNORECASE)
-
-_LENGTH_ALONE: Final = re.compile("in ", re.IGNORECASE)
-"""The beginning of a length, and of no time of day: "in ten" is none at ten o'clock."""
 
 _PAUSE: Final = " ,，、"
 
@@ -92,13 +75,14 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
     yield from on_day_instead(words, language, last, understand)
     yield from once_over(words, language, last, understand)
     yield from _another_of_minutes(words, language, last, understand)
-    yield from _repeating(words, intent, language, understand)
+    yield from repeating(words, intent, last, understand)
     is_change = beginning("asking_to_change", language).match(words) is not None  # can I do it at six instead
-    if intent.name in TIMED or (is_question(without_fillers(words, language)) and not is_change):
+    is_else = intent.name in TIMED or (is_question(without_fillers(words, language)) and not is_change)
+    if is_else and not denies(words, language):
         return
     yield from _same_on(words, language, last, understand)
     yield from _later_than_last(words, language, last, understand)
-    yield from _corrected(words, language, last, understand)
+    yield from corrected(words, language, last, understand)
     if intent.name == "outside" and (ended := beginning("end_it", language).match(words)):
         yield Intent("timer_cancel", {"label": without_fillers(re.split(",", words[ended.end() :])[0], language)})
     if intent.name != "outside":
@@ -110,14 +94,14 @@ def _named_anew(words: str, language: Language, understand: Understand) -> Itera
     """Yield what the one just set is to be called, or how long it is to be: call it fifteen, it's brown rice."""
     if called := beginning("call_it", language).match(words):
         name = without_fillers(re.split("[,，]", words[called.end() :], maxsplit=1)[0], language)
-        if number := _number(name, language, understand):
+        if number := number_alone(name, language, understand):
             yield Intent("timer_change", {"count": number, "newest": 1})
         yield Intent("timer_change", {"called": name, "newest": 1})
 
 
 def _of_alarm(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield the change of the alarm just set to another half of the day, or to days without the weekend."""
-    set_, due = _alarm_set(last)
+    set_, due = alarm_set(last)
     if due is None:
         return
     of_no_day = {} if names_day(understand(last.words)) else {"anew": 1}
@@ -138,68 +122,10 @@ def _at_that_time(
         yield Intent("alarm", {**before.slots, "label": intent.text("label")})
 
 
-def _repeating(words: str, intent: Intent, language: Language, understand: Understand) -> Iterator[Intent]:
-    """Yield the change of how often the one just set rings: can you do that every Tuesday; not on Fridays though."""
-    if intent.name in TIMED:
-        return
-    plain = without_fillers(words, language)
-    if left_out := beginning("not_on", language).match(plain):
-        named = without_fillers(plain[left_out.end() :], language).removesuffix("s")
-        day = understand(AT_NOON[language].format(named))
-        if day.name == "alarm" and "weekday" in day.slots and not day.text("label"):
-            yield Intent("timer_change", {"without": day.number("weekday"), "newest": 1})
-    again = beginning("do_that", language).match(plain)
-    every = understand(AT_NOON[language].format(plain[again.end() :])) if again else UNKNOWN
-    if every.name == "alarm" and every.text("repeat") and not every.text("label"):
-        yield Intent("timer_change", {"repeat": every.text("repeat"), "newest": 1})
-
-
-def _corrected(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
-    """Yield the changes of the timer just set that the words may be: no, make that eight; sorry, Monday."""
-    opened = beginning("correcting", language).match(words)
-    rest = words[opened.end() if opened else 0 :]
-    changing = beginning("changing", language).match(rest)
-    has_no_time = understand(last.words).name == "ask_when"  # reminded of a day, at an hour of ours
-    if not changing and (rest.startswith(("not ", "no ")) or (opened and "不是" in opened.group())):
-        # Not nine, he's driving then, make it ten; 不是周四，是周五.
-        last_clause = re.split("[,，] *", rest)[-1]
-        changing = beginning("changing", language).match(last_clause)
-        rest = last_clause if changing else rest
-    if not (changing or has_no_time or (opened and anywhere(language, "objecting").search(opened.group()))):
-        return
-    if anywhere(language, "as_well").search(words):
-        return  # of another day, or for something else
-    when = without_fillers(rest[changing.end() if changing else 0 :], language)
-    when = _last_clause(when, language, understand) or when  # no, I like it softer, four minutes
-    first = without_fillers(re.split("[,，]", when, maxsplit=1)[0], language)  # make it eight, she has vespers
-    if number := _number(when, language, understand) or _number(first, language, understand):
-        yield Intent("timer_change", {"count": number, "newest": 1})
-    if (minute := _minute(when, language, understand)) is not None:
-        yield Intent("timer_change", {"minute": minute, "newest": 1})
-    day = understand(AT_NOON[language].format(when))
-    is_day = day.name == "alarm" and names_day(day)
-    of_day = {name: value for name, value in day.slots.items() if name != "exact_hour"} if is_day else {}
-    timed = [*_timed(when, language, understand), *(_timed(first, language, understand) if first != when else ())]
-    for slots in (*(each.slots for each in timed), of_day):
-        label = str(slots.get("label", "")).strip("要")
-        if slots and (not label or label in last.words):  # no, the essay needs half an hour
-            times_ = {name: value for name, value in slots.items() if name != "label"}
-            yield Intent("timer_change", {**times_, "newest": 1})
-
-
-def _last_clause(words: str, language: Language, understand: Understand) -> str:
-    """Return the last clause of the words where it is a time and nothing else; "" where it is not."""
-    *before, last = re.split(r"[，；。]|[,;.!?]\s+", words)
-    if not before:
-        return ""
-    clause = without_fillers(beginning("changing", language).sub("", last, count=1), language)
-    return clause if any(not each.text("label") for each in _timed(clause, language, understand)) else ""
-
-
 def _same_on(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield an alarm at the time of the last one on another day, or in another part of it: and the same on Thursday."""
     as_well = anywhere(language, "as_well").search(words)
-    set_, due = _alarm_set(last)
+    set_, due = alarm_set(last)
     if as_well is None or due is None:
         return
     day = understand(
@@ -210,19 +136,13 @@ def _same_on(words: str, language: Language, last: Turn, understand: Understand)
         yield Intent("alarm", {**day_of(day), "exact_hour": due.hour, "minute": due.minute, **label})
 
 
-def _alarm_set(last: Turn) -> tuple[dict[str, Json], datetime | None]:
-    """Return the alarm that a turn set last, as its tool tells of it, and when it rings; {} and None without one."""
-    set_ = next((fields(each.value) for each in reversed(last.results) if each.tool == "set_alarm"), {})
-    return set_, moment_told(str(set_.get("due", "")))
-
-
 def _later_than_last(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield one more alarm so long after, or before, the one just set: and another one ten minutes after that."""
     opened, hung = beginning("another", language).match(words), anywhere(language, "after_that").search(words)
-    _, due = _alarm_set(last)
+    _, due = alarm_set(last)
     if not opened or not hung or due is None:
         return
-    length = next(_timed(without_fillers(words[opened.end() : hung.start()], language), language, understand), UNKNOWN)
+    length = next(timed(without_fillers(words[opened.end() : hung.start()], language), language, understand), UNKNOWN)
     if length.name == "timer_start" and not length.text("label"):
         is_before = re.search("before|前", hung.group())
         then = due + timedelta(seconds=-length.seconds() if is_before else length.seconds())
@@ -236,12 +156,12 @@ def _another_of_minutes(words: str, language: Language, last: Turn, understand: 
         return
     wanted = without_fillers(words[opened.end() :], language)
     count, _, label = wanted.partition(" for ")
-    if not _number(count, language, understand):  # and one for the rice for eight
+    if not number_alone(count, language, understand):  # and one for the rice for eight
         label, _, count = wanted.rpartition(" for ")
-    if not _number(count, language, understand) and (last_word := _COUNT_LAST.search(words)):
+    if not number_alone(count, language, understand) and (last_word := _COUNT_LAST.search(words)):
         # And for the potatoes twenty.
         label, count = (last_word["label"] or last_word["thing"]).rstrip(", "), last_word["count"]
-    if number := _number(count, language, understand):
+    if number := number_alone(count, language, understand):
         named: dict[str, Slot] = {"label": without_fillers(label, language)} if label else {}
         yield Intent("timer_start", {"minutes": number, **named})
 
@@ -257,19 +177,17 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
     when = _in_its_unit(when, last, language)
     # Seven tomorrow, and half past: of the same day, and to wake as well.
     of_before = day_of(before) | {name: value for name, value in before.slots.items() if name == "wakes"}
-    same = _day_within(words, language, understand) or of_before
     is_told = is_statement(when) or (anywhere(language, "is_so").search(when) is not None)
     article = _ARTICLE.search(opened.group())  # of "an hour", which "another" may have too
     whole = [when, *([f"{article.group()}{when}"] if article else [])]
-    may_be = (
-        [found for each in whole for found in _timed(each, language, understand)] if is_asked or not is_told else []
-    )
+    may_be = [found for each in whole for found in timed(each, language, understand)] if is_asked or not is_told else []
     if named := _KIND.search(opened.group()):  # and an alarm for eight, after a timer
         may_be = [
             each for each in may_be if each.name == ("alarm" if named.group().lower() == "alarm" else "timer_start")
         ]
-    if not may_be and before.name == "alarm" and (minute := _minute(when, language, understand)) is not None:
+    if not may_be and before.name == "alarm" and (minute := minute_alone(when, language, understand)) is not None:
         yield Intent("alarm", {**before.slots, "minute": minute})  # at three, and again at half past
+    same = (_day_within(words, language, understand) if may_be else {}) or of_before
     for found in sorted(may_be, key=lambda each: (each.name != before.name, len(each.text("label")))):
         is_alarm = found.name == before.name == "alarm" and not names_day(found)
         again = {"repeat": before.text("repeat")} if before.text("repeat") and not found.text("label") else {}
@@ -285,7 +203,7 @@ def _set_before(last: Turn, understand: Understand) -> Intent:
     before = understand(last.words)
     if before.name in TIMED:
         return before
-    _, due = _alarm_set(last)
+    _, due = alarm_set(last)
     if due is not None:
         return Intent("alarm", {"date": due.day, "month": due.month})
     return Intent("timer_start") if any(each.tool == "set_timer" for each in last.results) else before
@@ -309,7 +227,7 @@ def _day_within(words: str, language: Language, understand: Understand) -> dict[
 
 def _of_its_half(found: Intent, last: Turn) -> Mapping[str, Slot]:
     """Return the slots of one more alarm, of the half of the day of the one just set, behind which it is said."""
-    _, due = _alarm_set(last)
+    _, due = alarm_set(last)
     slots = dict(found.slots)
     return slots if due is None or names_day(found) else same_half(slots, due)
 
@@ -326,29 +244,4 @@ def _another_within(words: str, language: Language, understand: Understand) -> I
     """Yield one more timer or alarm that is asked for in the middle of the words."""
     if one_more := anywhere(language, "one_within").search(words):
         rest = f"{words[: one_more.start()]}{words[one_more.end() :].lstrip(_PAUSE)}"
-        yield from _timed(without_fillers(rest, language), language, understand)
-
-
-def _timed(when: str, language: Language, understand: Understand) -> Iterator[Intent]:
-    """Yield the timer or the alarm that a time is, with what is said beside it."""
-    # "In ten" is no time of day.
-    frames = _FRAMES[language] if not _LENGTH_ALONE.match(when) else ("remind me {}",)
-    for frame in frames if when else ():
-        found = understand(frame.format(when))
-        if found.name in TIMED and found.text("label") not in {"give", "make", "do"}:  # give me ten
-            yield found
-
-
-def _minute(words: str, language: Language, understand: Understand) -> int | None:
-    """Return the minutes that words name without their hour: half past; None where they name an hour, or nothing."""
-    found = [(hour, understand(frame.format(words))) for hour, frame in _OF_HOUR[language].items()]
-    is_minute = all(each.name == "alarm" and each.slots.get("hour") == hour for hour, each in found)
-    minute = found[0][1].slots.get("minute")
-    return int(minute) if is_minute and minute is not None and not found[0][1].text("label") else None
-
-
-def _number(words: str, language: Language, understand: Understand) -> int:
-    """Return a number that stands alone, 0 where none does."""
-    is_short = 0 < len(words.split()) < 3 if language == "en" else re.fullmatch(_COUNT_ZH, words) is not None
-    counted = understand(_COUNTED[language].format(words)) if is_short else UNKNOWN
-    return counted.number("minutes") if counted.slots.keys() == {"minutes"} else 0  # "eight thirty" is none
+        yield from timed(without_fillers(rest, language), language, understand)

@@ -1,13 +1,14 @@
 """Several wishes in one breath: turn the volume down, set an alarm for seven, and another for half past."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
+from agent.intents.dialog_state import DialogState, ToolResult, Turn
+from agent.intents.follow_up.corrections import denies
 from agent.intents.follow_up.meaning import follow_up
 from agent.intents.follow_up.of_lists import orders_of_list
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
@@ -20,6 +21,7 @@ from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import added, removed
 from agent.intents.subjects.lists import start as start_list
 from agent.intents.subjects.rings.all_at_once import kinds_in
+from agent.intents.subjects.rings.which_timer import RINGING
 from agent.intents.subjects.sums.answer import answer_sum
 
 MOST_JOINTS: Final = 3
@@ -74,6 +76,12 @@ _AT_ONCE: Final = frozenset(
     {"repeat", "stop", "wait", "go_on", "snooze", "what_can_you_do", "forget_last", "forget_other"}
 )
 """What is wanted of the box itself."""
+
+_WEEKDAY: Final = "(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|周[一二三四五六日天])"
+_DAYS_ALONE: Final = re.compile(
+    rf"(?:and )?{_WEEKDAY}(?:(?:,? and |, |[、和跟]){_WEEKDAY})*[.!?。！？]?", re.IGNORECASE
+)
+"""Days and nothing else, which want nothing by themselves."""
 
 _CLAUSE: Final[Mapping[Language, str]] = {"en": r"[,;.?!]+\s+", "zh": r"[，。；？！,;?!]+"}
 """Between the clauses of a sentence."""
@@ -181,9 +189,11 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int) -
     whole = _meant(state, words, understand, "list_change") if joints else UNKNOWN
     for joint in joints:
         left, right = words[: joint.start()].strip(), words[joint.end() :].strip()
-        first = _meant(state, left, understand, *_OF_LISTED) if left and right else UNKNOWN
+        if _DAYS_ALONE.fullmatch(right):
+            continue  # on Monday and Tuesday
+        first = _meant(state, left, understand, "timer_cancel", *_OF_LISTED) if left and right else UNKNOWN
         is_instead = first.name in _OF_LISTED and orders_of_list(right)  # 改买咖啡
-        if not _may_begin(first, left) or (_takes_back(left, right, state.language) and not is_instead):
+        if not _may_begin(first, left) or (_takes_back(state, left, right) and not is_instead):
             continue
         after = _after(state, left, first)
         if first.text("label") and state.language == "en":
@@ -289,9 +299,16 @@ def _alone(words: str, understand: Understand) -> Intent:
     return alone
 
 
-def _takes_back(left: str, right: str, language: Language) -> bool:
-    """Say whether what stands at a joint takes back what was said before it: at seven, no, at eight."""
-    return bool(ending("objecting", language).search(left) or beginning("objecting", language).match(right))
+def _takes_back(state: DialogState, left: str, right: str) -> bool:
+    """Say whether what stands at a joint takes back what was said before it: at seven, no, at eight.
+
+    Or what was set before: don't wake me at seven, wake me at eight.
+    """
+    language = state.language
+    if ending("objecting", language).search(left) or beginning("objecting", language).match(right):
+        return True
+    is_set = any(result.tool in RINGING for turn in state.last_said() for result in turn.results)
+    return is_set and denies(f"{left}, {right}", language)
 
 
 def _after(state: DialogState, words: str, intent: Intent) -> DialogState:
@@ -330,38 +347,3 @@ def _ends_in_text(intent: Intent, words: str) -> bool:
 def _values(intent: Intent) -> list[str]:
     """Return what an intent wants in figures and names of days, without its free text and whether it wakes."""
     return sorted(str(value) for name, value in intent.slots.items() if name not in _FREE | {"wakes"})
-
-
-def begun(state: DialogState, parts: Sequence[str]) -> tuple[int, DialogState]:
-    """Return how many of the wishes were told already, and the state as the present one sees it: those are earlier.
-
-    Each ends with its own reply, whatever became of that; the last one stays present.
-    """
-    if len(parts) == 1:
-        return 0, state
-    told: list[Turn] = []
-    results, replies = list(state.turn.results), list(state.turn.replies)
-    while len(told) < len(parts) - 1:
-        end = next((number for number, each in enumerate(results, 1) if each.tool == "reply"), 0)
-        if not end:
-            break
-        block = replace(state.turn.block, words=parts[len(told)])
-        told.append(Turn(block, tuple(results[:end]), tuple(replies[:1])))
-        results, replies = results[end:], replies[1:]
-    present = Turn(replace(state.turn.block, words=parts[len(told)]), tuple(results), tuple(replies))
-    return len(told), replace(state, earlier=(*state.earlier, *told), turn=present)
-
-
-def one_by_one(state: DialogState, parts: Sequence[str], answer: Callable[[DialogState], list[Action]]) -> list[Action]:
-    """Return the calls of the next answer to the first of the wishes, and of the next ones as far as it is told.
-
-    What is said of one wish goes with the first calls of the next: an answer that only replies ends an event.
-    """
-    actions = answer(state)
-    said = next((action for action in actions if action.tool == "reply"), None)
-    if len(parts) == 1 or said is None:
-        return actions
-    before = replace(state.turn, replies=(str(said.arguments["text"]),))
-    present = Turn(replace(state.turn.block, words=parts[1]))
-    after = replace(state, earlier=(*state.earlier, before), turn=present)
-    return [said, *one_by_one(after, parts[1:], answer)]

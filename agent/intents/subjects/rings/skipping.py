@@ -63,7 +63,8 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     if now is None or listed is None or listed.has_failed or listed.is_uncertain or not _names_day(intent):
         return timers.cancel(state, intent)
     there = timers_in(listed)
-    chosen = [meant(state, there, intent)] if "id" in intent.slots else on_that_day(state, there, intent)
+    is_one = not intent.slots.keys().isdisjoint({"id", "newest"})
+    chosen = [meant(state, there, intent)] if is_one else on_that_day(state, there, intent)
     days = _days(intent, now.date())
     day = next((day for day in days if any(_comes_on(each, day) for each in there)), days[0])
     if not chosen:
@@ -73,8 +74,10 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
         if len(chosen) > 1:
             return phrase("timer_several", state.language, told=timers.all_of_them(state))
     only = chosen[0] if len(chosen) == 1 else None
-    is_left_out = only and "repeats" in only and ("on_day" in intent.slots or not _is_of_one_weekday(only))
-    return _left_out(state, [only], day) if only and is_left_out else timers.cancel(state, intent)
+    is_one_day = not intent.slots.keys().isdisjoint({"on_day", "newest"})
+    if only is None or "repeats" not in only or (_is_of_one_weekday(only) and not is_one_day):
+        return timers.cancel(state, intent)
+    return _left_out(state, [only] if _comes_on(only, day) else [], day)
 
 
 def _of_kind(state: DialogState, intent: Intent, kind: str) -> list[Action] | str:

@@ -20,7 +20,7 @@ from tests.agent.offline_talk import OFFLINE, SPECS, Talk
 MOST_CALLS = 1_000_000
 """For one sentence, with the tables of numbers that it is the first to need; a range of a million takes far more."""
 
-MOST_CALLS_OF_A_BREATH = 300_000
+MOST_CALLS_OF_A_BREATH = 170_000
 """Python's, for all the readings of its parts."""
 
 MOST_CALLS_OF_A_SUM = 10_000
@@ -85,6 +85,7 @@ def test_no_sentence_costs_more_than_its_steps(first: int) -> None:
         "remind me at five to feed the cat, at six to water the plants and at nine to lock the door",
         "set a timer for two hours and twenty minutes for the roast and the potatoes",
         "Set three timers: five minutes for eggs, eight minutes for toast, and an hour for the roast",
+        "set an alarm for seven every weekday except Wednesday",
     ],
 )
 def test_a_breath_that_may_hold_several_wishes_costs_no_more(words: str) -> None:
@@ -95,7 +96,6 @@ def test_a_breath_that_may_hold_several_wishes_costs_no_more(words: str) -> None
     calls_of(lambda: decide(state, cache(understand)), MOST_CALLS_OF_A_BREATH)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_first_measure_converted_after_a_start_costs_no_more_than_the_next() -> None:
     code = """
 import asyncio
@@ -111,6 +111,7 @@ print(calls_of(lambda: answer_sum("how many grams is three ounces"), 1_000_000))
     assert int(ran.stdout) < MOST_CALLS_OF_A_SUM
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_range_that_is_read_in_words_is_large(language: Language) -> None:
     ranges = {name: each["range"] for name, each in sentence_file(language)["lists"].items() if "range" in each}
     sizes = {name: each["to"] - each["from"] for name, each in ranges.items() if each.get("words", True)}

@@ -1,0 +1,120 @@
+"""What words put right of what was just set to ring: no, make that eight; not at seven, at eight; not on Saturday."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from agent.intents.dialog_state import Turn
+from agent.intents.follow_up.afterwards import AT_NOON
+from agent.intents.follow_up.bare_times import has_time, minute_alone, number_alone, timed
+from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
+from agent.intents.language.wording import anywhere, beginning, without_fillers
+from agent.intents.saying.spoken import moment_told
+from agent.intents.subjects.days import names_day
+from memory.json_value import Json, fields
+
+_DAY: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"\b(?:\w+days?|tomorrow|tonight|weekends?)\b", re.IGNORECASE),
+    "zh": re.compile("周|星期|礼拜|[今明后]天|[今明][早晚]"),
+}
+"""What names a day."""
+
+
+def alarm_set(last: Turn) -> tuple[dict[str, Json], datetime | None]:
+    """Return the alarm that a turn set last, as its tool tells of it, and when it rings; {} and None without one."""
+    set_ = next((fields(each.value) for each in reversed(last.results) if each.tool == "set_alarm"), {})
+    return set_, moment_told(str(set_.get("due", "")))
+
+
+def repeating(words: str, intent: Intent, last: Turn, understand: Understand) -> Iterator[Intent]:
+    """Yield the change of how often the one just set rings: can you do that every Tuesday; not on Fridays though.
+
+    One day alone is the coming one, as it is of what was set long ago; on Fridays, or never on Friday, is for good.
+    """
+    if intent.name in TIMED:
+        return
+    language = language_of(words)
+    plain = without_fillers(words, language)
+    for wording, said in (("never_on", words), ("not_on", plain)):
+        left_out = beginning(wording, language).match(said)
+        clause = re.split("[,，]", said[left_out.end() :], maxsplit=1)[0] if left_out else ""
+        named = without_fillers(clause, language)
+        day = understand(AT_NOON[language].format(named.removesuffix("s"))) if named else UNKNOWN
+        if day.name != "alarm" or "weekday" not in day.slots or day.text("label"):
+            continue
+        if wording == "never_on" or named.endswith("s"):
+            yield Intent("timer_change", {"without": day.number("weekday"), "newest": 1})
+        elif alarm_set(last)[0].get("repeats"):
+            yield Intent("timer_cancel", {"weekday": day.number("weekday"), "newest": 1})
+        return
+    again = beginning("do_that", language).match(plain)
+    every = understand(AT_NOON[language].format(plain[again.end() :])) if again else UNKNOWN
+    if every.name == "alarm" and every.text("repeat") and not every.text("label"):
+        yield Intent("timer_change", {"repeat": every.text("repeat"), "newest": 1})
+
+
+def corrected(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
+    """Yield the changes of the timer just set that the words may be: no, make that eight; sorry, Monday."""
+    opened = beginning("correcting", language).match(words)
+    instead = _instead(words, language)
+    rest = instead or words[opened.end() if opened else 0 :]
+    has_no_time = understand(last.words).name == "ask_when"  # reminded of a day, at an hour of ours
+    is_objecting = opened is not None and anywhere(language, "objecting").search(opened.group()) is not None
+    changing = beginning("changing", language).match(rest)
+    if (instead or is_objecting) and not changing:
+        changing = beginning("wanting", language).match(rest)
+    if not (instead or changing or has_no_time or is_objecting):
+        return
+    if anywhere(language, "as_well").search(words):
+        return  # of another day, or for something else
+    when = without_fillers(rest[changing.end() if changing else 0 :], language)
+    when = _last_clause(when, language, understand) or when  # no, I like it softer, four minutes
+    first = without_fillers(re.split("[,，]", when, maxsplit=1)[0], language)  # make it eight, she has vespers
+    if number := number_alone(when, language, understand) or number_alone(first, language, understand):
+        yield Intent("timer_change", {"count": number, "newest": 1})
+    if (minute := minute_alone(when, language, understand)) is not None:
+        yield Intent("timer_change", {"minute": minute, "newest": 1})
+    day = understand(AT_NOON[language].format(when))
+    is_day = day.name == "alarm" and names_day(day)
+    of_day = {name: value for name, value in day.slots.items() if name != "exact_hour"} if is_day else {}
+    whole = [found for each in dict.fromkeys((when, first)) for found in timed(each, language, understand)]
+    as_said = understand(when) if instead else UNKNOWN  # wake me at eight
+    for slots in (*(each.slots for each in (as_said, *whole) if each.name in TIMED), of_day):
+        label = str(slots.get("label", "")).strip("要")
+        if slots and (not label or label in last.words):  # no, the essay needs half an hour
+            times_ = {name: value for name, value in slots.items() if name not in {"label", "wakes"}}
+            yield Intent("timer_change", {**times_, "newest": 1})
+
+
+def denies(words: str, language: Language) -> bool:
+    """Say whether words deny one time and tell another: I don't want it at seven, I want it at eight."""
+    return bool(_instead(words, language))
+
+
+def _instead(words: str, language: Language) -> str:
+    """Return the clause that tells what is meant where another one tells what is not, before it or behind it."""
+    correcting, denying, wanting = (beginning(name, language) for name in ("correcting", "denying", "wanting"))
+    parts = re.split(r"[,，;；。]\s*|[.] | but ", words)
+    clauses = [each if denying.match(each) else correcting.sub("", each) for each in parts]
+    denied = [each for each in clauses if denying.match(each) and _is_time(denying.sub("", each), language)]
+    wanted = [each for each in clauses if each and each not in denied]
+    if not denied or not wanted:
+        return ""
+    likely = (each for each in reversed(wanted) if wanting.match(each) or _is_time(each, language))
+    return next(likely, wanted[-1])
+
+
+def _is_time(words: str, language: Language) -> bool:
+    """Say whether words name a time or a day, and nothing that rings: the alarm tomorrow is one of several."""
+    names_time = has_time(words, language) or _DAY[language].search(words) is not None
+    return names_time and anywhere(language, "ringing").search(words) is None
+
+
+def _last_clause(words: str, language: Language, understand: Understand) -> str:
+    """Return the last clause of the words where it is a time and nothing else; "" where it is not."""
+    *before, last = re.split(r"[，；。]|[,;.!?]\s+", words)
+    if not before:
+        return ""
+    clause = without_fillers(beginning("changing", language).sub("", last, count=1), language)
+    return clause if any(not each.text("label") for each in timed(clause, language, understand)) else ""

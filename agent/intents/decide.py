@@ -17,6 +17,7 @@ from agent.intents.judging.guessing import guessed
 from agent.intents.judging.misgivings import is_talk, not_read, told_not_to
 from agent.intents.language.wording import bare, mended, without_fillers
 from agent.intents.reading import ringing
+from agent.intents.reading.asides import without_aside
 from agent.intents.reading.in_turn import begun, one_by_one
 from agent.intents.reading.wishes import clause_of, wishes
 from agent.intents.saying.phrases import phrase
@@ -67,13 +68,13 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     state = named_alone(in_full(state, understand), understand)
     if kept := Intent("declined") if told_not_to(state) else all_but(state, understand):
         return _answer(state, kept, understand, "")
+    state, rest = without_aside(state, understand)
     said, alone = state, _meant(state, understand)
     if alone.name in ringing.VAGUE and (told := _sum_at_once(state)):
         return _say(state, told, "sum")
     intent = ringing.of_ringing(state, alone, understand)
     if isinstance(intent, Action):
         return [intent]
-    rest = ""
     if intent.name in ringing.VAGUE | _COURTESY and (clause := clause_of(state, understand)):
         state, rest = state.in_words(clause.words), bare(clause.rest)
         intent = clause.named(_meant(state, understand))

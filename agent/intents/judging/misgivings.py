@@ -28,7 +28,7 @@ _NOT_READ: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
         rf"^(?:an? )?(?:(?:{NUMBER}|zero|minus|point|hundred|thousand|million|and|half|quarter|to|[\d.,-]+)\b\s*)*"
         r"(?:$|(?:hours?|minutes?|seconds?|weeks?|days?|months?|million|hundred|thousand|zero|minus|point)\b)"
-        rf"|^(?!one to one){NUMBER} (?:to|or)\b|\b(?:an?|the|or|set)$|^(?:next|this) year\b"
+        rf"|^(?!one to one){NUMBER} (?:to|or)\b|\b(?:an?|the|or|set|not)$|^(?:next|this) year\b"
         r"|^(?:no|nope|sorry|i mean|i meant|wait|not(?! to\b)|except|but|why|should|did)\b",
         re.IGNORECASE,
     ),

@@ -32,6 +32,17 @@ _JOINED: Final = re.compile(r"\band (?:then |also |please )*$", re.IGNORECASE)
 _AT_NOON: Final[Mapping[Language, str]] = {"en": "{} at noon", "zh": "{}正午"}
 """A moment of which words that name a day are the beginning."""
 
+_SURNAME: Final = re.compile(
+    "[小晓阿李王张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕]$"
+)
+"""What the name of somebody begins with who may be called 明."""
+
+_WOKEN_TO: Final[Mapping[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"to (?!(?:the|my|work|school|music)\b|(?:be|get|wake) (?:up|awake)\b)[a-z]{2,}", re.IGNORECASE),
+    "zh": re.compile("(?:叫|喊)醒我(?!起)[^，。了吧呢啊]{2,8}$"),
+}
+"""What stands behind the time and tells what one is woken for: wake me at seven to feed the cat."""
+
 _PARTICLES: Final = "in|on|off|out|up|down|over|away|back"
 """What ends a sentence and belongs to its verb, before no time: shut them in."""
 
@@ -59,6 +70,7 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     if language == "zh" and (alone := _in_clause(words, cue.start(), times)):
         return alone
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
+    fitting = [each for each in fitting if not _begins_in_name(each[1].text("before"), words)]
     fitting = [each for each in fitting if each[1].name == "length" or not _COUNTED.match(each[1].text("after"))]
     # A day and an hour between which another time stands do not belong together.
     fitting = [each for each in fitting if not (rest := each[1].text("middle")) or _holds_none(times, rest, language)]
@@ -70,15 +82,20 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     # On Friday at three, so remind me at two.
     if direct and found.name == "moment" and not names_day(found) and not _ends(found):
         slots |= next((day_of(each) for _, each in fitting if names_day(each)), {})
-    if cue.lastgroup == "wake":
-        return Intent("timer_start" if found.name == "length" else "alarm", slots | {"wakes": 1})
-    label = _label(found, language)
-    return Intent("timer_start" if found.name == "length" else "alarm", slots | ({"label": label} if label else {}))
+    wakes = {"wakes": 1} if cue.lastgroup == "wake" else {}
+    label = _woken_to(found, language) if wakes else _label(found, language)
+    named = {"label": label} if label else {}
+    return Intent("timer_start" if found.name == "length" else "alarm", slots | wakes | named)
 
 
 def _is_behind_another(told: str, times: Callable[[str], Iterable[Reading]]) -> bool:
     """Say whether words end a wish of their own, before one: five minutes for the eggs and then remind me at three."""
     return _JOINED.search(told) is not None and any(each.name == "length" for _, each in times(told))
+
+
+def _begins_in_name(before: str, words: str) -> bool:
+    """Say whether a day would begin within a Chinese name: that of 小明七点起床 is 小明, and not tomorrow."""
+    return _SURNAME.search(before) is not None and words.partition(before)[2].startswith("明")
 
 
 def _ends(found: Intent) -> bool:
@@ -136,6 +153,14 @@ def tells(words: str) -> bool:
     if anywhere(language, "story").search(words):
         return True
     return bool(beginning("telling", language).match(words) or ending("asking", language).search(words))
+
+
+def _woken_to(found: Intent, language: Language) -> str:
+    """Return what somebody is woken for, which stands behind the time: to feed the cat."""
+    told = found.text("after")
+    if _WOKEN_TO[language].match(told) is None:
+        return ""
+    return _label(Intent(found.name, {"after": told}), language)
 
 
 def _label(found: Intent, language: Language) -> str:

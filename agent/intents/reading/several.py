@@ -40,24 +40,24 @@ _TWO_TIMES: Final = (
 """Two times at which the same is wanted: 明天七点和七点半叫我起床; 工作日七点周末九点叫我; 明天七点叫我，周末九点."""
 
 _HOUR: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight|[0-9]{1,2}(?::[0-9]{2})?"
-_CLOCK: Final = (
+CLOCK: Final = (
     f"(?:(?:half|(?:a )?quarter|five|ten|twenty|5|10|20|25) (?:past|to) )?(?:{_HOUR})"
     "(?: (?:fifteen|thirty|forty.five|o'clock))?(?: ?[ap][.]?m[.]?| in the (?:morning|afternoon|evening)| at night)?"
 )
 _TWICE: Final = (
-    f"(?P<opening>.*\\bremind me(?: [a-z ]+)?) at (?P<one>{_CLOCK}),? and (?:at )?(?P<two>{_CLOCK}) ?"
+    f"(?P<opening>.*\\bremind me(?: [a-z ]+)?) at (?P<one>{CLOCK}),? and (?:at )?(?P<two>{CLOCK}) ?"
     "(?P<what>(?:(?:to|about|that) .+)?)[.]?"
 )
 """The same in English: remind me every day at eight and nine to take my pills."""
 
 _THING: Final = r"(?:to|about) (?:(?!,| and (?:to|about) ).)+?"
-_ON_DAY: Final = (
+ON_DAY: Final = (
     r"(?:tomorrow|tonight|(?:on )?(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
     r"(?: morning| afternoon| evening| night)?"
 )
-_EACH_AT: Final = rf"{_THING} (?:{_ON_DAY}(?: at {_CLOCK})?|at {_CLOCK})"
+_EACH_AT: Final = rf"{_THING} (?:{ON_DAY}(?: at {CLOCK})?|at {CLOCK})"
 _DONE_AT: Final = re.compile(
-    rf"(?<= at )({_CLOCK}(?:,? and|,)) (?=(?:turn|switch|lock|unlock|open|close|start|stop)\b[^,]+ at {_CLOCK})",
+    rf"(?<= at )({CLOCK}(?:,? and|,)) (?=(?:turn|switch|lock|unlock|open|close|start|stop)\b[^,]+ at {CLOCK})",
     re.IGNORECASE,
 )
 """Before what is to be done then, and is no order to the house now: call mum at six and turn off the oven at seven."""
@@ -67,8 +67,8 @@ _THINGS: Final = re.compile(
 """Several things, each before its hour: remind me to take my pills at three, to drink at four and to walk at five."""
 
 _DAYS: Final = re.compile(
-    rf"(?P<opening>.*\bremind me) (?P<one>{_ON_DAY}(?: at {_CLOCK})? (?:to|about) .+?),? and "
-    rf"(?P<two>{_ON_DAY}(?: at {_CLOCK})? (?:to|about) .+)",
+    rf"(?P<opening>.*\bremind me) (?P<one>{ON_DAY}(?: at {CLOCK})? (?:to|about) .+?),? and "
+    rf"(?P<two>{ON_DAY}(?: at {CLOCK})? (?:to|about) .+)",
     re.IGNORECASE,
 )
 """Two things, each behind its day: remind me tonight to take the bins out and tomorrow to bring them in."""
@@ -149,8 +149,8 @@ def _things(words: str) -> str:
     found = _THINGS.fullmatch(done)
     each = re.findall(_EACH_AT, found["each"], re.IGNORECASE) if found else []
     if found and done != words:  # else the second is an order of its own
-        each = [re.sub(rf"^(to .+) (at {_CLOCK})$", r"\2 \1", one, flags=re.IGNORECASE) for one in each]
-    if found and re.search(_ON_DAY, found["each"], re.IGNORECASE):
+        each = [re.sub(rf"^(to .+) (at {CLOCK})$", r"\2 \1", one, flags=re.IGNORECASE) for one in each]
+    if found and re.search(ON_DAY, found["each"], re.IGNORECASE):
         return " and ".join(f"{found['opening']} {one}" for one in each)  # a day alone asks for nothing
     return f"{found['opening']} {' and '.join(each)}" if found else ""
 

@@ -14,7 +14,9 @@ from agent.intents.follow_up.of_lists import orders_of_list
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, beginning, ending, mended, without, without_fillers
+from agent.intents.reading.asides import aside_in
 from agent.intents.reading.run_together import LONGEST, MOST, MOST_RINGING, are_too_many, parted
+from agent.intents.reading.series import each_ordered
 from agent.intents.reading.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
@@ -83,6 +85,9 @@ _DAYS_ALONE: Final = re.compile(
 )
 """Days and nothing else, which want nothing by themselves."""
 
+_RINGS: Final = ("wake", "timer", "remind")
+"""Wordings of what asks to be rung for."""
+
 _CLAUSE: Final[Mapping[Language, str]] = {"en": r"[,;.?!]+\s+", "zh": r"[，。；？！,;?!]+"}
 """Between the clauses of a sentence."""
 
@@ -123,8 +128,11 @@ def wishes(state: DialogState, understand: Understand, said: str = "") -> list[s
     is_of_all = anywhere(state.language, "of_all").search(words)  # the average of 3, 5 and 10
     if len(words) > LONGEST[state.language] or state.is_doubtful or is_of_all or are_too_many(words):
         return [state.words]
-    alike = each_alone(parted(words))
-    return _parted(state, alike, understand, MOST if alike == words else MOST_RINGING) or [state.words]
+    aside = aside_in(words)
+    words = words.removesuffix(aside)
+    alike = each_ordered(words) or each_alone(parted(words))
+    several = _parted(state, alike, understand, MOST if alike == words else MOST_RINGING)
+    return [*several[:-1], several[-1] + aside] if several else [state.words]
 
 
 class Clause(Struct, frozen=True):
@@ -167,10 +175,8 @@ def clause_of(state: DialogState, understand: Understand) -> Clause | None:
 
 
 def _orders(words: str, language: Language) -> bool:
-    return bool(
-        beginning("ordering", language).match(without_fillers(words, language))
-        or anywhere(language, "wake", "timer", "remind").search(words)
-    )
+    order = beginning("ordering", language).match(without_fillers(words, language))
+    return order is not None or anywhere(language, *_RINGS).search(words) is not None
 
 
 def _is_plain(intent: Intent, words: str) -> bool:
@@ -191,7 +197,7 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int) -
         left, right = words[: joint.start()].strip(), words[joint.end() :].strip()
         if _DAYS_ALONE.fullmatch(right):
             continue  # on Monday and Tuesday
-        first = _meant(state, left, understand, "timer_cancel", *_OF_LISTED) if left and right else UNKNOWN
+        first = _meant(state, left, understand, *_OF_LISTED) if left and right else UNKNOWN
         is_instead = first.name in _OF_LISTED and orders_of_list(right)  # 改买咖啡
         if not _may_begin(first, left) or (_takes_back(state, left, right) and not is_instead):
             continue
@@ -336,8 +342,16 @@ def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str)
     )
     if first.name in TIMED | {"ask_when"} and _ends_in_text(first, left) and not is_plain:
         return True  # to be reminded of it
+    if second.name in TIMED and second.text("label") and _rings_itself(right):
+        return False  # wake me tomorrow at six and remind me at half past six to feed the cat
     parts, all_ = [_values(first), _values(second)], _values(whole)
     return whole.name in _WISHES and all_ not in parts and {*parts[0], *parts[1]} <= {*all_}
+
+
+def _rings_itself(words: str) -> bool:
+    """Say whether words begin with what asks to be rung for."""
+    language = language_of(words)
+    return anywhere(language, *_RINGS).match(without_fillers(words, language)) is not None
 
 
 def _ends_in_text(intent: Intent, words: str) -> bool:

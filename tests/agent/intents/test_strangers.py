@@ -255,7 +255,7 @@ async def test_another_thing_is_put_on_instead(tmp_path: Path) -> None:
         ),
         ("wake me on Monday at six and remind me at seven to feed the cat", ["23 06:00", "23 07:00 feed the cat"]),
         ("wake me tomorrow at seven and then remind me at four to call mum", ["22 07:00", "22 16:00 call mum"]),
-        ("六点半叫孩子起床，七点提醒我送他上学", ["21 18:30 叫孩子起床", "21 19:00 送他上学"]),
+        ("六点半叫孩子起床，七点提醒我送他上学", ["22 06:30 叫孩子起床", "22 07:00 送他上学"]),
         (
             "remind me about the bins on Wednesday night and about the post on Thursday morning",
             ["25 20:00 the bins", "26 09:00 the post"],

@@ -113,7 +113,8 @@ def test_wishes_are_found(words: str) -> None:
     [
         (
             "remind me at five to feed the cat, at six to water the plants and at nine to lock the door",
-            "remind me at five to feed the cat | and at six to water the plants | and at nine to lock the door",
+            "remind me at five to feed the cat | and remind me at six to water the plants | "
+            "and remind me at nine to lock the door",
         ),
         (
             "set two timers, ten minutes for pasta and twelve for the sauce",

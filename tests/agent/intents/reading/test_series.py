@@ -1,0 +1,115 @@
+"""Several in a row of which only the first has the order, what they are for, and what is only said beside them."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.intents.reading.understanding import load_understanding
+from tests.agent.intents.kitchen import a_kitchen
+
+
+@pytest.mark.shows("V30", "D4")
+@pytest.mark.parametrize(
+    ("words", "rings"),
+    [
+        (
+            "wake me at six, Ben at seven and the twins at eight",
+            ["2026-11-22 06:00", "2026-11-22 07:00 wake Ben", "2026-11-22 08:00 wake the twins"],
+        ),
+        (
+            "wake me tomorrow at six, Ben at half past six and the twins at eight",
+            ["2026-11-22 06:00", "2026-11-22 06:30 wake Ben", "2026-11-22 08:00 wake the twins"],
+        ),
+        (
+            "get me up at six and my husband at seven on Monday",
+            ["2026-11-23 06:00", "2026-11-23 07:00 wake my husband"],
+        ),
+        (
+            "set an alarm for six for me, seven for Ben and eight for the twins",
+            ["2026-11-22 06:00", "2026-11-22 07:00 wake Ben", "2026-11-22 08:00 wake the twins"],
+        ),
+        (
+            "remind me at three about the bins, four about the cat and five about the dog",
+            ["2026-11-21 15:00 the bins", "2026-11-21 16:00 the cat", "2026-11-21 17:00 the dog"],
+        ),
+        (
+            "set a timer for ten minutes for eggs, twelve for rice and twenty for chicken",
+            ["2026-11-21 11:10 eggs", "2026-11-21 11:12 rice", "2026-11-21 11:20 chicken"],
+        ),
+        (
+            "六点叫我，七点叫小明，八点叫双胞胎",
+            ["2026-11-22 06:00", "2026-11-22 07:00 叫小明起床", "2026-11-22 08:00 叫双胞胎起床"],
+        ),
+        (
+            "明天六点叫我，七点叫小明起床，再八点叫双胞胎",
+            ["2026-11-22 06:00", "2026-11-22 07:00 叫小明起床", "2026-11-22 08:00 叫双胞胎起床"],
+        ),
+    ],
+)
+async def test_each_of_a_row_rings(tmp_path: Path, words: str, rings: list[str]) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear(words)
+        assert await kitchen.rings() == rings
+
+
+@pytest.mark.parametrize(
+    ("words", "label"),
+    [
+        ("wake me at seven to feed the cat", "feed the cat"),
+        ("wake me up in twenty minutes to turn the roast", "turn the roast"),
+        ("I need to be up at five on Monday to catch the train", "catch the train"),
+        ("set an alarm for seven to feed the cat", "feed the cat"),
+        ("set an alarm to feed the cat at seven", "feed the cat"),
+        ("七点叫醒我喂猫", "喂猫"),
+        ("设个闹钟叫小明七点起床", "叫小明起床"),
+        ("提醒我接小明七点放学", "接小明放学"),
+        ("设个闹钟叫李明明天七点起床", "叫李明起床"),
+        ("wake me at seven to the radio", ""),
+        ("wake me at five to seven", ""),
+        ("七点叫醒我，今天累死了", ""),
+    ],
+)
+def test_what_one_is_woken_for_is_kept(words: str, label: str) -> None:
+    meant = load_understanding()(words)
+    assert (meant.name in {"alarm", "timer_start"}, meant.text("label")) == (True, label)
+
+
+@pytest.mark.parametrize(
+    ("words", "rings", "told"),
+    [
+        (
+            "明天一早六点一刻闹钟，周日那天照常",
+            ["2026-11-22 06:15"],
+            "闹钟已设在明天上午6点一刻。 另外这句我没听懂：周日那天照常。",
+        ),
+        (
+            "三点和五点各提醒我喝水，晚上就不用了",
+            ["2026-11-21 15:00 喝水", "2026-11-21 17:00 喝水"],
+            "我会在下午3点整提醒你：喝水。 我会在下午5点整提醒你：喝水。 另外这句我没听懂：晚上就不用了。",
+        ),
+        (
+            "wake me at quarter past six tomorrow, Sunday as usual",
+            ["2026-11-22 06:15"],
+            "The alarm is set for a quarter past six in the morning tomorrow. "
+            "I did not understand the rest: Sunday as usual.",
+        ),
+        (
+            "remind me at three and five to drink water, not in the evening",
+            ["2026-11-21 15:00 drink water", "2026-11-21 17:00 drink water"],
+            "I will remind you at three o'clock in the afternoon: drink water. "
+            "I will remind you at five o'clock in the afternoon: drink water. "
+            "I did not understand the rest: not in the evening.",
+        ),
+        (
+            "remind me at eight to drink water, not in the evening",
+            [],
+            "I did not understand that well enough, so I did nothing. Please say it in other words.",
+        ),
+    ],
+)
+async def test_what_is_said_of_another_time_is_told_apart(
+    tmp_path: Path, words: str, rings: list[str], told: str
+) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        assert await kitchen.hear(words) == told
+        assert await kitchen.rings() == rings

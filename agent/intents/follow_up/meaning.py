@@ -10,11 +10,12 @@ from agent.intents.follow_up.of_lists import of_listed, of_lists
 from agent.intents.follow_up.of_timers import of_timers
 from agent.intents.follow_up.which_one import of_several
 from agent.intents.intent import Intent, Language, Understand, language_of
-from agent.intents.language.questions import is_question
+from agent.intents.language.enumerations import names_things
+from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, bare, beginning, is_story, mended, without_fillers
 from agent.intents.saying.phrases import gaps, phrase
 from agent.intents.subjects import chance, unknown
-from agent.intents.subjects.lists import LOOKED_BACK, spoken_of
+from agent.intents.subjects.lists import LOOKED_BACK, replies_in, spoken_of
 from agent.intents.subjects.recall import put_right
 from agent.intents.subjects.rings.pausing import is_of_pause
 from agent.intents.subjects.rings.which_timer import RINGING
@@ -81,6 +82,8 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
         yield Intent("timer_resume")
     if intent.name == "wait" and _is_of_timers(before, state) and beginning("pause_it", language).match(plain):
         yield Intent("timer_pause", {"newest": 1})
+    if intent.name == "remember" and (noted := _noted(state, plain)):
+        yield Intent("list_add", {"item": noted})
     if intent.name in _VAGUE:
         yield from of_listed(words, state.last_said(LOOKED_BACK))
     # "Make that half past seven" calls no timer "half past".
@@ -101,6 +104,14 @@ def _meanings(state: DialogState, before: Turn, intent: Intent, understand: Unde
         if intent.name in {"unknown", *_RIGHTED} and (fact := put_right(state.words, before, language)):
             yield Intent("put_right", {"fact": fact})
         yield from _of_others(words, before, intent, understand)
+
+
+def _noted(state: DialogState, words: str) -> str:
+    """Return the things that are noted down while a list is spoken of, of which nothing is told; "" for a fact."""
+    noting = beginning("noting", state.language).match(words)
+    things = words[noting.end() :] if noting else ""
+    is_of_list = bool(spoken_of(replies_in(state.last_said(LOOKED_BACK)), state.language))
+    return things if is_of_list and names_things(things) and not is_statement(things) else ""
 
 
 def _tossed_again(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:

@@ -7,7 +7,7 @@ from typing import Final
 from agent.intents.dialog_state import Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.language.house import names_device
-from agent.intents.language.questions import asks_behind, is_question, tokens
+from agent.intents.language.questions import asks_behind, is_question, tokens, word_classes
 from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
 from agent.intents.saying.phrases import gaps
 from agent.intents.subjects.lists import (
@@ -175,6 +175,11 @@ _INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
 """One thing on a list in place of another: change the yoghurt to cream cheese; no, not basil, oregano."""
 
 
+_AROUND: Final = frozenset(("well", "both", "please", "off", "from", "my", "our", "some", "either", "one", "list"))
+_AROUND_ZH: Final = re.compile("[那这个些种的也都把将和跟同吧了啊呢]*(?:一起)?")
+"""What is said around the name of a thing of which no more is said."""
+
+
 def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
     """Yield what the words may mean where a list was just spoken of."""
     language = language_of(words)
@@ -202,7 +207,9 @@ def of_lists(words: str, last: Turn, intent: Intent, understand: Understand) -> 
     item = ending("put_it_on", language).sub("", without_fillers(words[also.end() :], language)) if also else ""
     is_gotten = language == "zh" or (_PUTTING.match(_AND.sub("", words)) and not names_device(words, language))
     # And ring mum, which only a list of what is to be done can have.
-    is_open = intent.name in _VAGUE or is_gotten or spoken_of(last.replies, language) != USUAL[language]
+    is_order = beginning("ordering", language).match(item) is not None  # and warm the milk
+    is_vague = intent.name in _VAGUE and not is_order
+    is_open = is_vague or is_gotten or spoken_of(last.replies, language) != USUAL[language]
     is_thing = item.partition(" ")[0].lower() not in {"", "it", "them"} and not is_question(item)
     if is_thing and is_open and intent.name in _VAGUE | {"outside"} and len(item) <= LONGEST_ITEM:
         yield Intent("list_add", {"item": item})
@@ -289,11 +296,26 @@ def _with_more(item: str, more: str, language: Language) -> str:
 
 
 def _all_called(words: str, items: Sequence[str], language: Language) -> list[str]:
-    """Return the things that are named in a row: eggs and salt of "remove eggs and salt, we have bread"."""
-    row = [_called(each, items, language) for each in things(words)]
+    """Return the things that are named in a row: eggs and salt of "remove eggs and salt, we have bread".
+
+    Behind the first each stands alone, or is said not to be wanted as well: "and warm the milk" wants something else.
+    """
+    row: list[str] = []
+    for each in things(words):
+        item = _called(each, items, language)
+        is_named = not any(row) or anywhere(language, "not_wanted").search(each) or _is_bare(each, item, language)
+        row.append(item if is_named else "")
     first = next((place for place, item in enumerate(row) if item), len(row))
     ends = next((place for place, item in enumerate(row) if place > first and not item), len(row))
     return list(dict.fromkeys(row[first:ends])) or list(filter(None, [_called(words, items, language)]))
+
+
+def _is_bare(words: str, item: str, language: Language) -> bool:
+    """Say whether words only name a thing of a list, and say nothing of it."""
+    if language == "zh":
+        return _AROUND_ZH.fullmatch(core_of(words, language).replace(core_of(item, language), "", 1)) is not None
+    own = {token.stem for token in tokens(item)} | word_classes()["small"] | _AROUND
+    return {token.stem for token in tokens(core_of(words, language))} <= own
 
 
 def _called(words: str, items: Sequence[str], language: Language) -> str:

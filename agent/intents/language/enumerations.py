@@ -35,6 +35,25 @@ USED_UP_ZH: Final = "(?:用完|吃完|喝完|没有?|见底|剩?不多)了"
 """What says that there is no more of a thing, as a regular expression."""
 
 
+_NO_NAME: Final = re.compile(
+    r"\b(?:my|our|your|his|her|their|the|this|that|these|those|it|me|you|him|them|is|are|was|were|to|at|on|in|by|from|for|about|"
+    r"\w+day|today|tomorrow|tonight)\b|\w's\b|\d{3}",
+    re.IGNORECASE,
+)
+_NAMES: Final = re.compile(r"[a-z][a-z'-]*(?:(?:,? and |, | )[a-z'-]+){0,7}[.!]?", re.IGNORECASE)
+_NAMES_ZH: Final = re.compile(
+    "(?!.*[我你他她它这那是在有叫姓住点号第的了会要能不去来])[^，。？]{1,6}(?:[、，和跟][^，。？]{1,6}){0,5}[。！]?"
+)
+"""Things and nothing said of them."""
+
+
+def names_things(words: str) -> bool:
+    """Say whether words name things and tell nothing of them: bin bags and milk; a fact would tell something."""
+    if language_of(words) == "zh":
+        return _NAMES_ZH.fullmatch(words) is not None
+    return _NAMES.fullmatch(words) is not None and _NO_NAME.search(words) is None
+
+
 def is_thing(thing: str) -> bool:
     """Say whether a Chinese thing is one that stands on shopping lists."""
     return re.fullmatch(f"(?:{_COUNTED_ZH})?(?:{_any('foods_zh')}|[盐糖米油醋])", thing) is not None

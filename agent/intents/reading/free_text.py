@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from agent.intents.intent import TIMED, Intent, language_of
-from agent.intents.language.enumerations import USED_UP_ZH, is_thing
+from agent.intents.language.enumerations import USED_UP_ZH, is_thing, names_things
 from agent.intents.language.house import names_device
 from agent.intents.language.lengths import NUMBER, UNIT
-from agent.intents.language.questions import is_question
+from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, beginning
 from agent.intents.reading.reminding import tells
 from agent.intents.subjects.lists import things
@@ -21,6 +21,7 @@ _NO_ITEMS: Final = frozenset(
 """What is on no list by itself, also where people have run out of it."""
 
 _ADDED: Final = re.compile(r"\badd\b", re.IGNORECASE)
+_PUT_DOWN: Final = re.compile(r"\b(?:put|stick|pop|jot) down (?!that\b)", re.IGNORECASE)
 _NAMES_LIST: Final = re.compile(r"\blists?\b|\bshopping\b|\bgroceries\b", re.IGNORECASE)
 _NO_THING: Final = re.compile(
     rf"^(?:{NUMBER}|an?)\b(?:[ -]{UNIT}|$)|^\W*(?:{NUMBER}|a hundred)\b.*\band\b|^(?:another|more|me|us|you|him|her)\b|"
@@ -83,7 +84,9 @@ def is_meant(intent: Intent, said: str) -> bool:
     topic, fact = intent.text("topic"), intent.text("fact")
     if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):
         return False
-    if (intent.name == "remember" and _is_no_fact(fact)) or (intent.name == "forget_other" and _NOT_SAID.match(fact)):
+    if (intent.name == "remember" and _is_no_fact(fact, said)) or (
+        intent.name == "forget_other" and _NOT_SAID.match(fact)
+    ):
         return False
     is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
     return names_somebody(intent) and names_timer(intent) and not is_told and not _is_of_house(intent, said)
@@ -96,6 +99,8 @@ def _is_of_list(intent: Intent, said: str) -> bool:
         return False
     match intent.name:
         case "list_add":
+            if _PUT_DOWN.search(said) and not _NAMES_LIST.search(said) and not _is_noted(item):
+                return False
             is_bare = not named and _ADDED.search(said) and not _NAMES_LIST.search(said)
             is_no_thing = item.casefold() in _NO_ITEMS or _NO_LIST.search(item) or (is_bare and _NO_THING.search(item))
             is_unknown = _USED_UP_ZH.search(said) is not None and not all(map(is_thing, things(item)))
@@ -105,6 +110,11 @@ def _is_of_list(intent: Intent, said: str) -> bool:
         case "list_start":
             return _begins_list(intent)
     return True
+
+
+def _is_noted(words: str) -> bool:
+    """Say whether what is put down is a thing of a list, and no fact."""
+    return names_things(words) and not is_statement(words)
 
 
 def _begins_list(intent: Intent) -> bool:
@@ -121,8 +131,10 @@ def _is_of_house(intent: Intent, said: str) -> bool:
     return anywhere(language, "ringing").search(said) is None and names_device(label, language)
 
 
-def _is_no_fact(fact: str) -> bool:
-    """Say whether what is to be kept is a question, or what rings: 记住了吗; 记一下十五分钟后叫我."""
+def _is_no_fact(fact: str, said: str) -> bool:
+    """Say whether what is to be kept is a question, or rings, or stands on a list: 记住了吗; put down bin bags."""
+    if _PUT_DOWN.search(said) and _is_noted(fact):
+        return True
     is_asked = language_of(fact) == "zh" and is_question(fact) and len(fact) <= LONGEST_ASKED
     return (
         is_asked or re.match("了吗|on (?:it|there|the list)$", fact) is not None or _RINGS_ZH.search(fact) is not None

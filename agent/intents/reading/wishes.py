@@ -20,7 +20,7 @@ from agent.intents.reading.series import each_ordered
 from agent.intents.reading.several import each_alone
 from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
-from agent.intents.subjects.lists import added, removed
+from agent.intents.subjects.lists import USUAL, added, removed
 from agent.intents.subjects.lists import start as start_list
 from agent.intents.subjects.rings.all_at_once import kinds_in
 from agent.intents.subjects.rings.which_timer import RINGING
@@ -99,6 +99,9 @@ _SOUGHT: Final = frozenset({"recall", "unknown"})
 
 _NOT_OURS: Final = frozenset({"unknown", "outside"})
 """What an order is taken for that the house may know; it is told where nobody does, and ends no wish before it."""
+
+_WHOLE: Final = (_DONE | _TOLD | {"list_remove"}) - {"timer_change"}
+"""What an order behind it is no part of: turn it up and put Radio 4 on."""
 
 _FREE: Final = frozenset({"label", "item", "list", "topic", "fact", "message", "outside", "rest", "name"})
 """Slots of free text."""
@@ -197,7 +200,7 @@ def _parted(state: DialogState, words: str, understand: Understand, most: int) -
         left, right = words[: joint.start()].strip(), words[joint.end() :].strip()
         if _DAYS_ALONE.fullmatch(right):
             continue  # on Monday and Tuesday
-        first = _meant(state, left, understand, *_OF_LISTED) if left and right else UNKNOWN
+        first = _meant(state, left, understand, "timer_cancel", *_OF_LISTED) if left and right else UNKNOWN
         is_instead = first.name in _OF_LISTED and orders_of_list(right)  # 改买咖啡
         if not _may_begin(first, left) or (_takes_back(state, left, right) and not is_instead):
             continue
@@ -269,6 +272,8 @@ def _may_follow(first: Intent, second: Intent, words: str) -> bool:
     """Say whether the second of two is a wish of its own after the first; two questions, where one may be known."""
     if first.name in _BEFORE:
         return (second.name in _WISHES or _is_of_day(second)) and not beginning("that", language_of(words)).match(words)
+    if second.name in _NOT_OURS and first.name in _WHOLE and _wants_else(words, second):
+        return True
     is_of_other = second.name == "outside" and first.name.startswith("list_")  # ring mum is no thing to buy
     if second.name in _NOT_OURS and (is_of_other or beginning("of_box", language_of(words)).match(words)):
         return first.name not in _SOUGHT
@@ -276,6 +281,14 @@ def _may_follow(first: Intent, second: Intent, words: str) -> bool:
         return True
     is_known = first.name not in _SOUGHT or "recall" in {first.name, second.name}
     return second.name in _WISHES or _is_of_day(second) or (second.name in _SOUGHT and is_known and _asks(words))
+
+
+def _wants_else(words: str, intent: Intent) -> bool:
+    """Say whether words behind a wish that is whole order something that nobody here understands, and is told so."""
+    language = language_of(words)
+    order = beginning("more_wanted", language).sub("", words, count=1)
+    is_order = intent.name == "outside" or beginning("ordering", language).match(order) is not None
+    return is_order and not words.rstrip().endswith(("?", "？")) and not is_statement(order)
 
 
 def _is_left_over(second: Intent, words: str, language: Language) -> bool:
@@ -329,8 +342,8 @@ def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str)
     """Say whether a sentence that could be two wishes is rather one."""
     if whole.name == _SUM or whole.name in chance.INTENTS:
         return True  # two and a half times four; roll a die, who does the dishes
-    if whole.name == "list_change" and whole.text("instead") == second.text("item"):
-        return True  # take the apples off, pears instead
+    if _is_one_of_list(whole, second, right):
+        return True
     is_same = first == second and kinds_in(left) == kinds_in(right)  # the timer, and the alarm
     if is_same or (first.name == second.name and first.name in _ALIKE and _values(first) == _values(second)):
         return True  # said twice
@@ -346,6 +359,14 @@ def _is_one(whole: Intent, first: Intent, second: Intent, left: str, right: str)
         return False  # wake me tomorrow at six and remind me at half past six to feed the cat
     parts, all_ = [_values(first), _values(second)], _values(whole)
     return whole.name in _WISHES and all_ not in parts and {*parts[0], *parts[1]} <= {*all_}
+
+
+def _is_one_of_list(whole: Intent, second: Intent, right: str) -> bool:
+    """Say whether two are one of a list: take the apples off, pears instead; call mum and ring dad, to be done."""
+    if whole.name == "list_change":
+        return whole.text("instead") == second.text("item")
+    is_to_do = whole.name == "list_add" and whole.text("list") not in {"", *USUAL.values()}
+    return is_to_do and second.name == "outside" and whole.text("list") in right
 
 
 def _rings_itself(words: str) -> bool:

@@ -16,6 +16,60 @@ async def last(folder: Path, *said: str) -> str:
     return answers[-1]
 
 
+HEARD = "I heard you, but I need a model to answer that"
+
+
+@pytest.mark.parametrize(
+    ("said", "begins", "holds"),
+    [
+        (
+            ("put milk and coffee on the list", "scrap the milk and do the thing with the coffee"),
+            *("Off the shopping list now: milk. ", HEARD),
+        ),
+        (
+            ("put milk and coffee on the list", "take the milk off and warm the coffee"),
+            *("Off the shopping list now: milk. ", HEARD),
+        ),
+        (
+            ("清单加牛奶和咖啡", "牛奶划掉，咖啡那个弄一下"),
+            "购物清单上去掉了：牛奶。 ",
+            "我听到了，但是回答这个需要模型",
+        ),
+        (
+            ("put milk and coffee on the list", "scrap the milk and the coffee too"),
+            "Off the shopping list now: ",
+            "coffee",
+        ),
+        (("清单加牛奶和咖啡", "牛奶划掉，咖啡也划掉"), "购物清单上去掉了：牛奶", "咖啡"),
+    ],
+)
+async def test_what_else_is_said_of_a_thing_takes_it_off_no_list(
+    tmp_path: Path, said: tuple[str, ...], begins: str, holds: str
+) -> None:
+    told = await last(tmp_path, *said)
+    assert told.startswith(begins)
+    assert holds in told
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        (("put down bin bags",), "On the shopping list now: bin bags."),
+        (("put milk on the list", "what time is it", "note down bin bags"), "On the shopping list now: bin bags."),
+        (("清单加牛奶", "记下垃圾袋"), "购物清单上加了：垃圾袋。"),
+        (("put milk on the list", "put down that Anna likes tea"), "I will keep that: Anna likes tea."),
+        (("put milk on the list", "note down my bin code is 4711"), "I will keep that: your bin code is 4711."),
+        (("清单加牛奶", "记下小明喜欢喝茶"), "我记住了：小明喜欢喝茶。"),
+        (("Add call mum to my to-do list and ring dad",), "On the to-do list now: call mum, ring dad."),
+        (("add call mum to my to-do list and buy stamps",), "On the to-do list now: call mum, buy stamps."),
+    ],
+)
+async def test_things_that_are_noted_stand_on_the_list_and_what_is_told_is_kept(
+    tmp_path: Path, said: tuple[str, ...], answer: str
+) -> None:
+    assert await last(tmp_path, *said) == answer
+
+
 @pytest.mark.parametrize(
     ("said", "answer"),
     [

@@ -147,3 +147,19 @@ async def test_each_of_two_timers_has_its_length(talk: Talk, words: str, done: l
     set_, _ = await _heard(talk, words)
     assert [int(each.split()[1]) for each in set_] == done
     assert all(re.search("(minutes|分钟)$", each) for each in set_)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("Turn it up and put Radio 4 on", "I cannot do that"),
+        ("turn it down and get me a beer", "I heard you, but I need a model"),
+        ("what time is it and book me a table", "I heard you, but I need a model"),
+        ("cancel the one at six and call a taxi", "I cannot do that"),
+        ("把声音调大点，再放一下新闻广播", "我听到了，但是回答这个需要模型"),
+    ],
+)
+async def test_one_half_is_done_and_the_other_told(talk: Talk, words: str, told: str) -> None:
+    _, [first, second] = await _heard(talk, words)
+    assert second.startswith(told)
+    assert not first.startswith(told)

@@ -10,16 +10,8 @@ from agent.intents.language.house import names_device
 from agent.intents.language.questions import asks_behind, is_question, tokens, word_classes
 from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
 from agent.intents.saying.phrases import gaps
-from agent.intents.subjects.lists import (
-    USUAL,
-    core_of,
-    instead_of,
-    items_told,
-    replies_in,
-    spoken_of,
-    things,
-    with_amount,
-)
+from agent.intents.subjects.listed_things import core_of, instead_of, things, with_amount
+from agent.intents.subjects.lists import USUAL, items_told, replies_in, spoken_of
 
 _RINGS: Final = ("wake", "timer", "remind")
 """Wordings of what is said of something that rings, and of no thing on a list that is called the same."""

@@ -10,7 +10,7 @@ from agent.intents.language.lengths import NUMBER, UNIT
 from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, beginning
 from agent.intents.reading.reminding import tells
-from agent.intents.subjects.lists import things
+from agent.intents.subjects.listed_things import things
 from agent.intents.subjects.rings.which_timer import NAMING, names_timer
 from agent.intents.subjects.voices import names_somebody
 

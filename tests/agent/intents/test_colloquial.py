@@ -6,7 +6,7 @@ import pytest
 
 from agent.intents.learned.network import network
 from agent.intents.reading.understanding import load_understanding
-from agent.intents.subjects.lists import things
+from agent.intents.subjects.listed_things import things
 from agent.intents.subjects.sums.answer import answer_sum
 from tests.agent.intents.household import a_home
 from tests.agent.offline_talk import Talk, a_timer, at

@@ -10,7 +10,7 @@ from agent.intents.follow_up.of_lists import of_listed
 from agent.intents.reading.understanding import load_understanding
 from agent.intents.saying.spoken import every
 from agent.intents.subjects.days import but_for
-from agent.intents.subjects.lists import core_of, instead_of, things
+from agent.intents.subjects.listed_things import core_of, instead_of, things
 from agent.intents.subjects.sums.answer import answer_sum
 from tests.agent.intents.household import a_home
 from tests.agent.offline_talk import Talk, a_timer, at

@@ -9,7 +9,7 @@ from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent, Language
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import is_length
-from agent.intents.subjects.lists import things
+from agent.intents.subjects.listed_things import things
 from agent.intents.subjects.rings.timers import timers_in
 from agent.intents.subjects.rings.which_timer import Timer, label_of, meant, of_one_day, on_that_day
 

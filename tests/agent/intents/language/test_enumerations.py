@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.intents.subjects.lists import things
+from agent.intents.subjects.listed_things import things
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.intents.subjects.lists import spoken_of, things
+from agent.intents.subjects.listed_things import things
+from agent.intents.subjects.lists import spoken_of
 from tests.agent.clock import MORNING
 from tests.agent.intents.household import a_home
 from tests.agent.offline_talk import Talk

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from agent.intents.intent import Language
+from agent.intents.intent import Language, language_of
 from agent.intents.language.enumerations import each_of, with_pairs_kept, with_pairs_told
 
 _BETWEEN: Final = re.compile(
@@ -13,7 +13,8 @@ _BETWEEN: Final = re.compile(
 """What stands between the things of a list."""
 
 _ARTICLE: Final = re.compile(
-    r"^(?:(?:some|the|any|more|an?(?= few\b)|also|oh)\b|一些|一点|点|买(?=[一二两三四五六七八九十半几\d]))\s*",
+    r"^(?:(?:(?:nearly|almost|all|also|running) )*(?:out of|low on|short of)\b|"
+    r"(?:some|the|any|more|an?(?= few\b)|also|oh)\b|一些|一点|点|买(?=[一二两三四五六七八九十半几\d]))\s*",
     re.IGNORECASE,
 )
 """What a thing is said with and does not stand on the list."""
@@ -74,9 +75,13 @@ _NOT_THAT: Final = re.compile(r"^not [^,]+, *(?:but )?", re.IGNORECASE)
 
 _TAKEN_BACK: Final = re.compile(
     r"[, ]+(?:no,? )?(?:hang on|hold on|wait|sorry|i mean|actually|no)\b[, ]+(?:no[, ]+)?|"
-    "[，,]?[啊哦呃]?(?:不对|错了|说错了|(?<=[啊哦呃])不是)[，,]?是?(?=.)"
+    "[，,]?[啊哦呃]?(?:等等|不对|错了|说错了|(?<=[啊哦呃])不是)[，,]?是?(?=.)"
 )
 """What stands between a thing and what is wanted instead: a box of fifty mil screws, no, hang on, sixty mil."""
+
+
+_OF_SORT_ZH: Final = re.compile(r"[^，。]{1,6}的(\w+)")
+"""Of which sort a thing is wanted: 全麦的面包."""
 
 
 def core_of(item: str, language: Language) -> str:
@@ -115,9 +120,9 @@ def things(said: str) -> list[str]:
     before, *after = _TAKEN_BACK.split(said)
     split = _BETWEEN.split(with_pairs_kept(_WHOM.sub("", before)))
     parts = [_ARTICLE.sub("", with_pairs_told(part).strip(" .!?。！？啊")) for part in split]
-    parts = [each for each in parts if not _UNWANTED.match(each)] or parts  # "no salt crackers" alone is a name
+    wanted = [each for each in parts if not _UNWANTED.match(each)] or parts  # "no salt crackers" alone is a name
     found: list[str] = []
-    for part in (_AS_WELL.sub("", _NOTHING.sub("", each)) for each in parts):
+    for part in (_AS_WELL.sub("", _NOTHING.sub("", each)) for each in wanted):
         if found and _REASON.match(part):
             continue
         if found and (so_many := _SO_MANY.fullmatch(part)):
@@ -125,11 +130,35 @@ def things(said: str) -> list[str]:
         elif found and _MORE_OF_IT.match(part):
             found[-1] = f"{found[-1]} {part}"
         elif part:
-            found += each_of(part)
+            found = _with_each(found, each_of(part))
+    for unwanted in parts if wanted != parts else ():
+        found = _without(found, unwanted) if unwanted not in wanted else found
     for said_instead in after if found else ():
         correction = _NOT_THAT.sub("", said_instead).strip(" .!?")
+        left = _without(found, correction)
         if _REASON.match(correction):  # oh wait, we've still got some
-            found.pop()
-            break
+            return found[:-1]
+        if left != found or _UNWANTED.match(correction):  # no wait, not the glue
+            return left
         found[-1] = instead_of(found[-1], correction) or correction
     return found
+
+
+def _with_each(found: list[str], more: list[str]) -> list[str]:
+    """Return things with more of them; of one that stands there, how much is wanted: milk, eggs, two boxes of eggs."""
+    named = {_core(each): each for each in more if _core(each) != each.casefold()}
+    named |= {sort[1]: each for each in more if (sort := _OF_SORT_ZH.fullmatch(each))}
+    cores = {_core(each) for each in found}
+    told = {each for core, each in named.items() if core in cores}
+    return [*(named.get(_core(each), each) for each in found), *(each for each in more if each not in told)]
+
+
+def _without(found: list[str], said: str) -> list[str]:
+    """Return things without those that are named as not wanted, or named once more alone: actually no ham."""
+    names = _BETWEEN.split(_UNWANTED.sub("", said, count=1))
+    gone = {_ARTICLE.sub("", each.strip(" .!?。！？")).casefold() for each in names}
+    return [each for each in found if not {each.casefold(), _core(each)} & gone]
+
+
+def _core(item: str) -> str:
+    return core_of(item, language_of(item)).casefold()

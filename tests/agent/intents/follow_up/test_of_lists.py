@@ -54,6 +54,10 @@ async def test_what_else_is_said_of_a_thing_takes_it_off_no_list(
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
+        (("把牛奶和鸡蛋加到清单，鸡蛋要两盒",), "购物清单上加了：牛奶、鸡蛋两盒。"),
+        (("把牛奶和面包加到清单，面包要全麦的",), "购物清单上加了：牛奶、全麦的面包。"),
+        (("把牛奶和鸡蛋加到购物清单，等等，不要鸡蛋",), "购物清单上加了：牛奶。"),
+        (("we're out of butter and nearly out of flour",), "On the shopping list now: butter, flour."),
         (("put down bin bags",), "On the shopping list now: bin bags."),
         (("put milk on the list", "what time is it", "note down bin bags"), "On the shopping list now: bin bags."),
         (("清单加牛奶", "记下垃圾袋"), "购物清单上加了：垃圾袋。"),

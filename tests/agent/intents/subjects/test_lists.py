@@ -102,3 +102,23 @@ async def test_what_is_told_beside_it_is_no_part_of_a_list(tmp_path: Path) -> No
         told = "On the shopping list there is: milk, bread."
         assert await home.hear("what's on the shopping list") == told
         assert await home.hear("what's on the hardware list") == "On the hardware list there is: nails."
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("stickers and glue, no wait not the glue", ["stickers"]),
+        ("milk, eggs and ham, actually no ham", ["milk", "eggs"]),
+        ("milk and eggs, not eggs", ["milk"]),
+        ("butter and nearly out of flour", ["butter", "flour"]),
+        ("milk and eggs, two boxes of eggs", ["milk", "two boxes of eggs"]),
+        ("a box of fifty mil screws, no, sixty mil", ["a box of sixty mil screws"]),
+        ("牛奶和鸡蛋，等等，不要鸡蛋", ["牛奶"]),
+        ("牛奶、鸡蛋，鸡蛋两盒", ["牛奶", "鸡蛋两盒"]),
+        ("牛奶和面包，全麦的面包", ["牛奶", "全麦的面包"]),
+        ("milk and almond milk", ["milk", "almond milk"]),
+        ("no salt crackers", ["no salt crackers"]),
+    ],
+)
+def test_what_is_taken_back_or_told_more_of_stands_there_once(said: str, found: list[str]) -> None:
+    assert things(said) == found

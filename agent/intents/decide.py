@@ -138,6 +138,8 @@ def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list
     """Return what is to be done next, or said; words that no command fits may be a sum, the house's, or a question."""
     if intent.name == "timer_status" and state.has("list_timers") and (told := pausing.status(state, intent)):
         return told
+    if intent.name == "timer_status":
+        intent = told_day.in_days(without_fillers(state.words, state.language), understand) or intent
     if intent.name in {"recall", "unknown", "timer_status", "outside"}:
         plain = without_fillers(state.words, state.language)
         whole = mended(plain, state.language)

@@ -7,6 +7,7 @@ from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import Language, Understand
 from agent.intents.language.dates import DATE_EN, DATE_ZH, DATED
 from agent.intents.language.lengths import NUMBER
+from agent.intents.language.questions import is_question
 from agent.intents.language.wording import anywhere, beginning, ending, is_story, without_fillers
 from agent.intents.saying.phrases import gaps
 from agent.intents.subjects.sums.going_on import continued
@@ -117,6 +118,8 @@ def _asked_of_another(words: str, before: Turn, understand: Understand) -> str:
     if asked is None or frame is None or understand(words).name not in {"unknown", "recall", "date", "time_there"}:
         return ""
     thing = without_fillers(words[asked.end() :], "en")
+    if is_question(thing):
+        return ""  # and what day is it
     if thing.lower() == "the day after":
         thing = "the day after tomorrow" if "tomorrow" in before.words.lower() else "tomorrow"
     full = frame.format(thing)

@@ -81,7 +81,7 @@ class Fact(Struct, frozen=True, dict=True):
     def holds(self, stem: str) -> bool:
         """Say whether a word is in it, in any of its forms; a Chinese run as it is."""
         if language_of(stem) == "zh":
-            return stem in self.text or stem in re.sub("[不没过了]", "", self.text)
+            return stem in self.text or stem in re.sub("[不没过了的]", "", self.text)
         if stem == "car" and "park" in self.stems:  # nobody says of what they parked that it is one
             return True
         return any(_same(stem, own) for own in (self.stems if self.language == "en" else tokens_of(self.text)))

@@ -26,6 +26,11 @@ _SUM: Final = re.compile(r"[\d.+\-*/() ]+")
 _HAS_OPERATOR: Final = re.compile(r"[\d)] *[+\-*/]+ *[\d(]")
 
 
+_AND_THEN: Final = re.compile(r"再|\bthen\b")
+_GOES_ON: Final = re.compile(r"\s*(?:(?:and )?then\b|再|然后|接着)", re.IGNORECASE)
+"""What stands before the next step of a sum."""
+
+
 def answer_sum(words: str) -> str:
     """Return the sentence that answers a sum or a conversion, "" when the words are neither."""
     if len(words) > LONGEST or len(re.findall("等于|是多少", words)) > 1:  # two sums are none
@@ -45,6 +50,8 @@ def answer_clause(words: str) -> str:
     if anywhere(language_of(words), "of_all").search(words):
         return ""  # of what is enumerated, which is no clause of its own
     clauses = re.split(r"[，。；！？]|[,;.!?]\s+", words)
+    if any(_GOES_ON.match(clause) for clause in clauses[1:]):
+        return ""  # which is a half of the answer
     found = [told for clause in clauses[:MOST_CLAUSES] if (told := answer_sum(clause))] if len(clauses) > 1 else []
     return found[0] if len(found) == 1 else ""
 
@@ -57,7 +64,7 @@ def _in_digits(words: str, language: Language) -> str:
 
 
 def _calculated(text: str, language: Language) -> str:
-    *before, last = text.split("再")  # what is done again is done to all before it
+    *before, last = _AND_THEN.split(text)  # is done to all before it
     text = "".join(["(" * len(before), *(f"{each})" for each in before), last])
     for pattern, operator in chinese.OPERATORS if language == "zh" else english.OPERATORS:
         bounded = pattern if language == "zh" or pattern.startswith("(") else rf"\b(?:{pattern})\b"

@@ -30,10 +30,10 @@ OPERATORS: Final = (
     (r"to the power of|to the", "**"),
     (r"squared", "**2"),
     (r"cubed", "**3"),
-    (r"multiplied by|times|x", "*"),
-    (r"divided by|over", "/"),
+    (r"multiplied by|multiply (?:it |that )?by|times(?: it| that)?(?: by)?|x", "*"),
+    (r"divided by|divide (?:it |that )?by|over", "/"),
     (r"plus|added to|add|and", "+"),
-    (r"minus|less|take away", "-"),
+    (r"minus|less|take away|subtract|deduct", "-"),
 )
 """How English says what a sum does, in the order in which it is read."""
 
@@ -96,6 +96,8 @@ def in_digits_english(text: str) -> str:
     text = re.sub(r"\b(\d+) quarters? of an? (?=[a-z])", lambda part: f"{int(part[1]) / 4} ", text)
     text = re.sub(r"\b(\d+) (?:pounds?|quid|euros?|dollars?|bucks) (\d\d)\b", r"\1.\2", text)
     text = re.sub(r"\b(?:a |an? )?half (?:an? )?(?!of\b)(?=[a-z])", "0.5 ", text)
+    text = re.sub(r"\b(?:a |1 )?quarter (?:of an? )?(?!of\b|past\b|to\b)(?=[a-z])", "0.25 ", text)
+    text = re.sub(r",? (?:and )?then,? ", " then ", text)
     text = _FEET.sub(lambda two: f"{12 * int(two[1]) + float(two[2]):g} inches", text)
     for short, number in _SPOKEN_SHORT:
         text = short.sub(number, text)

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.intents.saying.spoken import spoken_number
-from agent.intents.subjects.sums.answer import answer_sum
+from agent.intents.subjects.sums.answer import answer_clause, answer_sum
 from tests.agent.offline_talk import NOTHING_SAID, Talk
 
 
@@ -160,3 +160,23 @@ async def test_the_same_is_asked_of_another_number(talk: Talk, before: str, word
 async def test_a_number_alone_is_asked_of_no_sum(talk: Talk) -> None:
     assert await _told(talk, "二加三") == "等于5。"
     assert "等于" not in await _told(talk, "一百呢")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("what's nine times seven and then take away three", "That is 60."),
+        ("what's nine times seven, then take away three", "That is 60."),
+        ("two plus three, then multiply it by four", "That is 20."),
+        ("how many tablespoons in a quarter cup", "That is 4 tablespoons."),
+        ("how many tablespoons are in a quarter of a cup", "That is 4 tablespoons."),
+        ("a quarter of 80", "That is 20."),
+    ],
+)
+def test_a_sum_goes_on_and_a_quarter_is_a_measure(words: str, said: str) -> None:
+    assert answer_sum(words) == said
+
+
+@pytest.mark.parametrize("words", ["what's nine times seven, then frobnicate it", "九乘以七等于多少，然后再翻个跟头"])
+def test_half_of_a_sum_is_no_answer(words: str) -> None:
+    assert answer_clause(words) == ""

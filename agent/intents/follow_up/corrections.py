@@ -10,8 +10,10 @@ from agent.intents.follow_up.afterwards import AT_NOON
 from agent.intents.follow_up.bare_times import has_time, minute_alone, number_alone, timed
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.language.wording import anywhere, beginning, without_fillers
-from agent.intents.saying.spoken import moment_told
+from agent.intents.saying.spoken import is_length, moment_told
 from agent.intents.subjects.days import names_day
+from agent.intents.subjects.rings.timers import same_half
+from agent.intents.subjects.rings.which_timer import RINGING
 from memory.json_value import Json, fields
 
 _DAY: Final[dict[Language, re.Pattern[str]]] = {
@@ -27,6 +29,12 @@ def alarm_set(last: Turn) -> tuple[dict[str, Json], datetime | None]:
     return set_, moment_told(str(set_.get("due", "")))
 
 
+def _spoken_of(last: Turn) -> dict[str, Json]:
+    """Return the alarm that a turn set last, or of which it left a day out."""
+    left_out = (fields(fields(each.value).get("left_out")) for each in last.results if each.tool == "cancel_timer")
+    return alarm_set(last)[0] or next((each for each in left_out if each), {})
+
+
 def repeating(words: str, intent: Intent, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield the change of how often the one just set rings: can you do that every Tuesday; not on Fridays though.
 
@@ -39,13 +47,13 @@ def repeating(words: str, intent: Intent, last: Turn, understand: Understand) ->
     for wording, said in (("never_on", words), ("not_on", plain)):
         left_out = beginning(wording, language).match(said)
         clause = re.split("[,，]", said[left_out.end() :], maxsplit=1)[0] if left_out else ""
-        named = without_fillers(clause, language)
+        named = without_fillers(clause, language).removesuffix(" either")
         day = understand(AT_NOON[language].format(named.removesuffix("s"))) if named else UNKNOWN
         if day.name != "alarm" or "weekday" not in day.slots or day.text("label"):
             continue
         if wording == "never_on" or named.endswith("s"):
             yield Intent("timer_change", {"without": day.number("weekday"), "newest": 1})
-        elif alarm_set(last)[0].get("repeats"):
+        elif _spoken_of(last).get("repeats"):
             yield Intent("timer_cancel", {"weekday": day.number("weekday"), "newest": 1})
         return
     again = beginning("do_that", language).match(plain)
@@ -85,6 +93,27 @@ def corrected(words: str, language: Language, last: Turn, understand: Understand
         if slots and (not label or label in last.words):  # no, the essay needs half an hour
             times_ = {name: value for name, value in slots.items() if name not in {"label", "wakes"}}
             yield Intent("timer_change", {**times_, "newest": 1})
+
+
+def set_anew(change: Intent, last: Turn) -> Intent:
+    """Return a change of what the turn before cancelled as what sets it at another time: well, maybe nine then."""
+    called = next((each for each in reversed(last.results) if each.tool == "cancel_timer"), None)
+    is_moved = any(each.tool in RINGING for each in last.results)  # it was set at another time already
+    gone = fields(fields(called.value).get("cancelled")) if called and not is_moved else {}
+    due = moment_told(str(gone.get("due", "")))
+    if change.name != "timer_change" or due is None or "without" in change.slots:
+        return change
+    slots = {name: value for name, value in change.slots.items() if name not in {"newest", "count"}}
+    is_alarm = gone.get("kind") == "alarm"
+    if number := change.number("count"):
+        slots["hour" if is_alarm else "minutes"] = number
+    label = str(gone.get("label", ""))
+    named = {"label": label} if label and not is_length(label) else {}
+    if Intent("", slots).seconds():
+        return Intent("timer_start", slots | named)
+    day = {} if names_day(Intent("", slots)) else {"date": due.day, "month": due.month}
+    at = slots if {"hour", "exact_hour"} & slots.keys() else {"exact_hour": due.hour, "minute": due.minute, **slots}
+    return Intent("alarm", {**day, **same_half(dict(at), due), **named})
 
 
 def denies(words: str, language: Language) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from agent.intents.dialog_state import Turn
 from agent.intents.follow_up.afterwards import AT_NOON, on_day_instead, once_over
 from agent.intents.follow_up.bare_times import minute_alone, number_alone, timed
-from agent.intents.follow_up.corrections import alarm_set, corrected, denies, repeating
+from agent.intents.follow_up.corrections import alarm_set, corrected, denies, repeating, set_anew
 from agent.intents.follow_up.of_half_days import of_its_part, without_weekends
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand, language_of
 from agent.intents.language.lengths import NUMBER
@@ -64,6 +64,9 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
         cancelled = ending("cancel_it", language).search(part)
         if cancelled and len(without_fillers(part[: cancelled.start()], language)) <= _BESIDE[language]:
             yield Intent("timer_cancel", {"newest": 1})
+        is_needless = beginning("no_need", language).fullmatch(without_fillers(part, language))
+        if is_needless and any(each.tool in RINGING for each in last.results):
+            yield Intent("timer_cancel", {"newest": 1})
     if intent.name in _MEANS_NOTHING and beginning("pause_it", language).match(without_fillers(words, language)):
         yield Intent("timer_pause", {"newest": 1})
     yield from _named_anew(words, language, understand)
@@ -82,7 +85,7 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
         return
     yield from _same_on(words, language, last, understand)
     yield from _later_than_last(words, language, last, understand)
-    yield from corrected(words, language, last, understand)
+    yield from (set_anew(each, last) for each in corrected(words, language, last, understand))
     if intent.name == "outside" and (ended := beginning("end_it", language).match(words)):
         yield Intent("timer_cancel", {"label": without_fillers(re.split(",", words[ended.end() :])[0], language)})
     if intent.name != "outside":

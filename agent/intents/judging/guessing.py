@@ -13,7 +13,7 @@ from agent.intents.judging.dropped import wants_else
 from agent.intents.judging.misgivings import has_condition
 from agent.intents.language.enumerations import USED_UP_ZH
 from agent.intents.language.questions import is_question, is_statement
-from agent.intents.language.wording import anywhere, bare, is_story, mended, without_fillers
+from agent.intents.language.wording import anywhere, bare, beginning, is_story, mended, without_fillers
 from agent.intents.learned.network import Reading, network
 from agent.intents.learned.plain import plainly
 from agent.intents.subjects.home import HOME_SAY
@@ -81,6 +81,7 @@ _OF_VOLUME: Final = re.compile(
 
 
 _SETTING: Final = frozenset({"wake", "remind"})
+_SET_OR_MOVED: Final = _SETTING | {"timer_start", "ring_move", "ring_longer", "ring_shorter"}
 _COMES_AGAIN: Final = re.compile(r"\b(?:every|each|daily|weekly|\w+days)\b|每|天天|逢", re.IGNORECASE)
 """What shows that something is wanted again and again."""
 
@@ -125,8 +126,12 @@ def _is_none(reading: Reading, words: str, intent: Intent, language: Language) -
     is_outside = intent.name == "outside"
     is_sparing = reading.name in _OF_ALL and _SPARING.search(words) is not None
     is_conditional = reading.name not in _ONLY_TOLD and has_condition(words, language)
+    is_denied = (
+        reading.name in _SET_OR_MOVED and beginning("denying", language).match(words) is not None
+    )  # not at seven
     is_no_list = reading.name == "list_tell" and _NO_LIST.search(words) is not None
-    return is_sparing or is_conditional or is_no_list or wants_else(reading, words, language, is_outside=is_outside)
+    is_other = is_sparing or is_conditional or is_no_list or is_denied
+    return is_other or wants_else(reading, words, language, is_outside=is_outside)
 
 
 def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess | None:

@@ -29,6 +29,7 @@ _NOT_READ: Final[dict[Language, re.Pattern[str]]] = {
         rf"^(?:an? )?(?:(?:{NUMBER}|zero|minus|point|hundred|thousand|million|and|half|quarter|to|[\d.,-]+)\b\s*)*"
         r"(?:$|(?:hours?|minutes?|seconds?|weeks?|days?|months?|million|hundred|thousand|zero|minus|point)\b)"
         rf"|^(?!one to one){NUMBER} (?:to|or)\b|\b(?:an?|the|or|set|not)$|^(?:next|this) year\b"
+        r"|^(?:both|each time|both times|them both|both of them)$"
         r"|^(?:no|nope|sorry|i mean|i meant|wait|not(?! to\b)|except|but|why|should|did)\b",
         re.IGNORECASE,
     ),
@@ -91,6 +92,15 @@ _CONDITION: Final[dict[Language, re.Pattern[str]]] = {
     ),
 }
 """What says in which case alone something is wanted: nobody here looks whether it is so."""
+
+_OTHERWISE: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"[,;.] (?:but |and )?(?:on )?(?:the )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile("[，,。](?:但是?|不过)?(?:每个?)?(?:(?:周|星期|礼拜)[一二三四五六日天]|周末|双休日)"),
+}
+"""A clause of some days behind what is to come again: 周五可以晚半小时."""
 
 _TIMES_OVER: Final = re.compile(r"\b(?:twice|(?:two|three|four) times)$|[两三四]遍$", re.IGNORECASE)
 """How often something is put on a list, which has each thing once."""
@@ -166,8 +176,7 @@ def _has_exception(intent: Intent, language: Language) -> bool:
 def _has_left_over(words: str, intent: Intent, language: Language) -> bool:
     """Say whether a part of the time was taken for what it is for, or behind a number stands what is like a unit."""
     label = intent.text("label")
-    again = _AGAIN[language].search(words)
-    if again and not intent.text("repeat") and (again.group() not in label or label.startswith(again.group())):
+    if _is_rule_unread(words, intent, language):
         return True
     feast = _FEAST[language].search(words)
     named = re.escape(feast.group()) if feast else ""
@@ -182,6 +191,16 @@ def _has_left_over(words: str, intent: Intent, language: Language) -> bool:
         return False
     behind = re.findall(rf"\b{NUMBER}[ -]([a-z]+)", words, re.IGNORECASE)
     return any(_is_like_unit(word.lower()) for word in behind) or re.search(r"\b(?:minus|zero) ", words) is not None
+
+
+def _is_rule_unread(words: str, intent: Intent, language: Language) -> bool:
+    """Say whether how often it rings was not read, or that it is otherwise on some days: and on Sunday at nine."""
+    label = intent.text("label")
+    if not intent.text("repeat"):
+        again = _AGAIN[language].search(words)
+        return again is not None and (again.group() not in label or label.startswith(again.group()))
+    is_of_one = intent.text("repeat") == "FREQ=DAILY" and "weekday" in intent.slots
+    return is_of_one or _OTHERWISE[language].search(label) is not None
 
 
 def _is_like_unit(word: str) -> bool:

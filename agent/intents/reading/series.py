@@ -6,7 +6,7 @@ from typing import Final
 
 from agent.intents.intent import language_of
 from agent.intents.language.clock_times import CLOCK_ZH, DAY_ZH, PART_ZH
-from agent.intents.language.lengths import NUMBER, UNIT
+from agent.intents.language.lengths import NUMBER, NUMBER_ZH, UNIT, UNIT_ZH
 from agent.intents.reading.several import CLOCK, ON_DAY
 
 _NEXT: Final = "(?:,? and (?:then )?|, (?:then )?)"
@@ -16,11 +16,17 @@ _WHOM: Final = (
 )
 _THING: Final = rf"(?:(?!,| and (?:then )?(?:at )?(?:{NUMBER}|half|quarter|noon)\b).)+?"
 
+_DISH: Final = (
+    r"(?!(?:i|we|you|he|she|they|it|at|in|for|and|the|an?|my|set|add|put|remind|wake|give|work|sleep|page|room|bus|train|is|are|"
+    rf"timer|alarm|another|{NUMBER})\b)[a-z'-]+(?: (?!(?:for|needs|takes?|took|lasts?|is|was|runs?)\b)[a-z'-]+)?"
+)
+
 _ITEMS: Final[Mapping[str, str]] = {
     "woken": rf"(?P<whom>{_WHOM})(?: up)?(?P<day>(?: {ON_DAY})?) at (?P<when>{CLOCK})",
     "alarms": rf"(?P<when>{CLOCK}) for (?P<whom>{_WHOM})",
     "reminded": rf"(?P<day>(?:{ON_DAY} )?)(?:at )?(?P<when>{CLOCK}) (?P<what>(?:to|about) {_THING})",
     "timers": rf"(?P<number>{NUMBER})(?P<unit>(?: {UNIT})?) for (?P<what>{_THING})",
+    "cooked": rf"(?:the )?(?P<what>{_DISH})(?: for| needs)? (?P<number>{NUMBER})(?P<unit> {UNIT})",
 }
 """One of a row, by what is wanted of all."""
 
@@ -29,6 +35,7 @@ _ORDERS: Final[Mapping[str, str]] = {
     "alarms": "(?:set|put|make)(?: me)? (?:an? |some )?alarms? (?:for|at) ",
     "reminded": "remind me ",
     "timers": "(?:set|start|give me|put)(?: me)?(?: an?| some)? timers? (?:for|of) ",
+    "cooked": "(?:timers? for )?",
 }
 """What is said before the first of them alone."""
 
@@ -57,9 +64,22 @@ _ROW_ZH: Final = re.compile(
 """The same in Chinese: 六点叫我，七点叫小明，八点叫双胞胎."""
 
 
+_LENGTH_ZH: Final = rf"(?:{NUMBER_ZH}{UNIT_ZH}|半个?(?:小时|钟头)|[一三]刻钟)"
+_COOKED_ZH: Final = (
+    r"(?P<what>(?![先再过等还有我你他她它咱]|计时)[^，。、；定设到了\d零一二两三四五六七八九十半]{1,4})"
+    rf"(?P<length>{_LENGTH_ZH})"
+)
+_ROW_COOKED_ZH: Final = re.compile(
+    rf"(?:请|帮我)*{_nameless(_COOKED_ZH)}(?:(?:[，,、；]|再|然后|还有|和)+{_nameless(_COOKED_ZH)})+[。！]?"
+)
+"""Several that cook, each with its length: 米饭十二分钟，鱼八分钟."""
+
+
 def each_ordered(words: str) -> str:
     """Return words that order several in a row with an order for each; "" where they are none."""
     if language_of(words) == "zh":
+        if _ROW_COOKED_ZH.fullmatch(words):
+            return "，".join(f"给{each['what']}定{each['length']}" for each in re.finditer(_COOKED_ZH, words))
         row = _ROW_ZH.fullmatch(words)
         calls = re.finditer(_CALL_ZH, row["row"]) if row else ()
         return "，".join(
@@ -70,7 +90,7 @@ def each_ordered(words: str) -> str:
         if row := whole.fullmatch(words):
             item = re.compile(rf"(?:^|{_NEXT}){_ITEMS[name]}(?={_NEXT}|$)", re.IGNORECASE)
             items = list(item.finditer(row["row"]))
-            each = _timers(items) if name == "timers" else [_at(one, row["day"]) for one in items]
+            each = _timers(items) if name in {"timers", "cooked"} else [_at(one, row["day"]) for one in items]
             return " and ".join(f"{row['opening']}{one}" for one in each)
     return ""
 

@@ -293,8 +293,9 @@ def _wants_else(words: str, intent: Intent) -> bool:
 
 def _is_left_over(second: Intent, words: str, language: Language) -> bool:
     """Say whether more is wanted behind a wish that nobody here understands: without a word it must not be left out."""
-    is_more = second.name in _NOT_OURS and beginning("more_wanted", language).match(words) is not None
-    return is_more and not is_statement(words) and not beginning("courteous", language).match(words)
+    more = beginning("more_wanted", language).match(words) if second.name in _NOT_OURS else None
+    rest = words[more.end() :] if more else ""
+    return bool(rest) and not is_statement(rest) and not beginning("courteous", language).match(words)
 
 
 def _asks(words: str) -> bool:

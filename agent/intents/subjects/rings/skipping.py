@@ -63,10 +63,9 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     if now is None or listed is None or listed.has_failed or listed.is_uncertain or not _names_day(intent):
         return timers.cancel(state, intent)
     there = timers_in(listed)
-    is_one = not intent.slots.keys().isdisjoint({"id", "newest"})
-    chosen = [meant(state, there, intent)] if is_one else on_that_day(state, there, intent)
     days = _days(intent, now.date())
     day = next((day for day in days if any(_comes_on(each, day) for each in there)), days[0])
+    chosen = _named(state, intent, there, day)
     if not chosen:
         coming = [each for each in there if "repeats" in each and _comes_on(each, day)]
         waking = [each for each in coming if _wakes(each)]
@@ -75,9 +74,19 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
             return phrase("timer_several", state.language, told=timers.all_of_them(state))
     only = chosen[0] if len(chosen) == 1 else None
     is_one_day = not intent.slots.keys().isdisjoint({"on_day", "newest"})
+    if only is None and "newest" in intent.slots:
+        return _left_out(state, [], day)  # what was just set does not come then
     if only is None or "repeats" not in only or (_is_of_one_weekday(only) and not is_one_day):
         return timers.cancel(state, intent)
-    return _left_out(state, [only] if _comes_on(only, day) else [], day)
+    return _left_out(state, [only], day)
+
+
+def _named(state: DialogState, intent: Intent, there: Sequence[Timer], day: date) -> Sequence[Timer | None]:
+    """Return what is named of that day: by its id, as the one just set if it comes then, or by the day alone."""
+    if "id" not in intent.slots and "newest" not in intent.slots:
+        return on_that_day(state, there, intent)
+    one = meant(state, there, intent)
+    return [one] if one is not None and ("id" in intent.slots or _comes_on(one, day)) else []
 
 
 def _of_kind(state: DialogState, intent: Intent, kind: str) -> list[Action] | str:

@@ -79,7 +79,8 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
         return next((each for each in timers if each.get("id") == name), None)
     wanted = "" if "newest" in intent.slots else intent.text("label") or intent.text("name")
     if place := intent.number("ordinal"):
-        return timers[place - (place > 0)] if abs(place) <= len(timers) else None
+        row = _set_at_once(state, timers) or timers
+        return row[place - (place > 0)] if abs(place) <= len(row) else None
     if wanted.casefold() not in NAMELESS:
         named = next((each for each in timers if _is_called(label_of(each), wanted)), None)
         return named or _only_one_about(timers, wanted) or _ringing_at(timers, wanted) or _by_order(timers, wanted)
@@ -181,6 +182,14 @@ def _number_in(wanted: str) -> int:
     """Return the number that a timer is called by, such as the ten; 0 where it has a name."""
     said = "" if has_chinese(wanted) else in_digits(wanted.lower().removeprefix("the "))
     return int(said) if said.isdecimal() else 0
+
+
+def _set_at_once(state: DialogState, timers: Sequence[Timer]) -> list[Timer]:
+    """Return those of the timers that the words before set in one breath, in their order; [] for one alone."""
+    results = [each for turn in state.last_said() for each in turn.results if each.tool in RINGING]
+    ids = [fields(each.value).get("id") for each in results if not each.has_failed]
+    row = [timer for id_ in ids for timer in timers if timer.get("id") == id_]
+    return row if len(row) > 1 and len(row) == len(ids) else []
 
 
 def _set_in_conversation(state: DialogState) -> list[str]:

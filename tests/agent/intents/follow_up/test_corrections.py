@@ -56,6 +56,113 @@ async def test_what_else_is_not_wanted_moves_nothing(tmp_path: Path, set_: str, 
         assert await kitchen.rings() == ["2026-11-22 07:00"]
 
 
+@pytest.mark.parametrize(
+    ("set_", "words"),
+    [
+        ("wake me at seven", "oh don't bother waking me, I shall get up on my own"),
+        ("wake me at seven", "no need to wake me"),
+        ("wake me at seven", "don't wake me after all"),
+        ("set a timer for ten minutes", "no need, it's done"),
+        ("明天七点叫我", "不用叫了，我自己起"),
+        ("明天七点叫我", "算了，不用叫我了"),
+        ("明天七点叫我", "别叫了"),
+    ],
+)
+async def test_what_was_just_set_and_is_not_needed_is_cancelled(tmp_path: Path, set_: str, words: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear(set_)
+        assert "cancelled" in (told := await kitchen.hear(words)) or "取消" in told
+        assert await kitchen.rings() == []
+
+
+@pytest.mark.parametrize("words", ["no", "don't", "no need for a coffee", "if it rains don't wake me"])
+async def test_other_words_than_these_cancel_nothing(tmp_path: Path, words: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear("wake me at seven")
+        await kitchen.hear(words)
+        assert await kitchen.rings() == ["2026-11-22 07:00"]
+
+
+async def test_no_need_of_another_cancels_nothing_more(tmp_path: Path) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        for words in ("wake me at seven", "set a timer for ten minutes", "cancel the alarm", "no need"):
+            await kitchen.hear(words)
+        assert await kitchen.rings() == ["2026-11-21 11:10 10 minutes"]
+
+
+@pytest.mark.parametrize(
+    ("said", "rings"),
+    [
+        (
+            ("set an alarm for three", "set an alarm for 0430 and another one for 0445", "lose the second one"),
+            ["2026-11-21 15:00", "2026-11-22 04:30"],
+        ),
+        (("定个三点的闹钟", "六点和六点半叫我", "第二个不要了"), ["2026-11-21 15:00", "2026-11-22 06:00"]),
+        (
+            ("set an alarm for three", "wake me at six", "cancel the first one"),
+            ["2026-11-22 06:00"],
+        ),
+    ],
+)
+async def test_the_second_is_that_of_the_breath_that_set_several(
+    tmp_path: Path, said: tuple[str, ...], rings: list[str]
+) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        for words in said:
+            await kitchen.hear(words)
+        assert await kitchen.rings() == rings
+
+
+@pytest.mark.parametrize(
+    ("said", "rings"),
+    [
+        (("wake me on Monday at seven", "cancel it", "no, make it eight"), ["2026-11-23 08:00"]),
+        (("remind me at three to call mum", "cancel that", "no, at four"), ["2026-11-21 16:00 call mum"]),
+        (("set a timer for ten minutes", "cancel it", "no, make it twelve"), ["2026-11-21 11:12 12 minutes"]),
+        (("七点叫我", "不用叫了", "还是八点吧"), ["2026-11-22 08:00"]),
+        (("定个十分钟的计时器", "取消", "还是十二分钟吧"), ["2026-11-21 11:12 12分钟"]),
+    ],
+)
+async def test_what_was_just_cancelled_is_set_at_another_time(
+    tmp_path: Path, said: tuple[str, ...], rings: list[str]
+) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        for words in said:
+            await kitchen.hear(words)
+        assert await kitchen.rings() == rings
+
+
+@pytest.mark.parametrize(
+    ("set_", "words"),
+    [("set an alarm for seven every day", "not seven"), ("每天七点叫我", "不要七点")],
+)
+async def test_a_time_that_is_denied_alone_is_not_set_again(tmp_path: Path, set_: str, words: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear(set_)
+        assert (await kitchen.hear(words)).startswith(("I heard you, but", "我听到了，但是"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("set an alarm for seven every day", "not on Saturday", "not on Sunday either"),
+        ("每天七点叫我", "周六不用叫我了", "周日也不用叫我"),
+    ],
+)
+async def test_one_day_after_the_other_is_left_out(tmp_path: Path, said: tuple[str, ...]) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        told = [await kitchen.hear(words) for words in said]
+        assert told[-1].startswith(("All right, tomorrow it does not ring", "好的，明天上午7点整不响"))
+        assert await kitchen.rings() == ["2026-11-23 07:00 FREQ=DAILY"]
+
+
+async def test_a_wait_before_a_change_names_nothing(tmp_path: Path) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear("明早六点四十提醒我带水彩笔")
+        await kitchen.hear("等等，改成六点半吧")
+        assert await kitchen.rings() == ["2026-11-22 06:30 带水彩笔"]
+
+
 DAILY = "2026-11-22 07:00 FREQ=DAILY"
 BUT_SATURDAYS = "2026-11-22 07:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SU"
 NEXT_ALONE = "All right, on Saturday, the 28th of November 2026 it does not ring at seven o'clock in the morning; "
@@ -75,6 +182,11 @@ NEXT_ALONE = "All right, on Saturday, the 28th of November 2026 it does not ring
             *("set an alarm for seven every weekday", "not on Sunday"),
             "No alarm is set for tomorrow.",
             ["2026-11-23 07:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"],
+        ),
+        (
+            *("wake me at seven on weekdays and at eight at the weekend", "not this Friday, I'm off"),
+            "All right, on Friday, the 27th of November 2026 it does not ring at seven o'clock",
+            ["2026-11-22 08:00 FREQ=WEEKLY;BYDAY=SA,SU", "2026-11-23 07:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"],
         ),
         (
             *("set an alarm for seven every Saturday", "not on Saturday", NEXT_ALONE),

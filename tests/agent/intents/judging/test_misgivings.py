@@ -404,3 +404,18 @@ async def test_several_are_cancelled_by_one_word(kitchen: Kitchen, words: str, l
 async def test_each_rings_at_its_own_time(kitchen: Kitchen, words: str, set_: list[str]) -> None:
     await kitchen.hear(words)
     assert await kitchen.rings() == set_
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "wake me every day at seven, on Sunday at nine",
+        "每天晚上九点提醒孩子刷牙，周五周六可以晚半小时",
+        "I take my tablet at eight in the morning and again at eight at night, remind me of both",
+        "we feed the cat at seven and at five, remind me each time",
+    ],
+)
+async def test_what_is_otherwise_on_some_days_or_is_for_both_times_is_not_half_set(tmp_path: Path, words: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        assert (await kitchen.hear(words)).startswith(("I did not understand", "这句我没听明白"))
+        assert await kitchen.rings() == []

@@ -36,6 +36,10 @@ from tests.agent.intents.kitchen import a_kitchen
             "set a timer for ten minutes for eggs, twelve for rice and twenty for chicken",
             ["2026-11-21 11:10 eggs", "2026-11-21 11:12 rice", "2026-11-21 11:20 chicken"],
         ),
+        ("rice twelve minutes and fish eight minutes", ["2026-11-21 11:08 fish", "2026-11-21 11:12 rice"]),
+        ("米饭十二分钟，鱼半小时", ["2026-11-21 11:12 米饭", "2026-11-21 11:30 鱼"]),
+        ("the film takes two hours and the drive takes three hours", []),
+        ("我跑步三十分钟，游泳二十分钟", []),
         (
             "六点叫我，七点叫小明，八点叫双胞胎",
             ["2026-11-22 06:00", "2026-11-22 07:00 叫小明起床", "2026-11-22 08:00 叫双胞胎起床"],

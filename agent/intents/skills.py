@@ -24,7 +24,7 @@ from agent.intents.subjects import (
     voices,
     weather,
 )
-from agent.intents.subjects.rings import all_at_once, day_before, interval, pausing, skipping, timers
+from agent.intents.subjects.rings import all_at_once, day_before, interval, never_mind, pausing, skipping, timers
 
 
 class Skill(Struct, frozen=True):
@@ -129,7 +129,7 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "thanks": Skill(talk.saying("welcome")),
     "yes": Skill(talk.saying("fine")),
     "no": Skill(talk.saying("left_alone")),
-    "never_mind": Skill(talk.saying("fine")),
+    "never_mind": Skill(never_mind.told),
     "declined": Skill(talk.saying("left_alone")),
     "doubtful": Skill(_doubted),
     "unsure_yes": Skill(_yes_doubted),

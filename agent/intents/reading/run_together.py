@@ -160,7 +160,7 @@ _ANOTHER: Final = (
         rf"(?:{_AFTER_ZH}|[过等]{_LENGTH_ZH}|{_nameless(_WHEN_ZH)}){_RING_ZH}|^.+{_AFTER_ZH}(?!的)."
         rf"|^[和跟与、]?{SOME_ZH}{{1,3}}点?(?:和|跟|、){SOME_ZH}{{1,3}}点|^[和跟与、]{SOME_ZH}{{1,3}}点|^[和跟]的|^点(?:之?间|左右|多)"
         rf"|[定设]一?个?(?:{_LENGTH_ZH}|{_nameless(_WHEN_ZH)}的闹)|各一个?$|[煮蒸炖烤泡焖]{_LENGTH_ZH}$|的闹钟都?(?:取消|删|关)"
-        rf"|{_nameless(_WHEN_ZH)}(?:叫|喊)[他她它孩娃爸妈老小宝]"
+        rf"|{_nameless(_WHEN_ZH)}(?:叫|喊)[他她它孩娃爸妈老小宝]|^(?:叫|喊)[^，。]{{1,4}}{_nameless(_WHEN_ZH)}$"
     ),
 )
 """What the name of something that rings has of another order: 给鸡蛋定五分钟给米饭; in to put the bins out."""

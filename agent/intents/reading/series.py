@@ -64,6 +64,11 @@ _ROW_ZH: Final = re.compile(
 """The same in Chinese: 六点叫我，七点叫小明，八点叫双胞胎."""
 
 
+_BEHIND_ZH: Final = re.compile(
+    rf"(?:叫|喊)(?P<whom>[^，。、；的了点\d零一二两三四五六七八九十半今明后周星礼每早晚]{{1,4}})(?P<when>{_WHEN_ZH})(?:起床|起来)?(?=[，,、；。！]|$)"
+)
+"""A time behind whom it wakes: 叫我七点，叫孩子七点半."""
+
 _LENGTH_ZH: Final = rf"(?:{NUMBER_ZH}{UNIT_ZH}|半个?(?:小时|钟头)|[一三]刻钟)"
 _COOKED_ZH: Final = (
     r"(?P<what>(?![先再过等还有我你他她它咱]|计时)[^，。、；定设到了\d零一二两三四五六七八九十半]{1,4})"
@@ -80,7 +85,7 @@ def each_ordered(words: str) -> str:
     if language_of(words) == "zh":
         if _ROW_COOKED_ZH.fullmatch(words):
             return "，".join(f"给{each['what']}定{each['length']}" for each in re.finditer(_COOKED_ZH, words))
-        row = _ROW_ZH.fullmatch(words)
+        row = _ROW_ZH.fullmatch(_BEHIND_ZH.sub(r"\g<when>叫\g<whom>", words))
         calls = re.finditer(_CALL_ZH, row["row"]) if row else ()
         return "，".join(
             f"{each['when']}叫我起床" if each["whom"] == "我" else f"{each['when']}提醒我叫{each['whom']}起床"

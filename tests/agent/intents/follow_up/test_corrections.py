@@ -156,6 +156,25 @@ async def test_one_day_after_the_other_is_left_out(tmp_path: Path, said: tuple[s
         assert await kitchen.rings() == ["2026-11-23 07:00 FREQ=DAILY"]
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            ("set a timer for ten minutes", "oh never mind, she's awake"),
+            "All right. Ten minutes left on your ten-minute timer.",
+        ),
+        (("七点叫我", "算了"), "好的。闹钟设在明天上午7点整。"),
+        (("七点叫我", "算了吧"), "好的。闹钟设在明天上午7点整。"),
+        (("never mind",), "All right."),
+        (("set a timer for ten minutes", "cancel it", "never mind"), "All right."),
+    ],
+)
+async def test_never_mind_tells_what_rings_all_the_same(tmp_path: Path, said: tuple[str, ...], told: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        answers = [await kitchen.hear(words) for words in said]
+        assert answers[-1] == told
+
+
 async def test_a_wait_before_a_change_names_nothing(tmp_path: Path) -> None:
     async with a_kitchen(tmp_path) as kitchen:
         await kitchen.hear("明早六点四十提醒我带水彩笔")

@@ -27,6 +27,7 @@ WEEKDAYS = "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"
         ("wake me at seven every weekday except friday", ["2026-11-23 07:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH"]),
         ("set an alarm for seven every weekday except Wednesday", ["2026-11-23 07:00 FREQ=WEEKLY;BYDAY=MO,TU,TH,FR"]),
         ("工作日七点叫我，周三除外", ["2026-11-23 07:00 FREQ=WEEKLY;BYDAY=MO,TU,TH,FR"]),
+        ("周二周四八点叫我", ["2026-11-24 08:00 FREQ=WEEKLY;BYDAY=TU,TH"]),
         ("除了周末每天七点叫我", [f"2026-11-23 07:00 {WEEKDAYS}"]),
         ("每天七点叫我，周末不用", [f"2026-11-23 07:00 {WEEKDAYS}"]),
         ("每天七点叫我起床，周日除外", [f"2026-11-23 07:00 {WEEKDAYS},SA"]),

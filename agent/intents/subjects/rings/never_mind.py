@@ -1,0 +1,24 @@
+"""What is said to "never mind": nothing is cancelled by that, and where something was just set, it is told to ring."""
+
+from agent.intents.dialog_state import Action, DialogState
+from agent.intents.intent import Intent
+from agent.intents.saying.phrases import phrase
+from agent.intents.subjects.rings import timers
+from agent.intents.subjects.rings.timers import timers_in
+from agent.intents.subjects.rings.which_timer import RINGING, newest_set
+
+
+def told(state: DialogState, _: Intent) -> list[Action] | str:
+    """Say that it is well, and when that rings which was just set: "all right" alone might mean that it is off."""
+    fine = phrase("fine", state.language)
+    is_set = any(result.tool in RINGING for turn in state.last_said() for result in turn.results)
+    if not is_set or not state.has("list_timers"):
+        return fine
+    listed = state.result("list_timers")
+    if listed is None:
+        return [state.action("list_timers")]
+    newest = newest_set(state, timers_in(listed))
+    if newest is None:
+        return fine
+    rings = timers.status(state, Intent("timer_status", {"id": str(newest["id"]), "named": 1}))
+    return f"{fine}{' ' * (state.language == 'en')}{rings}"

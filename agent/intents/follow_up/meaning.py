@@ -15,7 +15,7 @@ from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, bare, beginning, is_story, mended, without_fillers
 from agent.intents.saying.phrases import gaps, phrase
 from agent.intents.subjects import chance, unknown
-from agent.intents.subjects.lists import LOOKED_BACK, replies_in, spoken_of
+from agent.intents.subjects.lists import LOOKED_BACK, USUAL, replies_in, spoken_of
 from agent.intents.subjects.recall import put_right
 from agent.intents.subjects.rings.pausing import is_of_pause
 from agent.intents.subjects.rings.which_timer import RINGING
@@ -110,7 +110,9 @@ def _noted(state: DialogState, words: str) -> str:
     """Return the things that are noted down while a list is spoken of, of which nothing is told; "" for a fact."""
     noting = beginning("noting", state.language).match(words)
     things = words[noting.end() :] if noting else ""
-    is_of_list = bool(spoken_of(replies_in(state.last_said(LOOKED_BACK)), state.language))
+    named = spoken_of(replies_in(state.last_said(LOOKED_BACK)), state.language)
+    is_to_do = beginning("ordering", state.language).match(things) is not None  # call mum, which is nothing to buy
+    is_of_list = bool(named) and not (is_to_do and named == USUAL[state.language])
     return things if is_of_list and names_things(things) and not is_statement(things) else ""
 
 

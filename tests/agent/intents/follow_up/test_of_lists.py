@@ -60,6 +60,8 @@ async def test_what_else_is_said_of_a_thing_takes_it_off_no_list(
         (("we're out of butter and nearly out of flour",), "On the shopping list now: butter, flour."),
         (("put down bin bags",), "On the shopping list now: bin bags."),
         (("put milk on the list", "what time is it", "note down bin bags"), "On the shopping list now: bin bags."),
+        (("put milk on the list", "note down call mum"), "I will keep that: call mum."),
+        (("add call mum to my to-do list", "note down ring dad"), "On the to-do list now: ring dad."),
         (("清单加牛奶", "记下垃圾袋"), "购物清单上加了：垃圾袋。"),
         (("put milk on the list", "put down that Anna likes tea"), "I will keep that: Anna likes tea."),
         (("put milk on the list", "note down my bin code is 4711"), "I will keep that: your bin code is 4711."),

@@ -15,7 +15,7 @@ from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
 from agent.intents.judging.exceptions import all_but, named_alone
 from agent.intents.judging.guessing import guessed
 from agent.intents.judging.misgivings import is_talk, not_read, told_not_to
-from agent.intents.language.wording import bare, mended, without_fillers
+from agent.intents.language.wording import anywhere, bare, mended, without_fillers
 from agent.intents.reading import ringing
 from agent.intents.reading.asides import without_aside
 from agent.intents.reading.in_turn import begun, one_by_one
@@ -253,6 +253,9 @@ def _with_time(state: DialogState, understand: Understand) -> Intent:
     if before is None or intent.name not in _OPEN or not asked & set(before.replies):
         return intent
     wanted, when = bare(before.words), bare(state.words)
+    if len(before.replies) > 1:  # the last of several wishes: cancel that and remind me to turn the oven off
+        cues = [*anywhere(state.language, "remind").finditer(wanted)]
+        wanted = wanted[cues[-1].start() :] if cues else wanted
     sentences = [f"{wanted} {joined}{when}" for joined in ("", "at ", "in ")] + [f"{when}{wanted}"]
     return next((each for each in map(understand, sentences) if each.name in TIMED), intent)
 

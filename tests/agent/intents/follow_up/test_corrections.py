@@ -175,6 +175,26 @@ async def test_never_mind_tells_what_rings_all_the_same(tmp_path: Path, said: tu
         assert answers[-1] == told
 
 
+@pytest.mark.parametrize(
+    ("said", "rings"),
+    [
+        (
+            ("set an alarm for six", "cancel the one at six and remind me to turn the oven off", "in ten minutes"),
+            ["2026-11-21 11:10 turn the oven off"],
+        ),
+        (("六点叫我", "取消六点的闹钟，再提醒我关火", "十分钟后"), ["2026-11-21 11:10 关火"]),
+        (("remind me to turn the oven off", "in ten minutes"), ["2026-11-21 11:10 turn the oven off"]),
+    ],
+)
+async def test_the_time_that_was_asked_for_is_of_the_wish_that_had_none(
+    tmp_path: Path, said: tuple[str, ...], rings: list[str]
+) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        for words in said:
+            await kitchen.hear(words)
+        assert await kitchen.rings() == rings
+
+
 async def test_a_wait_before_a_change_names_nothing(tmp_path: Path) -> None:
     async with a_kitchen(tmp_path) as kitchen:
         await kitchen.hear("明早六点四十提醒我带水彩笔")

@@ -157,6 +157,8 @@ async def test_each_of_two_timers_has_its_length(talk: Talk, words: str, done: l
         ("wake me at seven and get the kids up", "I heard you, but I need a model"),
         ("what time is it and what day is it", "Today is Saturday"),
         ("what time is it and book me a table", "I heard you, but I need a model"),
+        ("cancel the one at six and remind me to turn the oven off", "When?"),
+        ("取消六点的闹钟，再提醒我关火", "什么时候？"),
         ("cancel the one at six and say hello", "I heard you, but I need a model"),
         ("cancel the one at six and call a taxi", "I cannot do that"),
         ("把声音调大点，再放一下新闻广播", "我听到了，但是回答这个需要模型"),

@@ -9,6 +9,7 @@ from agent.intents.intent import Language, language_of
 from agent.intents.language.clock_times import CLOCK_ZH, DAY_ZH, PART_ZH, SOME_ZH
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.wording import anywhere
+from agent.intents.reading.series import each_ordered
 from memory.chinese import simplified
 
 MOST: Final = 4
@@ -168,7 +169,7 @@ _ANOTHER: Final = (
 
 def are_too_many(words: str) -> bool:
     """Say whether words order more alarms or timers at once than are set at one word: all are kept, or none."""
-    whole = parted(words)
+    whole = each_ordered(words) or parted(words)
     return (
         whole != words
         and len(re.findall("(?:set an?|wake me|remind me|call me|get me) |提醒我|叫我|喊我|闹钟|定", whole))

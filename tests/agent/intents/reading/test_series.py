@@ -59,6 +59,20 @@ async def test_each_of_a_row_rings(tmp_path: Path, words: str, rings: list[str])
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "wake me at six, Ann at seven, Ben at eight, Tom at nine, Sue at ten, Joe at eleven, Kim at noon, Max at one "
+        "and Zoe at two",
+        "六点叫我，七点叫小明，八点叫小红，九点叫小刚，十点叫小丽，十一点叫小强，十二点叫小芳，一点叫小华，两点叫小军",
+    ],
+)
+async def test_of_more_than_are_set_at_one_word_none_is(tmp_path: Path, words: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        assert (await kitchen.hear(words)).startswith(("That is more than I set", "一次最多设八个"))
+        assert await kitchen.rings() == []
+
+
+@pytest.mark.parametrize(
     ("words", "label"),
     [
         ("wake me at seven to feed the cat", "feed the cat"),

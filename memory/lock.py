@@ -28,3 +28,13 @@ def unlock(descriptor: int) -> None:
     """
     fcntl.flock(descriptor, fcntl.LOCK_UN)
     os.close(descriptor)
+
+
+def is_locked(file: Path) -> bool:
+    """Whether a process has a file's lock; it is not tried, which would keep one out that starts."""
+    try:
+        node = file.stat().st_ino
+        held = Path("/proc/locks").read_text(encoding="ascii")
+    except OSError:
+        return False
+    return any(" FLOCK " in line and f":{node} " in line for line in held.splitlines())

@@ -10,7 +10,7 @@ from typing import Final
 
 from memory.durable import sync_folder
 from memory.errors import StateUnusable
-from memory.lock import lock, unlock
+from memory.lock import is_locked, lock, unlock
 from memory.state.database import locked
 from memory.state.failures import folder_unusable
 
@@ -85,6 +85,11 @@ def alone(state: Path) -> Iterator[None]:
         yield
     finally:
         unlock(descriptor)
+
+
+def is_used(state: Path) -> bool:
+    """Whether a process has the state of a folder open."""
+    return is_locked(state / f"{DATABASE}.lock")
 
 
 def moment_of(name: str) -> datetime:

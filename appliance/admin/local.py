@@ -13,7 +13,8 @@ from appliance.admin.disk import require_answer
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.no_graph import NO_GRAPH, NoGraph
 from appliance.admin.progress import Progress, in_hundredths
-from appliance.api.client import find_service, follow, tell
+from appliance.api.client import follow, tell
+from appliance.api.presence import PATIENCE, service_of
 from appliance.api.requests.memory import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
 from appliance.config.load import Config
 from appliance.errors import Problem, ServiceNotRunning, in_room_of
@@ -98,13 +99,14 @@ class RemoteAdmin:
 
 
 @asynccontextmanager
-async def open_admin(config: Config) -> AsyncIterator[RemoteAdmin | GraphAdmin | NoGraph]:
+async def open_admin(config: Config, patience: float = PATIENCE) -> AsyncIterator[RemoteAdmin | GraphAdmin | NoGraph]:
     """Find the running service, else open the memory here for as long as the block takes.
 
-    Raises `Problem` when another process has the state folder, `StateUnusable`, also where its disk does not answer.
+    A service that starts or ends is waited for, `patience` seconds at most. Raises `Problem` when another process has
+    the state folder, `StateUnusable`, also where its disk does not answer.
     """
     try:
-        path = await asyncio.to_thread(find_service, config.sockets)
+        path = await asyncio.to_thread(service_of, config, patience)
     except ServiceNotRunning:
         await asyncio.to_thread(require_answer, config.state_folder)
         if config.memory.enabled:
@@ -139,7 +141,7 @@ async def erase_everything(config: Config, owner_key: str, told: Progress) -> st
     Raises `Problem`, `StateUnusable`, and what `told` raises; the next service goes on with what is left.
     """
     try:
-        path = await asyncio.to_thread(find_service, config.sockets)
+        path = await asyncio.to_thread(service_of, config)
     except ServiceNotRunning:
         await asyncio.to_thread(require_answer, config.state_folder)
         return await _erase_alone(config, owner_key, told)

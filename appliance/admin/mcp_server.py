@@ -45,7 +45,7 @@ async def serve(config: Config) -> None:
     from mcp.server.stdio import stdio_server
 
     async with open_admin(config) as admin:
-        desk = _Desk(partial(open_admin, config), await admin.described())
+        desk = _Desk(partial(open_admin, config, patience=0.0), await admin.described())
     async with stdio_server() as (reading, writing):
         server: Server[Any] = Server("nakari", version=version(), on_list_tools=desk.listed, on_call_tool=desk.called)
         await server.run(reading, writing, server.create_initialization_options())

@@ -31,11 +31,12 @@ def asked(
     """
     import asyncio
 
-    from appliance.api.client import PATIENCE, find_service, tell
+    from appliance.api.client import PATIENCE, tell
+    from appliance.api.presence import service_of, service_that_came
     from appliance.errors import ServiceNotRunning
 
     try:
-        path = find_service(config.sockets)
+        path = service_of(config)
     except ServiceNotRunning:
         if alone is None:
             refuse_where_it_follows(config)
@@ -46,9 +47,9 @@ def asked(
         require_answer(config.state_folder)
         try:
             return asyncio.run(alone())
-        except StateInUse:
+        except StateInUse as in_use:
             refuse_where_it_follows(config)
-            raise
+            path = service_that_came(config, in_use)
     return asyncio.run(tell(path, request, PATIENCE if patience is None else patience, key))
 
 

@@ -20,6 +20,8 @@ ALLOWED: dict[str, str] = {
     "appliance/admin/reload.py __init__": "compares it with another",
     "appliance/admin/reload.py _at": "looks up any value",
     "appliance/admin/reload.py _take_over": "compares it with another",
+    "appliance/api/presence.py service_of": "looks at its doors, its state and its machines",
+    "appliance/api/presence.py service_that_came": "looks for it as that does",
     "appliance/bench/rehearsal.py config_of": "makes another of it",
     "appliance/bench/rehearsal.py rehearse": "opens a box as the service does",
     "appliance/bench/rehearsal.py rehearsing": "opens a box as the service does",

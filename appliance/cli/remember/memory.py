@@ -327,7 +327,8 @@ def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure:
     import asyncio
 
     from appliance.admin.local import erase_everything
-    from appliance.api.client import find_service, follow, read_key
+    from appliance.api.client import follow, read_key
+    from appliance.api.presence import service_of
     from appliance.owners.owners import identities_of, owner_of
     from memory.identity import sign
 
@@ -340,7 +341,7 @@ def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure:
         confirm(f"Everything of {named} goes for good. Is that meant?")
     with progress("forgetting") as told:
         if key:
-            done = asyncio.run(follow(find_service(config.sockets), {"do": "forget.owner"}, told, key))
+            done = asyncio.run(follow(service_of(config), {"do": "forget.owner"}, told, key))
         else:
             done = asyncio.run(erase_everything(config, whose.owner_key, told))
     click.echo(done)

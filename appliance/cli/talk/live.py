@@ -11,7 +11,8 @@ import click
 
 from agent.event import ASR_TRANSCRIPT, USER_TEXT
 from agent.replies import SENTENCE_STARTED, SOURCES
-from appliance.api.client import Question, find_service
+from appliance.api.client import Question
+from appliance.api.presence import service_of
 from appliance.cli.talk.asking import print_answer
 from appliance.cli.telling import refuse_where_it_follows
 from appliance.cli.terminal import FAINT, STRONG, WARNING, is_terminal, print_pieces, show
@@ -112,7 +113,7 @@ def _next_line(prompt: str) -> str | None:
 async def _whoever_answers(config: Config) -> AsyncIterator[Ask]:
     """Give what asks the running service, or a box opened for this conversation."""
     try:
-        path = find_service(config.sockets)
+        path = service_of(config)
     except ServiceNotRunning:
         from appliance.service import asking
 

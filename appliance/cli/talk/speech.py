@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from appliance.api.client import find_service, follow
+from appliance.api.client import follow
+from appliance.api.presence import service_of
 from appliance.cli.root import to_be_made
 from appliance.cli.terminal import progress, show_above
 from appliance.config.load import Config
@@ -51,7 +52,7 @@ def say(config: Config, text: str, output: Path | None) -> None:
 def _service(config: Config) -> Path | None:
     """Return the door of the service that runs, None where there is none that lets this user in."""
     try:
-        return find_service(config.sockets)
+        return service_of(config)
     except Problem:
         return None
 

@@ -160,12 +160,16 @@ async def _answer(
     config: "Config", text: str, key_file: Path | None, paths: tuple[Path, ...], *, speak: bool
 ) -> "Outcome | None":
     """Print the answer of the running service, or of this process where there is none; Ctrl-C stops it there too."""
-    from appliance.api.client import Question, find_service, given_files, read_key
+    import asyncio
+
+    from appliance.api.client import Question, given_files, read_key
+    from appliance.api.presence import service_of, service_that_came
     from appliance.errors import ServiceNotRunning
+    from memory.state.database import StateInUse
 
     key, files = b"" if key_file is None else read_key(key_file), given_files(paths)
     try:
-        path = find_service(config.sockets)
+        path = await asyncio.to_thread(service_of, config)
     except ServiceNotRunning:
         refuse_where_it_follows(config)
         if key or speak:
@@ -173,7 +177,10 @@ async def _answer(
         from appliance import service
         from appliance.cli.terminal import print_pieces
 
-        return await print_pieces(service.ask_once(config, text, files))
+        try:
+            return await print_pieces(service.ask_once(config, text, files))
+        except StateInUse as in_use:
+            path = await asyncio.to_thread(service_that_came, config, in_use)
     from appliance.cli.talk.asking import print_answer
 
     return await print_answer(path, Question(text, speak=speak, files=files), key)

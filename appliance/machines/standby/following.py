@@ -3,7 +3,7 @@
 import socket
 from pathlib import Path
 
-from appliance.admin.exchange import DATABASE
+from appliance.admin.exchange import DATABASE, is_used
 from appliance.config.network.machines import MachineSettings, name_of
 from memory.errors import StateUnreadable
 from memory.state.reader import read_only
@@ -12,11 +12,10 @@ from memory.state.replica.position import position_in
 
 def whom_it_follows(machines: MachineSettings, state_folder: Path) -> str | None:
     """Return a sentence part that says whom the nakari that runs here follows; None where none does."""
-    file = state_folder / DATABASE
-    if not machines.url or machines.role == "ears" or not _is_used(file):
+    if not machines.url or machines.role == "ears" or not is_used(state_folder):
         return None
     try:
-        with read_only(file) as connection:
+        with read_only(state_folder / DATABASE) as connection:
             at = position_in(connection)
     except StateUnreadable:
         return None
@@ -24,13 +23,3 @@ def whom_it_follows(machines: MachineSettings, state_folder: Path) -> str | None
     if at is None or at.machine in ("", own):
         return f"{own} waits until it may lead the household"
     return f"{own} follows {at.machine}, which leads the household, and takes over when that is gone"
-
-
-def _is_used(file: Path) -> bool:
-    """Whether a process has the lock of a state database; it is not tried, which would keep one out that starts."""
-    try:
-        node = file.with_name(f"{file.name}.lock").stat().st_ino
-        held = Path("/proc/locks").read_text(encoding="ascii")
-    except OSError:
-        return False
-    return any(" FLOCK " in line and f":{node} " in line for line in held.splitlines())

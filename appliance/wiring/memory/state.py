@@ -5,7 +5,7 @@ import errno
 import os
 import tempfile
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final, TypeVar
@@ -38,6 +38,12 @@ DatabaseT = TypeVar("DatabaseT", bound=Database)
 
 PATIENCE: Final = 1.0
 """Seconds that the status waits for the disk: less than for any of its parts."""
+
+COMMAND_SECONDS: Final = 5.0
+"""Within which most commands that are at the state without a service have done with it."""
+
+PAUSE: Final = 0.05
+"""Seconds between two looks at whether they have."""
 
 FULL: Final = 1_000_000
 """Bytes; with less free room the next commit may be the one that the disk refuses."""
@@ -89,12 +95,21 @@ async def open_state(
 @asynccontextmanager
 async def opened(database: DatabaseT) -> AsyncIterator[DatabaseT]:
     """Open a state database with all schemas for this process alone. Raises as `open_state` does."""
+    await _let_go_of(database.path.parent)
     await asyncio.to_thread(upgrade.bring_to_date, database.path.parent)
     await database.open(*SCHEMAS)
     try:
         yield database
     finally:
         await database.close()
+
+
+async def _let_go_of(state_folder: Path) -> None:
+    """Wait until no other process has a state, for a moment: a command that is at it soon has done with it."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(COMMAND_SECONDS):
+            while exchange.is_used(state_folder):  # noqa: ASYNC110  the kernel tells nobody of a lock that is free
+                await asyncio.sleep(PAUSE)
 
 
 def state_in(

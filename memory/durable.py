@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,13 +29,19 @@ def rename_durably(new: Path, file: Path) -> None:
 def replace_durably(file: Path, content: Iterable[bytes]) -> None:
     """Put a private file of that content in the place of another, in one step that survives a cut of the power.
 
-    Blocking. Raises OSError.
+    Blocking. Raises OSError, which names the file.
     """
     new = file.with_suffix(".new")
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as written:
-        written.writelines(content)
-        written.flush()
-        os.fsync(written.fileno())
+    try:
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as written:
+            written.writelines(content)
+            written.flush()
+            os.fsync(written.fileno())
+    except OSError as error:
+        error.filename = str(file)  # of an open file the system names none
+        with suppress(OSError):
+            new.unlink()
+        raise
     rename_durably(new, file)
 
 

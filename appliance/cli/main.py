@@ -70,7 +70,8 @@ def conclude(run: Callable[[], int], invocation: Invocation) -> int:
 
 
 def _prepare_streams() -> None:
-    """Give a closed stdout or stderr a place to write to, and let no terminal's alphabet stop a sentence."""
+    """Give closed streams something to read from and to write to, and let no terminal's alphabet stop a sentence."""
+    sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY))
     sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     if isinstance(sys.stdout, TextIOWrapper):

@@ -59,8 +59,10 @@ def settle(stream: TextIO) -> bool:
 def show(text: str, style: str = "", *, err: bool = False, nl: bool = True) -> None:
     """Print a text: in this style where there is colour, and without anything that would steer a terminal.
 
-    Anywhere else than on a terminal it is printed as it is.
+    Anywhere else than on a terminal it is printed as it is; on stderr with its commands as they are typed here.
     """
+    if err:
+        text = typed_here(text)
     stream = sys.stderr if err else sys.stdout
     click.echo(styled(printable(text), style, stream) if is_terminal(stream) else text, err=err, nl=nl)
 

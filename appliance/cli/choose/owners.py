@@ -241,17 +241,17 @@ def _register(identities: "Identities", name: str, key: str) -> None:
 
 def _keep(private: bytes, place: Path) -> None:
     """Write a private key for its owner's eyes; nothing that is there is overwritten."""
-    from appliance.errors import Problem
+    from appliance.errors import Problem, in_room_of
 
     try:
         handle = os.open(to_be_made(place), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
         raise Problem(f"{place} is there already; name another file with --key", Exit.CANNOT_CREATE) from error
     try:
-        with os.fdopen(handle, "wb") as out:
+        with in_room_of(place.absolute().parent, "the key; free some disk space"), os.fdopen(handle, "wb") as out:
             out.write(private)
             out.flush()
             os.fsync(out.fileno())
-    except OSError:
+    except (OSError, Problem):
         place.unlink()  # a part of a key is none
         raise

@@ -15,6 +15,7 @@ from appliance.cli.terminal import FAINT, STRONG, is_terminal, show, table
 from appliance.config.network.machines import ROLES, Role, name_of, wrong_household, wrong_name
 from appliance.config.options import Invocation
 from appliance.exits import Exit
+from appliance.hints import typed_here
 
 if TYPE_CHECKING:
     from appliance.config.load import Config
@@ -77,7 +78,8 @@ def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, 
     _write(file, [*values, *([("ca", str(authority))] if ca else [])])
     role = dict(values).get("role", config.machines.role)
     click.echo(f"joined; the login is in {folder}, the rest in {file}")
-    click.echo(f"next: `nakari doctor`, then `nakari run` (role {role}), or `systemctl restart nakari` as a service")
+    what = f"`nakari doctor`, then `nakari run` (role {role}), or `systemctl restart nakari` as a service"
+    click.echo(typed_here(f"next: {what}"))
 
 
 @nakari.group(invoke_without_command=True, no_args_is_help=False)

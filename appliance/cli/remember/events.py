@@ -44,7 +44,7 @@ def mailbox(
         request = {"do": "mailbox.retry", "id": retry}
     elif withdraw is not None:
         request = {"do": "mailbox.withdraw", "id": withdraw}
-    answer = asked(configured(invocation), request)
+    answer = _mail(configured(invocation), request)
     click.echo(json.dumps(answer, ensure_ascii=False) if as_json else "\n".join(lines_of(answer)))
 
 

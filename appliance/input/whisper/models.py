@@ -9,6 +9,7 @@ from typing import Final, TextIO
 
 import click
 
+from appliance.hints import typed_here
 from appliance.input.whisper.choice import (
     USUAL_MODEL,
     Measured,
@@ -114,7 +115,8 @@ def lines(settings: WhisperSettings) -> Iterator[str]:
     there = "here" if is_here else "not here"
     yield f"{sentence_model.NAME}  {sentence_model.MEGABYTES} MB  {there}, compares texts by meaning"
     if picked is None:
-        yield "none of them listens: the small English recognizer does; `nakari models pull auto` fetches one"
+        what = "none of them listens: the small English recognizer does"
+        yield typed_here(f"{what}; `nakari models pull auto` fetches one")
     elif picked.folder.parent != folder:
         yield f"{picked.folder} listens"
     elif is_to_be_measured(settings):

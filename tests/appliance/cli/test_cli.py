@@ -214,6 +214,19 @@ def test_closed_outputs_are_no_error(tmp_path: Path) -> None:
     assert subprocess.run(["sh", "-c", command], env=environment(tmp_path), check=False).returncode == Exit.OK
 
 
+@pytest.mark.parametrize("arguments", ["ask -", "say -"])
+def test_a_closed_input_has_nothing_in_it(tmp_path: Path, arguments: str) -> None:
+    command = f"exec {sys.executable} -m appliance {arguments} <&-"
+    done = subprocess.run(["sh", "-c", command], env=environment(tmp_path), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (Exit.USAGE, 1), done.stderr
+
+
+def test_a_conversation_without_an_input_is_over(tmp_path: Path) -> None:
+    command = f"exec {sys.executable} -m appliance chat <&-"
+    done = subprocess.run(["sh", "-c", command], env=environment(tmp_path), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+
+
 def test_a_sentence_that_nobody_reads_changes_no_code(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)

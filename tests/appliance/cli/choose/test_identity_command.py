@@ -54,7 +54,7 @@ def test_a_key_that_the_disk_does_not_take_makes_nobody_a_member_and_leaves_noth
         check=False,
     )
     assert (done.returncode, done.stderr.count("\n")) == (Exit.CANNOT_CREATE, 1), done.stderr
-    assert "File too large; check permissions and free space" in done.stderr
+    assert f"the disk of {tmp_path} has no room for the key; free some disk space" in done.stderr
     assert not (tmp_path / "Ada.key").exists()
     assert nakari(tmp_path, "identity", "list").stdout == ""
 

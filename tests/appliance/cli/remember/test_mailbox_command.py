@@ -21,9 +21,11 @@ from appliance.api.requests.mailbox import (
 )
 from appliance.cli.remember.events import lines_of
 from appliance.errors import Problem
+from appliance.exits import Exit
 from appliance.http.access.middleware import MOST_BYTES
 from memory.json_value import Json
 from tests.agent.mailboxes import SqliteRig, filed, handled, work
+from tests.appliance.command import nakari
 
 
 @pytest.mark.shows("A24")
@@ -118,3 +120,16 @@ def test_the_door_knows_these_requests() -> None:
         parse(b'{"do": "mailbox.withdraw"}', MODELS)
     with pytest.raises(BadRequest, match="state"):
         parse(b'{"do": "mailbox", "state": "lost"}', MODELS)
+
+
+def test_what_waits_is_listed_and_withdrawn_without_a_service(tmp_path: Path) -> None:
+    """`nakari ask` without one names the command that takes a question back."""
+    away = '[model]\nprovider = "openai"\nbase_url = "http://127.0.0.1:9/v1"\nname = "m"\n[memory]\nenabled = false\n'
+    (tmp_path / "nakari.toml").write_text(away)
+    command = ("--config", tmp_path / "nakari.toml")
+    assert nakari(tmp_path, *command, "ask", "tell me a joke").returncode == Exit.UNAVAILABLE
+    listed = nakari(tmp_path, *command, "mailbox", "--state", "waiting", "--json")
+    waits = json.loads(listed.stdout)["events"]
+    assert [each["content"] for each in waits] == ["tell me a joke"]
+    done = nakari(tmp_path, *command, "mailbox", "--withdraw", waits[0]["id"])
+    assert (done.returncode, done.stderr) == (Exit.OK, "")

@@ -1,0 +1,38 @@
+"""A file is put in the place of another whole, or not at all."""
+
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from appliance.errors import problem_of
+from memory.durable import replace_durably
+
+MOST = 1000
+"""Bytes that a file may have."""
+
+
+@pytest.fixture
+def no_room() -> Iterator[None]:
+    """A disk that is full without being root to make one."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    heeded = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, heeded)
+
+
+@pytest.mark.usefixtures("no_room")
+def test_a_full_disk_is_told_by_the_file_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    file = tmp_path / "told.json"
+    replace_durably(file, [b"before"])
+    with pytest.raises(OSError) as raised:  # noqa: PT011  which one the system chooses
+        replace_durably(file, [b"x" * (MOST + 1)])
+    told = problem_of(raised.value)
+    assert told is not None
+    assert str(file) in told.sentence
+    assert [each.name for each in tmp_path.iterdir()] == ["told.json"]
+    assert file.read_bytes() == b"before"

@@ -1,7 +1,7 @@
 """A clock on the wall that was set, and what that means for timers: minutes are minutes, whatever it shows."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from time import CLOCK_BOOTTIME, clock_gettime
 from typing import Final
 
@@ -9,13 +9,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.event import Event
-from agent.time.series import recounted
+from agent.time.series import is_recurring, recounted
 
 COUNTS: Final = "counts"
 """Key of a timer's metadata: it counts seconds, where an alarm waits for a time of the clock."""
 
 LEAST_STEP: Final = timedelta(seconds=2)
 """What is less is the clock being slewed, and two readings that are not at the same moment."""
+
+
+DAY: Final = timedelta(days=1)
+"""By so much an alarm is passed over by a step, not due: it rings late where it is less."""
+
+WEEK: Final = timedelta(days=7)
+"""A clock that was so far ahead was on no day that anybody meant."""
 
 
 def since_boot() -> float:
@@ -30,14 +37,19 @@ class ClockStep(Struct, frozen=True):
     """What it would have shown at the boot had it run as before the step."""
     until: datetime
     """What it would show now if it had not been; both aware UTC."""
+    zone: tzinfo = UTC
+    """By whose days and hours alarms were set."""
 
 
 class ClockSteps:
     """Notices that the clock was set, by one that nobody sets."""
 
-    def __init__(self, now: Callable[[], datetime], elapsed: Callable[[], float] = since_boot) -> None:
-        """`elapsed` are the seconds of the other one since the machine was booted."""
+    def __init__(
+        self, now: Callable[[], datetime], elapsed: Callable[[], float] = since_boot, zone: tzinfo = UTC
+    ) -> None:
+        """`elapsed` are the seconds of the other one since the machine was booted; `zone` is the household's."""
         self._now = now
+        self._zone = zone
         self._elapsed = elapsed
         self._booted = now() - timedelta(seconds=elapsed())
         """By the clock as it was set last: what is moved after a step stays younger than this, for the next one."""
@@ -45,7 +57,7 @@ class ClockSteps:
     def noticed(self) -> ClockStep | None:
         """Return the step since the start, or since the last that was followed; None where there was none."""
         expected = self._booted + timedelta(seconds=self._elapsed())
-        return None if abs(self._now() - expected) < LEAST_STEP else ClockStep(self._booted, expected)
+        return None if abs(self._now() - expected) < LEAST_STEP else ClockStep(self._booted, expected, self._zone)
 
     def followed(self, step: ClockStep, now: datetime) -> None:
         """Take for the right time the one that timers were moved to after a step."""
@@ -55,14 +67,29 @@ class ClockSteps:
 def after_step(timer: Event, step: ClockStep, now: datetime) -> Event:
     """Return what a timer that waits becomes: one that counts keeps its rest, a series comes when it is next due.
 
-    Of those that count only what was set by the clock as it was is moved: one of before the boot was set by one that
-    was right. What waits for one moment of the clock waits for that.
+    Of the others only what was set by the clock as it was is moved: one of before the boot was set by one that was
+    right. What waits for one moment of the clock waits for that, unless a step by days left it behind, or years ahead:
+    then it waits for its hour.
     """
     if timer.not_before is None:
         return timer
-    if timer.metadata.get(COUNTS) is not True:
+    if is_recurring(timer) and timer.metadata.get(COUNTS) is not True:
         return recounted(timer, now)
     if not step.since <= timer.created_at <= step.until:
         return timer
     moved = now - step.until
+    if timer.metadata.get(COUNTS) is not True:
+        is_passed_over = step.until < timer.not_before <= now - DAY
+        return _at_its_hour(timer, step, now) if is_passed_over or moved < -WEEK else timer
     return replace(timer, not_before=timer.not_before + moved, created_at=timer.created_at + moved)
+
+
+def _at_its_hour(alarm: Event, step: ClockStep, now: datetime) -> Event:
+    """Return an alarm as it was meant where the day was wrong: as many days from now on, at the same hour."""
+    assert alarm.not_before is not None
+    due, today = alarm.not_before.astimezone(step.zone), now.astimezone(step.zone)
+    day = today.date() + (due.date() - alarm.created_at.astimezone(step.zone).date())
+    if datetime.combine(day, due.time(), step.zone) <= now:
+        day += DAY
+    moment = datetime.combine(day, due.time(), step.zone).astimezone(UTC)
+    return replace(alarm, not_before=moment, created_at=alarm.created_at + (now - step.until))

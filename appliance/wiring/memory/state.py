@@ -120,7 +120,8 @@ def state_in(
 ) -> State:
     """Return the state that is kept in an open database; the others as for `open_state`."""
     journal = Journal(database)
-    mailbox = Mailbox(database, now, allowance=allowance, clock_steps=ClockSteps(now) if now is utc_now else None)
+    steps = ClockSteps(now, zone=(allowance or Allowance()).zone) if now is utc_now else None
+    mailbox = Mailbox(database, now, allowance=allowance, clock_steps=steps)
     images = Images(database.path.parent / FOLDER, database)
     return State(journal, mailbox, Bus(logged(Recorder(journal)), transport), images)
 

@@ -25,11 +25,12 @@ ASKED = Event(USER_TEXT, "set it")
 class Box:
     """A mailbox, the clock on its wall, and the one that nobody sets."""
 
-    def __init__(self, database: Database, start: datetime, ran: float = 0.0) -> None:
+    def __init__(self, database: Database, start: datetime, ran: float = 0.0, zone: str = "UTC") -> None:
         self.wall = Clock(start)
         self.ran = ran
-        self.mailbox = Mailbox(database, self.wall, self.wall.wait, clock_steps=ClockSteps(self.wall, lambda: self.ran))
-        self.timers = Timers(self.mailbox, self.wall, ZoneInfo("UTC"))
+        steps = ClockSteps(self.wall, lambda: self.ran, ZoneInfo(zone))
+        self.mailbox = Mailbox(database, self.wall, self.wall.wait, clock_steps=steps)
+        self.timers = Timers(self.mailbox, self.wall, ZoneInfo(zone))
 
     def pass_time(self, seconds: float) -> None:
         self.ran += seconds
@@ -137,6 +138,27 @@ async def test_an_alarm_waits_for_its_time_and_a_timer_for_its_minutes(database:
     box.pass_time(600.0)
     box.set_clock(TODAY + timedelta(seconds=600, hours=hours))
     assert await box.due() == [TODAY + timedelta(hours=2 + hours), TODAY + timedelta(days=9)]
+
+
+@pytest.mark.parametrize("wrong", [BOOTED, TODAY - timedelta(days=2), TODAY + timedelta(days=3000)])
+async def test_an_alarm_that_was_set_by_a_clock_on_another_day_rings_at_its_hour(
+    database: Database, wrong: datetime
+) -> None:
+    """A board without a battery does not know the day before the network tells it; who asks for seven means seven."""
+    box = Box(database, wrong, zone="Europe/Berlin")  # an hour ahead of UTC in 1970, two in June
+    await box.timers.set_alarm(ASKED, "07:00")
+    box.pass_time(60.0)
+    box.set_clock(TODAY)
+    assert await box.due() == [datetime(2027, 6, 16, 5, tzinfo=UTC)]
+    box.set_clock(TODAY + timedelta(days=2))
+    assert await box.due() == [datetime(2027, 6, 18, 5, tzinfo=UTC)]
+
+
+async def test_an_alarm_that_a_small_step_passes_over_is_late_and_not_gone(database: Database) -> None:
+    box = Box(database, TODAY)
+    await box.timers.set_alarm(ASKED, "12:30")
+    box.set_clock(TODAY + timedelta(hours=1))
+    assert await box.due() == [TODAY + timedelta(minutes=30)]
 
 
 async def test_a_clock_that_is_slewed_moves_nothing(database: Database) -> None:

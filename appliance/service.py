@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import structlog
@@ -224,9 +225,13 @@ class Serving(Struct, eq=False):
         self.notifier.extend(UPGRADE_SECONDS, f"bringing what it knows to this version: {share} %")
 
     def heed_signals(self) -> None:
-        """Have a signal that asks for an orderly end set `stop`; on the event loop."""
+        """Have a signal that asks for an orderly end set `stop`, and log SIGHUP where it asks for none."""
+        loop = asyncio.get_running_loop()
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN and not _has_terminal():
+            fix = "`nakari config reload` takes over the configuration"
+            loop.add_signal_handler(signal.SIGHUP, partial(log.warning, "hang_up_ignored", fix=fix))
         for number in _ending():
-            asyncio.get_running_loop().add_signal_handler(number, self.stop.set)
+            loop.add_signal_handler(number, self.stop.set)
 
     async def serve(self, box: "Box", *others: asyncio.Event) -> None:
         """Serve until stopped, until one of the `others` is set, or with `once` until the conversation is over."""
@@ -381,5 +386,14 @@ def end_within(seconds: float, code: Exit) -> threading.Timer:
 
 def _ending() -> list[signal.Signals]:
     """Return the signals that ask for an orderly end; a terminal that is gone does too, but not below `nohup`."""
-    outlives_terminal = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    outlives_terminal = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN or not _has_terminal()
     return [signal.SIGTERM, signal.SIGINT, *([] if outlives_terminal else [signal.SIGHUP])]
+
+
+def _has_terminal() -> bool:
+    """Whether a terminal controls this process: without one nothing can be hung up."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True

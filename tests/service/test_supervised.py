@@ -90,6 +90,15 @@ def test_below_nohup_it_outlives_the_terminal(supervisor: socket.socket, tmp_pat
         assert service.wait(SECONDS) == 0
 
 
+def test_a_service_without_a_terminal_goes_on_after_a_hang_up(tmp_path: Path) -> None:
+    """It would end well, and systemd would not start it again."""
+    with Household(tmp_path).running("run", by=["setsid"]) as service:
+        service.until("service_started")
+        service.process.send_signal(signal.SIGHUP)
+        assert "config reload" in str(service.until("hang_up_ignored")["fix"])
+        assert service.stop() == 0
+
+
 def ignored(pid: int, number: signal.Signals) -> bool:
     """Whether a process leaves a signal unheard, as proc(5) tells it."""
     status = Path(f"/proc/{pid}/status").read_text()

@@ -49,6 +49,9 @@ Its clock for which page was used last wakes a hundred times a second, and no se
 What else it waits for in silence comes once a second at most, and a statement's limit is one of seconds.
 """
 
+NO_MEMORY: Final = "graal_create_isolate failed"
+"""What the engine says when it finds no room in the address space: its files were not looked at yet."""
+
 _PR_SET_PDEATHSIG: Final = 1
 """From linux/prctl.h."""
 
@@ -193,6 +196,11 @@ def _serve_on(settings: Settings, bolt: int, http: int) -> Stoppable:
         reason = " ".join(str(error).split())
         if "Unable to listen" in reason:  # somebody who was bound to it before, as `held` is
             raise PortTaken(http if "HTTP port" in reason else bolt, "somebody else listens on it") from error
+        if NO_MEMORY in reason:
+            raise Unstartable(
+                f"there is not enough memory to start the memory's own store ({reason}): "
+                "end other programs, or raise the limit (MemoryMax= of a unit, ulimit -v)"
+            ) from error
         raise Damaged(
             f"the memory's own store in {folder} does not open ({reason}): `nakari doctor` says "
             "more; the folder can be restored from a backup, or name a Neo4j server with [memory] uri"

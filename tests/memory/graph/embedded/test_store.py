@@ -12,12 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
 from structlog.testing import capture_logs
 
 from memory.errors import GraphUnavailable
 from memory.graph.embedded import checksums
 from memory.graph.embedded.folder import DATABASE, Unstartable
-from memory.graph.embedded.server import groups, held
+from memory.graph.embedded.server import Settings, groups, held
 from memory.graph.embedded.store import (
     EmbeddedStore,
     State,
@@ -260,6 +261,26 @@ async def test_ctrl_c_a_closed_terminal_and_systemds_sigterm_are_not_for_the_chi
         await graph.write("CREATE (:A)")
         assert store.state is State.READY
         await graph.close()
+
+
+def test_too_little_memory_is_no_damage(tmp_path: Path) -> None:
+    limited = ["sh", "-c", 'ulimit -v 1500000; exec "$0" -m memory.graph.embedded.server', sys.executable]
+    settings = Settings(
+        folder=str(tmp_path / "graph"),
+        bolt_port=0,
+        heap_megabytes=64,
+        statement_seconds=5.0,
+        reader_password="r" * 16,
+        writer_password="w" * 16,
+        root_password="o" * 16,
+        as_it_is=False,
+        parent=os.getpid(),
+    )
+    line = json.dumps(asdict(settings)) + "\n"
+    done = subprocess.run(limited, input=line, capture_output=True, text=True, cwd=ROOT, timeout=30, check=False)
+    told = json.loads(done.stdout)
+    assert told["error"].startswith("there is not enough memory to start the memory's own store"), told
+    assert not told["damaged"]
 
 
 def test_kill_9_of_the_parent_leaves_no_orphan_and_no_lock(tmp_path: Path) -> None:

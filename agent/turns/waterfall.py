@@ -197,8 +197,13 @@ def usual(turns: Iterable[Turn]) -> dict[str, dict[str, float]]:
 
 async def turns_of(journal: "Journal", owner_key: str, last: int = LAST) -> list[Turn]:
     """Return an owner's newest turns, the oldest first; those that were erased are left out."""
-    found = await journal.entries(topic=TURN_ENDED, owner_key=owner_key, newest=True, limit=last)
-    return [Turn(entry.seq, entry.event_id, entry.run_id, entry.body) for entry in found if entry.is_whole]
+    limit = last
+    while True:
+        found = await journal.entries(topic=TURN_ENDED, owner_key=owner_key, newest=True, limit=limit)
+        whole = [entry for entry in found if entry.is_whole]
+        if len(whole) >= last or len(found) < limit:
+            return [Turn(entry.seq, entry.event_id, entry.run_id, entry.body) for entry in whole[-last:]]
+        limit *= 2
 
 
 def _first(stages: Mapping[str, float], *names: Stage) -> float | None:

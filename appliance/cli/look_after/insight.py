@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 @nakari.command()
-@click.argument("what", type=WORDS, required=False)
+@click.argument("words", nargs=-1, type=WORDS, metavar="[WHAT]")
 @click.option("--slow", is_flag=True, help="Why that turn was slow: an id of its event or run; the last if not given.")
 @AS_JSON
 @click.pass_obj
-def why(invocation: Invocation, what: str | None, slow: bool, as_json: bool) -> None:
+def why(invocation: Invocation, words: tuple[str, ...], slow: bool, as_json: bool) -> None:
     """Tell what something that was said came of.
 
     WHAT are some of its words, or an id of an event, a run or a call: the event, what the models and the tools were
@@ -37,13 +37,14 @@ def why(invocation: Invocation, what: str | None, slow: bool, as_json: bool) -> 
     from appliance.insight.telling import step_rows
     from appliance.insight.why import lines_of
 
-    if what is None and not slow:
+    what = " ".join(words)
+    if not what and not slow:
         raise click.UsageError("say what: some words of it, or an id; --slow alone means the last turn")
     config = configured(invocation)
     if slow:
-        told = _asked(config, {"do": "turn", "id": what}, lambda insight, whose: insight.turn(whose, what or ""))
+        told = _asked(config, {"do": "turn", "id": what or None}, lambda insight, whose: insight.turn(whose, what))
     else:
-        told = _asked(config, {"do": "why", "what": what}, lambda insight, whose: insight.why(whose, what or ""))
+        told = _asked(config, {"do": "why", "what": what}, lambda insight, whose: insight.why(whose, what))
     if as_json:
         tell_json(told)
     elif slow:

@@ -62,7 +62,12 @@ def timers(context: click.Context, *, as_json: bool) -> None:
     elif not (found := _timers_of(answer)):
         show("no timers")
     else:
-        rows = [(_local(each, config.zone), each["label"] or "-", each["repeats"], each["id"]) for each in found]
+        from agent.intents.saying.spoken import every
+
+        rows = []
+        for each in found:
+            again = every(each["repeats"], "en") or each["repeats"]
+            rows.append((_local(each, config.zone), each["label"] or "-", again, each["id"]))
         table(rows, ("rings", "what for", "again", "id"), styles=(STRONG, "", "", FAINT))
 
 

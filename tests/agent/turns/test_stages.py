@@ -63,6 +63,18 @@ async def test_work_that_no_person_asked_for_is_no_turn(tmp_path: Path) -> None:
         assert await turns_of(mind.journal, "household") == []
 
 
+async def test_what_was_erased_takes_no_other_turns_place(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [ScriptedModel(*[calls(HELLO, prefix=str(number)) for number in range(5)])]) as mind:
+        events = [Event("user_text", str(number), source="cli", priority=10) for number in range(5)]
+        for event in events:
+            await mind.handle(event)
+        ended = await mind.journal.entries(topic=TURN_ENDED, owner_key="household")
+        await mind.journal.erase(*[entry.id for entry in ended[2:]])
+        found = await turns_of(mind.journal, "household", last=2)
+        assert [turn.event_id for turn in found] == [event.id for event in events[:2]]
+        assert len(await turns_of(mind.journal, "household", last=1)) == 1
+
+
 async def test_the_marks_of_the_ears_are_taken_along_on_the_same_clock(tmp_path: Path) -> None:
     early = {"speech_started": 1.0, "speech_ended": 2.0, "committed": 2.5, "text": 2.4}
     async with a_mind(tmp_path, [ScriptedModel(calls(HELLO))]) as mind:

@@ -56,6 +56,7 @@ def by_itself(home: Household, event_id: str) -> None:
     assert why.stdout.splitlines()[0].startswith("event ")
     assert any(line.startswith("said ") for line in why.stdout.splitlines())
     assert home.run("why", "what nobody ever said").returncode == Exit.NO_INPUT
+    assert home.run("why", "what", "nobody", "said").returncode == Exit.NO_INPUT
     assert home.run("why").returncode == Exit.USAGE
     again = home.run("replay", "last", "--json")
     assert again.returncode == Exit.OK, again.stderr

@@ -122,6 +122,14 @@ def test_the_door_knows_these_requests() -> None:
         parse(b'{"do": "mailbox", "state": "lost"}', MODELS)
 
 
+def test_how_a_timer_repeats_is_told_in_words(tmp_path: Path) -> None:
+    assert nakari(tmp_path, "ask", "wake me at seven on weekdays").returncode == Exit.OK
+    listed = nakari(tmp_path, "timers")
+    assert "every weekday" in listed.stdout
+    assert "FREQ=" not in listed.stdout
+    assert json.loads(nakari(tmp_path, "timers", "--json").stdout)["timers"][0]["repeats"].startswith("FREQ=")
+
+
 def test_what_waits_is_listed_and_withdrawn_without_a_service(tmp_path: Path) -> None:
     """`nakari ask` without one names the command that takes a question back."""
     away = '[model]\nprovider = "openai"\nbase_url = "http://127.0.0.1:9/v1"\nname = "m"\n[memory]\nenabled = false\n'

@@ -231,7 +231,9 @@ class MemorySettings(Struct, frozen=True):
 class MindSettings(Struct, frozen=True):
     """How the agent works through what happens."""
 
-    timezone: str = setting("", 'The time zone of the house, e.g. "Europe/Berlin"; "" is the system\'s zone.')
+    timezone: str = setting(
+        "", 'The time zone of the house, e.g. "Europe/Berlin"; "" is the system\'s zone at the start.'
+    )
     quiet_hours: str = setting(
         "",
         'When nakari says nothing that nobody asked for, e.g. "22:00-07:00"; timers, alarms and reminders that '

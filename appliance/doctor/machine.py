@@ -20,6 +20,7 @@ from agent.model.chain import Chain
 from appliance.admin.disk import LITTLE_SPACE, NO_SPACE
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
+from appliance.doctor.service import told_by_service
 from appliance.egress import Egress, egress
 from appliance.errors import ConfigError
 from appliance.model.catalog import catalog_of
@@ -103,7 +104,8 @@ def disk(config: Config) -> Line:
 def clock(config: Config) -> Line:
     """Look whether the clock can be right and is kept right; timers and memories depend on it."""
     now = datetime.now(UTC)
-    return judge_clock(now, config.zone, _is_synchronised(), set_back(config.state_folder / "nakari.db", now))
+    line = judge_clock(now, config.zone, _is_synchronised(), set_back(config.state_folder / "nakari.db", now))
+    return judge_zone(line, config.zone, str(told_by_service(config.sockets, "clock").get("zone", "")))
 
 
 def network(config: Config) -> Line:
@@ -193,6 +195,14 @@ def judge_clock(now: datetime, zone: tzinfo, is_synchronised: bool, was_set_back
         what = f"{what}, set back by {timedelta(seconds=round(was_set_back))} within the newest of the journal"
         return Line("clock", Verdict.WARNING, what, "see why: a timer may have rung twice or late; a box needs NTP")
     return Line("clock", Verdict.OK, what)
+
+
+def judge_zone(line: Line, zone: tzinfo, of_service: str) -> Line:
+    """Return what was said of the clock, or that the running service goes by another zone; "" where none tells."""
+    if of_service in ("", str(zone)) or line.verdict is Verdict.FAULT:
+        return line
+    what = f"{line.what}; the running nakari goes by {of_service}, as it was at its start"
+    return Line("clock", Verdict.WARNING, what, "start it anew: systemctl restart nakari")
 
 
 def set_back(journal: Path, now: datetime) -> float:

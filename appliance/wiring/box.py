@@ -237,6 +237,7 @@ def _settled(
     """Return what the status says of what the configuration allows: to leave, to do unasked, to run, to say unasked."""
     asked = (*config.tools.confirm, *config.tools.never_confirm)
     return {
+        "clock": lambda: {"zone": str(config.zone)},
         "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
         "asking": lambda: {"unknown": [*agent.registry.unknown(asked)]},
         "confined": machine.describe,

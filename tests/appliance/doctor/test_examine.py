@@ -25,6 +25,7 @@ from appliance.doctor.machine import (
     judge_clock,
     judge_space,
     judge_unwritable,
+    judge_zone,
     missing_of,
     set_back,
 )
@@ -196,6 +197,15 @@ def test_time() -> None:
     assert past.verdict is Verdict.FAULT
     assert "in the past" in past.what
     assert judge_clock(BUILT, UTC, is_synchronised=True).verdict is Verdict.OK
+
+
+def test_a_zone_that_was_changed_since_the_start_is_told() -> None:
+    here, line = ZoneInfo("Europe/Berlin"), Line("clock", Verdict.OK, "2026-12-24 19:00, Europe/Berlin")
+    assert judge_zone(line, here, "") == judge_zone(line, here, "Europe/Berlin") == line
+    told = judge_zone(line, here, "Europe/London")
+    assert told.verdict is Verdict.WARNING
+    assert "the running nakari goes by Europe/London" in told.what
+    assert "restart" in told.fix
 
 
 @pytest.mark.shows("H5")

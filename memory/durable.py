@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,8 +39,6 @@ def replace_durably(file: Path, content: Iterable[bytes]) -> None:
             os.fsync(written.fileno())
     except OSError as error:
         error.filename = str(file)  # of an open file the system names none
-        with suppress(OSError):
-            new.unlink()
         raise
     rename_durably(new, file)
 

@@ -8,6 +8,7 @@ import structlog
 
 from agent.event import utc_now
 from agent.mailbox import Wait, waiting_by
+from agent.time.clock_steps import ClockSteps
 from appliance.reflexes.kept import KeptSwitches
 from audio.capture.mute import Mute
 
@@ -18,7 +19,7 @@ class TimedMute(Mute):
     """A `Mute` that ends so many minutes on the wall clock after it began; a restart neither forgets nor prolongs it.
 
     A mute whose end nobody knows, and one that ends later than one that begins now (a clock that was wrong, or another
-    setting), end as one that begins now.
+    setting), end as one that begins now. Where the clock is set while it lasts, it lasts as long all the same.
     """
 
     def __init__(
@@ -27,13 +28,18 @@ class TimedMute(Mute):
         minutes: float,
         now: Callable[[], datetime] = utc_now,
         wait: Wait | None = None,
+        steps: ClockSteps | None = None,
     ) -> None:
-        """Be as it was kept; `minutes` of 0 for a mute that does not end by itself."""
+        """Be as it was kept; `minutes` of 0 for a mute that does not end by itself.
+
+        `steps` notices that the clock was set; None is a clock that nobody sets.
+        """
         super().__init__(is_on=kept.now.muted)
         self.minutes = minutes
         self._kept = kept
         self._now = now
         self._wait = wait or waiting_by(now)
+        self._steps = steps
         self._changed = asyncio.Event()
         self._until = self._earlier(kept.now.muted_until) if self.is_on else None
 
@@ -58,10 +64,21 @@ class TimedMute(Mute):
             await self.keep()
         while True:
             self._changed.clear()
+            await self._follow_clock()
             if self.until is not None and self._now() >= self.until:
                 log.info("mute_ended", minutes=self.minutes)
                 is_over()
             await self._wait(self._changed, self.until)
+
+    async def _follow_clock(self) -> None:
+        """Move the end to where it belongs once the clock was set."""
+        if self._steps is None or (step := self._steps.noticed()) is None:
+            return
+        now = self._now()
+        if self._until is not None:
+            self._until += now - step.until
+            await self.keep()
+        self._steps.followed(step, now)
 
     def _earlier(self, until: datetime | None) -> datetime | None:
         """Return that moment, or the end of a mute that begins now where that is earlier, or nobody knows one."""

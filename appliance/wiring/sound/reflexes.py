@@ -6,6 +6,8 @@ from functools import partial
 import structlog
 from msgspec import Struct
 
+from agent.event import utc_now
+from agent.time.clock_steps import ClockSteps
 from appliance.config.values import listed
 from appliance.input.devices.echo import echo_in
 from appliance.insight.insight import Insight
@@ -78,7 +80,8 @@ def open_acting(
         world.state, sessions.contexts, interrupt, erase_event, sessions.recall, [phrases, recordings]
     )
     insight = Insight(world.state.journal, world.state.mailbox, recordings)
-    mute = TimedMute(switches, config.reflexes.mute_minutes)
+    steps = ClockSteps(utc_now) if world.environment.now is utc_now else None
+    mute = TimedMute(switches, config.reflexes.mute_minutes, steps=steps)
     if mute.is_on:
         log.warning("still_muted", until=mute.until, fix="type unmute or run `nakari unmute`")
     ringer = RingerHere(output.ringer, output.rooms.own) if output.ringer else None

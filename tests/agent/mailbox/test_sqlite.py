@@ -202,9 +202,9 @@ def test_the_clock_is_looked_at_again_within_a_second(ahead: float | None, secon
 
 
 @pytest.mark.shows("A17", "G13")
-@pytest.mark.parametrize(("step", "seconds"), [(3600.0, 50.0), (-600.0, 700.0), (0.0, 100.0)])
+@pytest.mark.parametrize(("step", "seconds"), [(3600.0, 50.0), (-600.0, 50.0), (0.0, 100.0)])
 def test_a_clock_that_is_set_meanwhile_is_noticed_within_a_second(step: float, seconds: float) -> None:
-    """Wait towards a moment 100 s away, on a clock that is set after 50."""
+    """Wait towards a moment 100 s away, on a clock that is set after 50: set back, minutes are minutes all the same."""
 
     async def waited() -> float:
         loop = asyncio.get_running_loop()
@@ -214,7 +214,7 @@ def test_a_clock_that_is_set_meanwhile_is_noticed_within_a_second(step: float, s
             passed = loop.time() - begun
             return MORNING + timedelta(seconds=passed + (step if passed >= 50.0 else 0.0))
 
-        await waiting_by(now)(asyncio.Event(), MORNING + timedelta(seconds=100))
+        await waiting_by(now, elapsed=loop.time)(asyncio.Event(), MORNING + timedelta(seconds=100))
         return loop.time() - begun
 
     assert seconds <= run_virtually(waited()) + 1e-6 <= seconds + 1.0

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from agent.time.clock_steps import ClockSteps
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.record import ASKED_BACK
 from appliance.reflexes.reflexes import AGAIN_WITHIN
+from appliance.reflexes.timed_mute import TimedMute
 from appliance.reflexes.verbs import Order
 from appliance.reflexes.words import muted
 from audio.reflexes.words import Reflex
-from tests.agent.clock import MORNING
+from tests.agent.clock import MORNING, Clock
 from tests.appliance.reflexes.reflex_room import ReflexRoom, heard, reflex_room
 
 HOUR = timedelta(hours=1)
@@ -261,3 +263,25 @@ async def test_the_wake_word_ends_a_mute_aloud(tmp_path: Path) -> None:
 )
 def test_it_says_by_what_a_mute_ends_here(minutes: float, word: str, language: str, sentence: str) -> None:
     assert muted(minutes, word, language).endswith(sentence)
+
+
+@pytest.mark.shows("V29")
+@pytest.mark.parametrize("step", [-8 * HOUR, 8 * HOUR])
+async def test_a_clock_that_is_set_neither_ends_a_mute_nor_prolongs_it(tmp_path: Path, step: timedelta) -> None:
+    """A board without a battery is behind until the network tells it the time, and its ears are closed meanwhile."""
+    clock, elapsed = Clock(MORNING), [0.0]
+    kept = KeptSwitches(tmp_path / "switches.json")
+    mute = TimedMute(kept, 60.0, clock, clock.wait, ClockSteps(clock, lambda: elapsed[0]))
+    mute.switch(is_on=True)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(mute.run(lambda: mute.switch(is_on=False)))
+        await clock.someone_sleeps()
+        elapsed[0] += 600.0
+        clock.advance(600.0 + step.total_seconds())
+        await clock.someone_sleeps()
+        assert mute.until == kept.now.muted_until == clock.after(3000.0)
+        elapsed[0] += 3000.0
+        clock.advance(3000.0)
+        await clock.someone_sleeps()
+        assert not mute.is_on
+        running.cancel()

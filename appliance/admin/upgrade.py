@@ -136,6 +136,9 @@ def _checked(state: Path, steps: Sequence[Step]) -> int | None:
         layout, maker = int(said["layout"]), str(said["nakari"])
     except FileNotFoundError:
         return None
+    except PermissionError as error:
+        mend = f"run this as that user, or give this one all that is in there: sudo chown -R USER {state}"
+        raise StateUnusable(f"{file} is another user's; {mend}") from error
     except OSError as error:
         if not state.is_dir():
             raise folder_unusable(state, OSError(error.errno, error.strerror, str(state))) from error

@@ -12,6 +12,7 @@ from appliance.cli.root import AS_KEY, PATH, TEXT, WORDS, configured, nakari, to
 from appliance.cli.telling import AS_JSON, LINES, asked, tell
 from appliance.cli.terminal import STRONG, confirm, progress, require_somebody, show
 from appliance.config.options import Invocation
+from appliance.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,10 +180,13 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
     It is made beside the present one, from the newest snapshot before the moment and what was written since.
     """
     from appliance.api.requests.memory import Replay
+    from appliance.errors import Problem
     from appliance.logs.show import asked_moment
 
     config = _configured(invocation)
     until = None if moment is None else asked_moment(moment, config.zone)
+    if file is not None and file.exists():
+        raise Problem(f"{file} is there already; name a new file", Exit.CANNOT_CREATE)
     _run(config, Replay(until=until, file=str(to_be_made(file)) if file else ""), as_json)
 
 

@@ -252,3 +252,20 @@ def test_the_state_of_a_newer_nakari_is_refused_with_the_way_back(tmp_path: Path
     assert asked(box, "restore", str(aside))[0] == 0
     assert asyncio.run(heard(box.state, "before")) == 1
     assert (box.state / "switches.json").exists()
+
+
+def test_a_state_of_another_user_is_told_as_such(tmp_path: Path) -> None:
+    """Left behind by a `sudo nakari` in somebody's home: it is damaged for nobody."""
+    upgrade.bring_to_date(tmp_path / "state")
+    (tmp_path / "state" / upgrade.FILE).chmod(0)
+    program = (
+        "import os, sys, pathlib\nfrom appliance.admin import upgrade\nfrom memory.errors import StateUnusable\n"
+        "if os.geteuid() == 0:\n    os.seteuid(65534)\n"
+        "try:\n    upgrade.check(pathlib.Path(sys.argv[1]))\nexcept StateUnusable as error:\n    print(error)"
+    )
+    tmp_path.chmod(0o755)
+    (tmp_path / "state").chmod(0o755)
+    command = [sys.executable, "-c", program, str(tmp_path / "state")]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=True).stdout
+    assert "layout.json is another user's; run this as that user" in told
+    assert f"chown -R USER {tmp_path / 'state'}" in told

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.appliance.command import environment
+from appliance.exits import Exit
+from tests.appliance.command import environment, nakari
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,9 @@ def test_a_configuration_that_can_be_read_once_is_enough_for_a_moment(tmp_path: 
     )
     assert state.is_dir()
     assert not (home / ".local").exists()
+
+
+def test_a_replay_replaces_no_file(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("mine")
+    done = nakari(tmp_path, "memory", "replay", "--to", "there")
+    assert (done.returncode, done.stderr) == (Exit.CANNOT_CREATE, "nakari: there is there already; name a new file\n")

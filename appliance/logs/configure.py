@@ -200,6 +200,8 @@ def _open_private(path: Path, how: int) -> TextIOWrapper:
 
 
 def _file_handler(path: Path, redaction: Redaction) -> logging.Handler:
+    if path.is_fifo():  # opened, it waits for a reader for ever, and every command with it
+        raise ConfigError(f"the log file {path} is a pipe; correct [log] file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handler = _PrivateFile(path, maxBytes=FILE_BYTES, backupCount=FILE_COPIES)

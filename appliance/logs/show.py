@@ -97,6 +97,8 @@ def _lines(file: str, wanted: Wanted) -> Iterator[Logged]:
         reason = "there is no systemd journal here" if journalctl is None else journal
         raise Problem(f"{reason}; outside of systemd, set [log] file", Exit.UNAVAILABLE)
     path = Path(file).expanduser()
+    if path.is_fifo():
+        raise Problem(f"{path} is a pipe; correct [log] file", Exit.NO_INPUT)
     try:
         path.open("rb").close()
     except FileNotFoundError as error:

@@ -290,6 +290,12 @@ def test_a_log_file_that_cannot_be_written_is_said(config: Config, tmp_path: Pat
         logs.configure(with_log(config, file=str(tmp_path / "file/x.log")), io.StringIO())
 
 
+def test_a_log_file_that_is_a_pipe_is_said_and_not_waited_for(config: Config, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigError, match=r"pipe is a pipe; correct \[log\] file"):
+        logs.configure(with_log(config, file=str(tmp_path / "pipe")), io.StringIO())
+
+
 def test_a_log_file_whose_folder_is_taken_away_ends_nothing_and_comes_back(config: Config, tmp_path: Path) -> None:
     file = tmp_path / "logs/nakari.log"
     stderr = io.StringIO()

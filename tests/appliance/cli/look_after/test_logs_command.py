@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import logging
+import os
 import re
 import signal
 from collections.abc import Iterator
@@ -138,6 +139,11 @@ def test_without_any_log_the_sentence_says_what_to_do(tmp_path: Path) -> None:
     done = nakari(tmp_path, "logs", PATH=path)
     assert done.returncode == Exit.NO_INPUT
     assert done.stderr.endswith("cannot be read (Is a directory); try sudo, or correct [log] file\n")
+    os.mkfifo(tmp_path / "pipe")
+    configured(tmp_path, tmp_path / "pipe")
+    done = nakari(tmp_path, "logs", PATH=path)
+    assert done.returncode == Exit.NO_INPUT
+    assert done.stderr.endswith("is a pipe; correct [log] file\n")
 
 
 def test_an_empty_journal_is_no_reason_not_to_look_into_the_file(tmp_path: Path) -> None:

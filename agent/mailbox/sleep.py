@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from agent.time.clock_steps import ClockSteps, since_boot
+from agent.time.clock_steps import ClockSteps
 from memory.clock import within
 
 Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
@@ -15,17 +15,15 @@ RECHECK_SECONDS: Final = 1.0
 """The longest sleep towards a moment: a clock that was set, or a machine that was asleep, is noticed by then."""
 
 
-def waiting_by(
-    now: Callable[[], datetime], recheck: float = RECHECK_SECONDS, elapsed: Callable[[], float] = since_boot
-) -> Wait:
+def waiting_by(now: Callable[[], datetime], recheck: float = RECHECK_SECONDS) -> Wait:
     """Return the ordinary wait: asyncio's timer, set anew by this clock each second; nothing is looked up meanwhile.
 
     `recheck` is another longest sleep, seconds, for what need not be on the second. A clock that is set ends the wait,
-    by the one that nobody sets, of which `elapsed` are the seconds: set back, it would come to the moment late.
+    by that of the event loop, which nobody sets: set back, it would come to the moment late.
     """
 
     async def wait(changed: asyncio.Event, until: datetime | None) -> None:
-        left, steps = None, ClockSteps(now, elapsed)
+        left, steps = None, ClockSteps(now, asyncio.get_running_loop().time)
         while not changed.is_set() and (left is None or left >= recheck) and steps.noticed() is None:
             left = seconds_to_sleep(now(), until, recheck)
             await within(left, changed)

@@ -214,7 +214,7 @@ def test_a_clock_that_is_set_meanwhile_is_noticed_within_a_second(step: float, s
             passed = loop.time() - begun
             return MORNING + timedelta(seconds=passed + (step if passed >= 50.0 else 0.0))
 
-        await waiting_by(now, elapsed=loop.time)(asyncio.Event(), MORNING + timedelta(seconds=100))
+        await waiting_by(now)(asyncio.Event(), MORNING + timedelta(seconds=100))
         return loop.time() - begun
 
     assert seconds <= run_virtually(waited()) + 1e-6 <= seconds + 1.0

@@ -7,6 +7,7 @@ from math import ceil
 from time import perf_counter
 from typing import Final
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import fields
 
@@ -19,14 +20,16 @@ from appliance.exits import Exit
 from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard
 from appliance.recorder.recorder import decided_of
 from appliance.recorder.recording import Recording
-from audio.interfaces import Recognizer, TurnObserver, VoiceDetector, always_awake
+from audio.echo.guard import PLAIN_CHUNKS
+from audio.interfaces import Recognizer, TurnObserver, always_awake
 from audio.loops import first_of
-from audio.pcm import CHUNK_SECONDS, AudioChunk
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk
 from audio.recognizer.wrapped import WrappedRecognizer
 from audio.speech import RecognizedTurn, Transcript, Utterance
 from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import REFUSED, evidence_guard
 from audio.turns.listener import NO_WORDS, Listener, Surroundings
+from audio.turns.vad import LoadDetector
 from memory.json_value import Json
 
 NEVER: Final = 2**31
@@ -64,14 +67,14 @@ def compared(recording: Recording, replayed: Replayed) -> list[Difference]:
     return [Difference(name, recording.decided.get(name), replayed.decided.get(name)) for name in names]
 
 
-async def replay(recording: Recording, ears: EarsSettings, recognizer: Recognizer, detector: VoiceDetector) -> Replayed:
+async def replay(recording: Recording, ears: EarsSettings, recognizer: Recognizer, load: LoadDetector) -> Replayed:
     """Run a turn through detector, endpointer, recognizer and evidence, and return what comes of it.
 
     Sound passes as fast as it is worked on. A recognizer of the recorded one's name takes as many chunks for its words
     as it took then, any other as long as it takes now. With the recorded settings the decisions are the recorded ones.
     What only the moment could tell (whether words were meant for it, or its own) is taken over from the recording.
     """
-    return await _Replay(recording, ears, recognizer, detector).run()
+    return await _Replay(recording, ears, recognizer, load).run()
 
 
 class _Paced(WrappedRecognizer):
@@ -157,9 +160,7 @@ class _Outcome(TurnObserver):
 class _Replay:
     """The source, echo guard and watcher of the listener that works on a recording."""
 
-    def __init__(
-        self, recording: Recording, ears: EarsSettings, recognizer: Recognizer, detector: VoiceDetector
-    ) -> None:
+    def __init__(self, recording: Recording, ears: EarsSettings, recognizer: Recognizer, load: LoadDetector) -> None:
         self._recording = recording
         self._raw = recording.chunks(cleaned=False)
         self._cleaned = recording.chunks(cleaned=True) if ears.cancel_echo else self._raw
@@ -179,7 +180,7 @@ class _Replay:
         self._outcome = _Outcome(recording, ears.language)
         self._listener = Listener(
             self,
-            detector,
+            load(self._is_plain),
             Endpointer(ears.commit_silence),
             self._paced,
             self._outcome,
@@ -241,6 +242,11 @@ class _Replay:
     def clean(self, chunk: AudioChunk) -> AudioChunk:
         """Return the chunk as it was cleaned then."""
         return self._cleaned[self._count]
+
+    def _is_plain(self) -> bool:
+        """Whether nothing of nakari's voice was to be heard then, as far as what it played tells."""
+        end = (self._count + 1) * CHUNK_SAMPLES
+        return not np.any(self._recording.reference[max(0, end - PLAIN_CHUNKS * CHUNK_SAMPLES) : end])
 
     def passes(self, chunk: AudioChunk) -> bool:
         """Let none pass: what passed was recorded as cleaned."""

@@ -33,9 +33,9 @@ from appliance.satellites.satellites import open_satellites
 from appliance.wiring.agent.web import pages_of
 from appliance.wiring.machines.engine import engine_of
 from appliance.wiring.memory.state import State
-from audio.interfaces import AudioSource, Player, Synthesizer, VoiceDetector
+from audio.interfaces import AudioSource, Player, Synthesizer
 from audio.recognizer.faster_whisper import Hotwords
-from audio.turns.vad import load_detector
+from audio.turns.vad import LoadDetector, load_detector
 
 if TYPE_CHECKING:
     from memory.engine.interface import Engine
@@ -60,7 +60,7 @@ class Environment(Struct, frozen=True):
     """Asked with what finds the conversation of the room."""
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""
-    detector: Callable[[], VoiceDetector] = load_detector
+    detector: LoadDetector = load_detector
     hearing: Callable[[HearingSettings, Hotwords], Hearing] = partial(choose_recognizer, fetches=True)
     """Which recognizer hears, given the names to expect. Raises `ModelNotFound` for a model folder that is none."""
     pages: Callable[[Config], PageReader | None] = pages_of

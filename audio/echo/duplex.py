@@ -116,6 +116,10 @@ class HalfDuplex:
         """Suspect nothing: what may hold nakari's voice is covered."""
         return 0.0
 
+    def is_plain(self) -> bool:
+        """Say yes: what may hold nakari's voice is covered."""
+        return True
+
     def covers(self, chunk: AudioChunk) -> bool:
         """Whether the chunk may hold nakari's voice; `busy_until` and the chunk's times are on `time.monotonic`."""
         busy_until = self._busy_until()

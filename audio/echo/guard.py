@@ -52,6 +52,10 @@ RECALLED_SECONDS: Final = 1.5
 EASY_SECONDS: Final = (0.008, 0.15)
 """From the reference to its echo: the canceller has learned that by itself, and would have to learn another anew."""
 
+PLAIN_CHUNKS: Final = round(2.0 / CHUNK_SECONDS)
+"""After nakari's voice, until sound is taken as in silence. The detector's energy gate has closed by then, and what was
+raised for it does not go over into the next reply's echo."""
+
 TAIL_CHUNKS: Final = round(0.5 / CHUNK_SECONDS)
 """After nakari's voice, in which what is left of it may still be heard."""
 
@@ -128,7 +132,7 @@ class CancellingGuard:
         """Set when its echo is heard and not where it is looked for; `seek` is to be called then."""
         self._looked: deque[Cleaned] = deque(maxlen=round(LOOKED_SECONDS / CHUNK_SECONDS))
         """What was cleaned since the echo is lost."""
-        self._after = TAIL_CHUNKS
+        self._after = PLAIN_CHUNKS
         """Chunks since nakari's voice sounded."""
         self._lost = 0
         """Checks in a row in which the canceller did nothing; negative while nobody looks again."""
@@ -163,6 +167,7 @@ class CancellingGuard:
         if self._tape is not None or not self._stream.rests(chunk):
             return False
         self._passed = chunk
+        self._after += 1
         return True
 
     def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
@@ -170,6 +175,10 @@ class CancellingGuard:
         self._hints.append(probability)
         sounds = self._after < TAIL_CHUNKS and self._tape is None
         self._residue.note(probability, sounds=sounds, is_another=self.hears_another)
+
+    def is_plain(self) -> bool:
+        """Whether nakari's voice sounded `PLAIN_CHUNKS` ago or earlier: nothing that cancelling left of it is there."""
+        return self._after >= PLAIN_CHUNKS
 
     @property
     def mode(self) -> Mode:

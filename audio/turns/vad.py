@@ -3,13 +3,13 @@
 from collections import deque
 from collections.abc import Callable, Mapping
 from math import inf, log10, sqrt
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audio.interfaces import Recallable, VoiceDetector
-from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, Samples
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS, Samples, rms_dbfs
 from audio.turns.silero import load_silero
 
 if TYPE_CHECKING:
@@ -42,6 +42,18 @@ LEARNING: Final = 0.05
 
 LEARNING_UNASKED: Final = 0.01
 """The same for its deviation while the gate is closed: a voice just under the margin must not widen it."""
+
+RAISED_DBFS: Final = -40.0
+"""RMS level to which weak sound is raised for the detector. Silero is less sure of what is weaker, and so is the
+evidence. Chosen with what follows on speech from -27 to -60 dBFS in rooms and noises (`fit`, `choose`, two voices
+besides): from -30 to -38 are alike; to lower what is loud loses speech in noise."""
+
+MOST_RAISED_DB: Final = 20.0
+"""A microphone's own noise is raised by no more."""
+
+FORGOTTEN_DB: Final = 6.0 * CHUNK_SECONDS
+"""By which the loudest that was heard counts less with each chunk (6 dB a second): a door must not leave a weak voice
+weak, a pause between words must not raise the room."""
 
 Levels: TypeAlias = tuple[float, float, float]
 """Of one chunk in three bands, dB above one step of the converter: all below 2 kHz; the same with rumble and hum (under
@@ -96,6 +108,57 @@ class _Background:
             share = max(LEARNING if was_asked else LEARNING_UNASKED, alike)
             self._variance += share * (above * above - self._variance)
         self._margin = self._wide()
+
+
+def _always() -> bool:
+    return True
+
+
+def never_plain() -> bool:
+    """Say that nakari may be heard in any chunk, as `is_plain`: of a microphone elsewhere, which cancels by itself."""
+    return False
+
+
+class RaisedDetector:
+    """A `VoiceDetector` around another, which gets weak sound raised: a microphone turned low, somebody far away.
+
+    The loudest chunk of the last seconds decides, so that speech keeps its rise and fall; what is loud stays as it is,
+    and so does what may hold nakari's own voice: what cancelling leaves of it is weak too.
+    """
+
+    def __init__(self, detector: VoiceDetector, is_plain: Callable[[], bool] = _always) -> None:
+        """`is_plain` says whether nothing of nakari's own voice can be in the chunk that is asked about."""
+        self._detector = detector
+        self._is_plain = is_plain
+        self._loudest = QUIETEST_DBFS
+        """Level (dBFS) of the loudest chunk, forgotten by and by."""
+
+    def probability(self, samples: Samples) -> float:
+        """Return the probability of speech in [0, 1] for one chunk of 512 samples at 16 kHz."""
+        self._loudest = max(rms_dbfs(samples), self._loudest - FORGOTTEN_DB)
+        weaker = min(MOST_RAISED_DB, RAISED_DBFS - self._loudest)
+        return self._detector.probability(_raised(samples, weaker) if weaker > 0 and self._is_plain() else samples)
+
+    def reset(self) -> None:
+        """Forget the state, as at the start of a new source."""
+        self._detector.reset()
+        self._loudest = QUIETEST_DBFS
+
+    def state(self) -> "Mapping[str, ArrayLike]":
+        """Return what it and the detector behind it remember, as a `Recallable`; the detector only if it is one."""
+        behind = self._detector.state() if isinstance(self._detector, Recallable) else {}
+        return {**behind, "loudest": self._loudest}
+
+    def recall(self, state: "Mapping[str, ArrayLike]") -> None:
+        """Go on from a state of its own; one of before there was any knows no loudest."""
+        if isinstance(self._detector, Recallable):
+            self._detector.recall(state)
+        self._loudest = float(np.asarray(state.get("loudest", QUIETEST_DBFS)))
+
+
+def _raised(samples: Samples, decibels: float) -> Samples:
+    louder = np.rint(samples * np.float32(10 ** (decibels / 20)))
+    return np.asarray(np.clip(louder, -32768, 32767), np.int16)
 
 
 class EnergyGate:
@@ -199,9 +262,19 @@ def _decibels(band: NDArray[np.float32]) -> float:
     return 10.0 * log10(power) if power > 1.0 else 0.0
 
 
-def load_detector() -> VoiceDetector:
-    """Return the detector of the box: Silero behind the energy gate. Raises `ModelNotFound` as `load_silero`."""
-    return EnergyGate(load_silero())
+class LoadDetector(Protocol):
+    """Loads a detector; blocking."""
+
+    def __call__(self, is_plain: Callable[[], bool] = ...) -> VoiceDetector:
+        """Return one for sound of which `is_plain` says whether nothing of nakari's own voice can be in it."""
+
+
+def load_detector(is_plain: Callable[[], bool] = _always) -> VoiceDetector:
+    """Return the detector of the box: Silero behind the energy gate, what is weak raised for it while `is_plain`.
+
+    Raises `ModelNotFound` as `load_silero`.
+    """
+    return EnergyGate(RaisedDetector(load_silero(), is_plain))
 
 
 class LateDetector:

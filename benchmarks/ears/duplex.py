@@ -44,7 +44,7 @@ class Evening(Struct, frozen=True):
 
     def open(self) -> EchoLoop:
         """Return the room after the chime."""
-        loop = EchoLoop(self.kind, WebRtcCanceller(), load_detector(), self.seed)
+        loop = EchoLoop(self.kind, WebRtcCanceller(), load_detector, self.seed)
         loop.run(1.0)
         loop.calibrate()
         loop.run(0.5)

@@ -14,11 +14,11 @@ from audio.echo.canceller import Canceller
 from audio.echo.duplex import DUCK_DB, HalfDuplex, Mode
 from audio.echo.guard import CancellingGuard
 from audio.echo.reference import PlayedReference
-from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples, from_float
 from audio.resampler import StreamResampler
 from audio.turns.barge_in import Actions, BargeIn, Duck, Pause, Resume
 from audio.turns.endpointer import Committed, Dropped, Endpointer, Started
+from audio.turns.vad import LoadDetector
 from tests.room.acoustics import SPEAKER_RATE, EchoPath, Loudspeaker, Sound
 from tests.room.card import INPUT_LATENCY, OUTPUT_BLOCK, OUTPUT_LATENCY
 
@@ -55,7 +55,7 @@ class Told:
 class EchoLoop:
     """One room and the parts that listen in it. Time goes by in chunks (32 ms), as they are asked for."""
 
-    def __init__(self, kind: RoomKind, canceller: Canceller, detector: VoiceDetector, seed: int = 0) -> None:
+    def __init__(self, kind: RoomKind, canceller: Canceller, load: LoadDetector, seed: int = 0) -> None:
         self.now = 0.0
         """Seconds up to which the microphone has heard."""
         self.told = Told()
@@ -65,7 +65,7 @@ class EchoLoop:
         self._take = reference.take
         self._busy_until = 0.0
         self.guard = CancellingGuard(reference, HalfDuplex(lambda: self._busy_until), canceller)
-        self._detector = detector
+        self._detector = load(self.guard.is_plain)
         self._endpointer = Endpointer()
         self._barge_in = BargeIn(Mode.HALF)
         self._path = EchoPath(kind.loudspeaker, CHUNK_SAMPLES, OUTPUT_LATENCY)

@@ -26,7 +26,7 @@ ORDERS = {
 
 def opened(room: str) -> EchoLoop:
     """Return a room after the chime."""
-    loop = EchoLoop(DUPLEX_CHOOSING[room], WebRtcCanceller(), load_detector())
+    loop = EchoLoop(DUPLEX_CHOOSING[room], WebRtcCanceller(), load_detector)
     loop.run(1.0)
     loop.calibrate()
     loop.run(0.5)

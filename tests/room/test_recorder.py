@@ -32,7 +32,7 @@ def recordings_in(house: House) -> list[Recording]:
 def decided_again(recording: Recording) -> list[object]:
     """What a replay with the same settings decides otherwise."""
     recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", 1)
-    replayed = asyncio.run(replay(recording, EarsSettings(), recognizer, load_detector()))
+    replayed = asyncio.run(replay(recording, EarsSettings(), recognizer, load_detector))
     return [row for row in compared(recording, replayed) if not row.is_same]
 
 

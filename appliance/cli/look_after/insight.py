@@ -144,7 +144,7 @@ async def _replayed(config: "Config", recording: "Recording", changes: "Sequence
 
     ears = _changed(recording, changes)
     recognizer = recognizer_of(hearing_settings(replace(config, ears=ears)), lambda language: recording.names)
-    return compared(recording, await run_again(recording, ears, recognizer, load_detector()))
+    return compared(recording, await run_again(recording, ears, recognizer, load_detector))
 
 
 def _changed(recording: "Recording", changes: "Sequence[str]") -> "EarsSettings":

@@ -209,7 +209,7 @@ def open_input(
     followers = _followers(world, output, acting, interruption, Prewarm(_warming(agent, hearing), clock))
     recorder = FlightRecorder(acting.insight.recordings, config.ears, clock, names) if config.recorder.turns else None
     guard = recorder.guarding(acting.guard) if recorder else acting.guard
-    load = world.environment.detector
+    load = partial(world.environment.detector, acting.echo.guard.is_plain)
     listener = Listener(
         MutedSource(source, verbs.mute, _wakes_muted(output, acting)),
         LateDetector(load) if isinstance(source, LiveMicrophone) and source.missing else load(),

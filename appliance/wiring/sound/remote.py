@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 from msgspec import Struct
 
@@ -23,6 +24,7 @@ from appliance.wiring.sound.speakers import SpeakerSide
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import no_hotwords
 from audio.recognizer.wrapped import WrappedRecognizer
+from audio.turns.vad import never_plain
 from memory.errors import StateUnusable
 
 
@@ -55,7 +57,7 @@ def house_of(
     recognizing = Recognizing(
         side.heard_by(recognizer) if side else recognizer,
         output.recognizing,
-        environment.detector,
+        partial(environment.detector, never_plain),
         ThreadPoolExecutor(1, "remote-ears"),
         config.ears.language,
         config.ears.commit_silence,

@@ -120,4 +120,4 @@ def recorded(
 
 def again(recording: Recording, recognizer: Recognizer, ears: EarsSettings | None = None) -> Replayed:
     """Run a recording again."""
-    return asyncio.run(replay(recording, ears or EarsSettings(), recognizer, load_detector()))
+    return asyncio.run(replay(recording, ears or EarsSettings(), recognizer, load_detector))

@@ -31,7 +31,7 @@ from appliance.service import APART, LOOPS, serve
 from appliance.wiring.box import Box, open_box
 from appliance.wiring.environment import Environment
 from audio.echo.self_echo import REASON as OWN_WORDS
-from audio.interfaces import AudioSource, Player, always_awake
+from audio.interfaces import AudioSource, Player, VoiceDetector, always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
 from audio.recognizer.faster_whisper import Hotwords, no_hotwords
@@ -126,8 +126,11 @@ class Room:
             self.expected = names
             return Hearing(self)
 
+        def detector(is_plain: Callable[[], bool] = bool) -> VoiceDetector:
+            return self
+
         return Environment(
-            source, player, lambda settings, state_folder: self.voice, models, lambda: self.now, lambda: self, hearing
+            source, player, lambda settings, state_folder: self.voice, models, lambda: self.now, detector, hearing
         )
 
 

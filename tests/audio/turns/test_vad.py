@@ -11,10 +11,18 @@ import pytest
 
 from audio.capture.recording import read_recording
 from audio.interfaces import VoiceDetector
-from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
 from audio.turns.endpointer import Committed, Endpointer, Signal
 from audio.turns.silero import load_silero
-from audio.turns.vad import PRE_ROLL_CHUNKS, EnergyGate, levels_of, load_detector
+from audio.turns.vad import (
+    MOST_RAISED_DB,
+    PRE_ROLL_CHUNKS,
+    RAISED_DBFS,
+    EnergyGate,
+    RaisedDetector,
+    levels_of,
+    load_detector,
+)
 from tests.audio.spoken import SHARED_CLIPS, Clip, debian_clips, go_forward, silence, trimmed
 from tests.figures import figure
 from tests.room import sounds
@@ -25,6 +33,8 @@ SPEECH = 0.5
 
 SPEECH_RMS = 1000.0
 """Of the clips as mixed in."""
+
+SPEECH_RMS_DBFS = 20 * math.log10(SPEECH_RMS / 32768)
 
 SNR_DB = 0.0
 """The noise is as loud as they are: the hardest that the detector alone still hears nearly all in."""
@@ -222,6 +232,11 @@ def turns(detector: VoiceDetector, sound: Samples) -> list[Committed]:
     return [each for each in found if isinstance(each, Committed)]
 
 
+def spoken_seconds(detector: VoiceDetector, sound: Samples) -> float:
+    """Return the seconds of speech in what the endpointer commits."""
+    return sum(turn.speech_seconds for turn in turns(detector, sound))
+
+
 def onset_in(found: list[Committed], begins: float, ends: float) -> float | None:
     """Return when (s) the first turn began that lies in a stretch; None when there is none."""
     return next((each.started_at for each in found if each.started_at < ends and each.ended_at > begins), None)
@@ -257,3 +272,72 @@ def test_a_steady_noise_alone_seldom_reaches_the_detector(name: str) -> None:
     share = gate.asked / (len(noise) // CHUNK_SAMPLES)
     figure(f"energy gate, {name} alone", f"Silero asked for {share:.0%} of the chunks")
     assert share < 0.35
+
+
+def at(dbfs: float, seed: int = 1) -> Samples:
+    """Return a chunk of noise at a level."""
+    return np.random.default_rng(seed).normal(0.0, 32768 * 10 ** (dbfs / 20), CHUNK_SAMPLES).round().astype(np.int16)
+
+
+def raised_by(detector: RaisedDetector, behind: Scripted, samples: Samples) -> float:
+    """Return by how many decibels a chunk is louder when it reaches the detector behind."""
+    detector.probability(samples)
+    return rms_dbfs(behind.asked[-1]) - rms_dbfs(samples)
+
+
+@pytest.mark.shows("V5")
+def test_what_is_loud_stays_byte_for_byte_and_what_is_weak_is_raised() -> None:
+    behind = Scripted()
+    detector = RaisedDetector(behind)
+    loud = at(RAISED_DBFS + 1)
+    detector.probability(loud)
+    assert behind.asked[0] is loud
+    detector.reset()
+    weak = at(RAISED_DBFS - 10)
+    gain = RAISED_DBFS - rms_dbfs(weak)
+    assert raised_by(detector, behind, weak) == pytest.approx(gain, abs=0.1)
+    assert raised_by(detector, behind, at(-60.0)) == pytest.approx(gain, abs=0.5), "speech keeps its rise and fall"
+
+
+def test_a_door_leaves_a_weak_voice_weak_for_seconds_only_and_the_room_is_raised_to_a_bound() -> None:
+    behind = Scripted()
+    detector = RaisedDetector(behind)
+    detector.probability(at(-10.0))
+    assert raised_by(detector, behind, at(-50.0)) == pytest.approx(0.0)
+    gains = [raised_by(detector, behind, at(-60.0, seed)) for seed in range(round(10 / CHUNK_SECONDS))]
+    assert gains[-1] == pytest.approx(MOST_RAISED_DB, abs=0.5)
+    assert gains[round(3.9 / CHUNK_SECONDS)] < 1.0
+    detector.probability(at(-10.0))
+    assert raised_by(detector, behind, at(-50.0)) == pytest.approx(0.0)
+
+
+def test_what_may_hold_its_own_voice_is_not_raised() -> None:
+    behind, plain = Scripted(), [False, True]
+    detector = RaisedDetector(behind, lambda: plain.pop(0))
+    assert raised_by(detector, behind, at(-50.0)) == pytest.approx(0.0)
+    assert raised_by(detector, behind, at(-50.0)) > 10.0
+
+
+def test_the_loudest_goes_along_with_the_state_and_what_was_kept_before_it_was_is_read() -> None:
+    first, behind = RaisedDetector(load_silero()), Scripted()
+    first.probability(at(-20.0))
+    second = RaisedDetector(behind)
+    second.recall({"loudest": first.state()["loudest"]})
+    assert raised_by(second, behind, at(-50.0)) == pytest.approx(0.0)
+    second.recall({})
+    assert raised_by(second, behind, at(-50.0)) > 10.0
+
+
+@pytest.mark.shows("V5", "V30")
+def test_a_microphone_turned_low_hears_as_much_as_another() -> None:
+    """Speech and room 30 dB weaker than the clips; Silero alone finds less of it."""
+    sound, marks = mixed(sounds.pink, 20.0)
+    low = np.rint(sound * 10 ** (-30 / 20)).astype(np.int16)
+    usual = spoken_seconds(load_detector(), sound)
+    found = {"raised": spoken_seconds(load_detector(), low), "alone": spoken_seconds(EnergyGate(load_silero()), low)}
+    figure(
+        f"{len(marks)} clips at {SPEECH_RMS_DBFS - 30:.0f} dBFS",
+        ", ".join(f"{name} {seconds / usual:.0%} of the speech found" for name, seconds in found.items()),
+    )
+    assert found["alone"] < 0.95 * usual
+    assert found["raised"] > 0.98 * usual

@@ -338,7 +338,7 @@ def test_each_of_many_questions_to_failing_servers_is_answered_once_and_none_mee
             account = await go_through(house, 60, 0.5, Random(7))
         assert account.wrong == []
         assert account.p95 <= 2.5
-        assert account.since_arrival[-1] <= 3.0, "also behind another, as in benchmarks/model/failing_server.py"
+        assert account.since_arrival[-1] <= 5.0, "also behind another, as in benchmarks/model/failing_server.py"
 
     run_virtually(story())
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audio.interfaces import Recallable, VoiceDetector
-from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS, Samples, rms_dbfs
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, Samples, rms_dbfs
 from audio.turns.silero import load_silero
 
 if TYPE_CHECKING:
@@ -51,9 +51,11 @@ besides): from -30 to -38 are alike; to lower what is loud loses speech in noise
 MOST_RAISED_DB: Final = 20.0
 """A microphone's own noise is raised by no more."""
 
+HEARD: Final = 0.35
+"""Probability from which a chunk tells how loud people are here (upstream's for speech that goes on)."""
+
 FORGOTTEN_DB: Final = 6.0 * CHUNK_SECONDS
-"""By which the loudest that was heard counts less with each chunk (6 dB a second): a door must not leave a weak voice
-weak, a pause between words must not raise the room."""
+"""By which the loudest speech counts less with each chunk of speech (6 dB a second): the next voice may be farther."""
 
 Levels: TypeAlias = tuple[float, float, float]
 """Of one chunk in three bands, dB above one step of the converter: all below 2 kHz; the same with rumble and hum (under
@@ -122,27 +124,32 @@ def never_plain() -> bool:
 class RaisedDetector:
     """A `VoiceDetector` around another, which gets weak sound raised: a microphone turned low, somebody far away.
 
-    The loudest chunk of the last seconds decides, so that speech keeps its rise and fall; what is loud stays as it is,
-    and so does what may hold nakari's own voice: what cancelling leaves of it is weak too.
+    The loudest of the speech that was heard last decides, so that speech keeps its rise and fall, and a room in which
+    nobody has spoken weakly is never raised. What is loud stays as it is, and so does what may hold nakari's own voice:
+    what cancelling leaves of it is weak too.
     """
 
     def __init__(self, detector: VoiceDetector, is_plain: Callable[[], bool] = _always) -> None:
         """`is_plain` says whether nothing of nakari's own voice can be in the chunk that is asked about."""
         self._detector = detector
         self._is_plain = is_plain
-        self._loudest = QUIETEST_DBFS
-        """Level (dBFS) of the loudest chunk, forgotten by and by."""
+        self._loudest = inf
+        """Level (dBFS) of the loudest chunk of speech, forgotten by and by; infinite before there was any."""
 
     def probability(self, samples: Samples) -> float:
         """Return the probability of speech in [0, 1] for one chunk of 512 samples at 16 kHz."""
-        self._loudest = max(rms_dbfs(samples), self._loudest - FORGOTTEN_DB)
-        weaker = min(MOST_RAISED_DB, RAISED_DBFS - self._loudest)
-        return self._detector.probability(_raised(samples, weaker) if weaker > 0 and self._is_plain() else samples)
+        level = rms_dbfs(samples)
+        weaker = min(MOST_RAISED_DB, RAISED_DBFS - max(level, self._loudest))
+        is_raised = weaker > 0 and self._is_plain()
+        probability = self._detector.probability(_raised(samples, weaker) if is_raised else samples)
+        if probability >= HEARD:
+            self._loudest = level if self._loudest == inf else max(level, self._loudest - FORGOTTEN_DB)
+        return probability
 
     def reset(self) -> None:
         """Forget the state, as at the start of a new source."""
         self._detector.reset()
-        self._loudest = QUIETEST_DBFS
+        self._loudest = inf
 
     def state(self) -> "Mapping[str, ArrayLike]":
         """Return what it and the detector behind it remember, as a `Recallable`; the detector only if it is one."""
@@ -153,7 +160,7 @@ class RaisedDetector:
         """Go on from a state of its own; one of before there was any knows no loudest."""
         if isinstance(self._detector, Recallable):
             self._detector.recall(state)
-        self._loudest = float(np.asarray(state.get("loudest", QUIETEST_DBFS)))
+        self._loudest = float(np.asarray(state.get("loudest", inf)))
 
 
 def _raised(samples: Samples, decibels: float) -> Samples:

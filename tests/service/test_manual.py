@@ -118,4 +118,5 @@ def went_well(each: Ended) -> bool:
     is_checking = each.words[0] == "devices"  # it judges this machine
     needs_a_device = each.words[0] == "satellite"  # and none stands here, nor is one paired
     is_away = (each.code == 69 and NO_SERVICE in each.error) or (each.code in (66, 69) and needs_a_device)
-    return each.code == 0 or is_away or (each.code == 1 and is_checking)
+    is_of_none = each.code == 66 and each.words[-1] == "ID"  # `mailbox` looks by itself, and finds no such event
+    return each.code == 0 or is_away or is_of_none or (each.code == 1 and is_checking)

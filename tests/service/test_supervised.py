@@ -91,8 +91,8 @@ def test_below_nohup_it_outlives_the_terminal(supervisor: socket.socket, tmp_pat
 
 
 def test_a_service_without_a_terminal_goes_on_after_a_hang_up(tmp_path: Path) -> None:
-    """It would end well, and systemd would not start it again."""
-    with Household(tmp_path).running("run", by=["setsid"]) as service:
+    """It would end well, and systemd would not start it again. A suite below `nohup` hands on that it is ignored."""
+    with Household(tmp_path).running("run", by=["env", "--default-signal=HUP", "setsid"]) as service:
         service.until("service_started")
         service.process.send_signal(signal.SIGHUP)
         assert "config reload" in str(service.until("hang_up_ignored")["fix"])

@@ -285,47 +285,56 @@ def raised_by(detector: RaisedDetector, behind: Scripted, samples: Samples) -> f
     return rms_dbfs(behind.asked[-1]) - rms_dbfs(samples)
 
 
+def spoken_to(dbfs: float, is_plain: Callable[[], bool] = lambda: True) -> tuple[RaisedDetector, Scripted]:
+    """Return one behind which all is speech, and that heard some at a level."""
+    behind = Scripted(speech_above=0.0)
+    detector = RaisedDetector(behind, is_plain)
+    detector.probability(at(dbfs))
+    return detector, behind
+
+
 @pytest.mark.shows("V5")
-def test_what_is_loud_stays_byte_for_byte_and_what_is_weak_is_raised() -> None:
-    behind = Scripted()
-    detector = RaisedDetector(behind)
-    loud = at(RAISED_DBFS + 1)
-    detector.probability(loud)
-    assert behind.asked[0] is loud
-    detector.reset()
-    weak = at(RAISED_DBFS - 10)
-    gain = RAISED_DBFS - rms_dbfs(weak)
-    assert raised_by(detector, behind, weak) == pytest.approx(gain, abs=0.1)
+def test_where_people_are_heard_weakly_they_are_raised_and_what_is_loud_stays_byte_for_byte() -> None:
+    detector, behind = spoken_to(-50.0)
+    gain = RAISED_DBFS - rms_dbfs(at(-50.0))
+    assert raised_by(detector, behind, at(-50.0)) == pytest.approx(gain, abs=0.2)
     assert raised_by(detector, behind, at(-60.0)) == pytest.approx(gain, abs=0.5), "speech keeps its rise and fall"
+    assert rms_dbfs(behind.asked[-1]) < RAISED_DBFS
+    loud = at(-20.0)
+    detector.probability(loud)
+    assert behind.asked[-1] is loud
 
 
-def test_a_door_leaves_a_weak_voice_weak_for_seconds_only_and_the_room_is_raised_to_a_bound() -> None:
+def test_a_room_is_not_raised_in_which_nobody_spoke_and_no_microphone_s_own_noise_far() -> None:
     behind = Scripted()
-    detector = RaisedDetector(behind)
-    detector.probability(at(-10.0))
-    assert raised_by(detector, behind, at(-50.0)) == pytest.approx(0.0)
-    gains = [raised_by(detector, behind, at(-60.0, seed)) for seed in range(round(10 / CHUNK_SECONDS))]
-    assert gains[-1] == pytest.approx(MOST_RAISED_DB, abs=0.5)
-    assert gains[round(3.9 / CHUNK_SECONDS)] < 1.0
-    detector.probability(at(-10.0))
-    assert raised_by(detector, behind, at(-50.0)) == pytest.approx(0.0)
+    room = RaisedDetector(behind)
+    assert [raised_by(room, behind, at(-60.0, seed)) for seed in range(100)] == [0.0] * 100
+    detector, behind = spoken_to(-75.0)
+    assert raised_by(detector, behind, at(-80.0)) == pytest.approx(MOST_RAISED_DB, abs=1.0)
+
+
+def test_after_somebody_near_one_far_away_is_raised_once_he_has_spoken_for_seconds() -> None:
+    detector, behind = spoken_to(-20.0)
+    gains = [raised_by(detector, behind, at(-50.0, seed)) for seed in range(round(10 / CHUNK_SECONDS))]
+    assert gains[round(3 / CHUNK_SECONDS)] == pytest.approx(0.0)
+    assert gains[-1] > 8.0
 
 
 def test_what_may_hold_its_own_voice_is_not_raised() -> None:
-    behind, plain = Scripted(), [False, True]
-    detector = RaisedDetector(behind, lambda: plain.pop(0))
+    plain = [False, True]
+    detector, behind = spoken_to(-50.0, lambda: plain.pop(0))
     assert raised_by(detector, behind, at(-50.0)) == pytest.approx(0.0)
-    assert raised_by(detector, behind, at(-50.0)) > 10.0
+    assert raised_by(detector, behind, at(-50.0)) > 8.0
 
 
-def test_the_loudest_goes_along_with_the_state_and_what_was_kept_before_it_was_is_read() -> None:
-    first, behind = RaisedDetector(load_silero()), Scripted()
-    first.probability(at(-20.0))
+def test_how_loud_people_are_goes_along_with_the_state_and_one_of_before_is_read() -> None:
+    first, _ = spoken_to(-50.0)
+    behind = Scripted()
     second = RaisedDetector(behind)
     second.recall({"loudest": first.state()["loudest"]})
-    assert raised_by(second, behind, at(-50.0)) == pytest.approx(0.0)
+    assert raised_by(second, behind, at(-50.0)) > 8.0
     second.recall({})
-    assert raised_by(second, behind, at(-50.0)) > 10.0
+    assert raised_by(second, behind, at(-50.0)) == 0.0
 
 
 @pytest.mark.shows("V5", "V30")
@@ -339,5 +348,5 @@ def test_a_microphone_turned_low_hears_as_much_as_another() -> None:
         f"{len(marks)} clips at {SPEECH_RMS_DBFS - 30:.0f} dBFS",
         ", ".join(f"{name} {seconds / usual:.0%} of the speech found" for name, seconds in found.items()),
     )
-    assert found["alone"] < 0.95 * usual
+    assert found["alone"] < 0.97 * usual
     assert found["raised"] > 0.98 * usual

@@ -248,16 +248,19 @@ async def test_the_moment_of_the_first_sound_is_that_of_the_loudspeaker() -> Non
         await mouth.quiet()
 
     assert len(told.first_sounds) == 1
-    assert told.first_sounds[0] - before == pytest.approx(0.25, abs=0.1)
+    assert told.first_sounds[0] - before >= 0.25
     assert told.first_sounds[0] < player.busy_until
 
 
 async def test_saying_more_than_fits_waits_and_giving_up_to_wait_says_nothing() -> None:
     player = ScriptedPlayer(at_once=False)
     async with speaking(ScriptedVoice(), player) as (mouth, told):
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await say(mouth, *["More."] * 2 * MOST_WAITING)
+        async with asyncio.TaskGroup() as group:
+            saying = group.create_task(say(mouth, *["More."] * 2 * MOST_WAITING))
+            for _ in range(20 * MOST_WAITING):
+                await asyncio.sleep(0)
+            assert not saying.done()
+            saying.cancel()
         mouth.hush()
         await mouth.quiet()
 

@@ -43,6 +43,7 @@ def ask(house: House, do: str, payload: dict[str, Json]) -> dict[str, Json]:
 @pytest.fixture
 def page(tab: Page, house: House) -> Page:
     tab.goto(f"{house.address}#/memory")
+    expect(tab.get_by_test_id("picture")).not_to_have_attribute("data-nodes", "0")  # an empty one has settled too
     expect(tab.get_by_test_id("picture")).to_have_attribute("data-settled", "true")
     return tab
 

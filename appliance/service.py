@@ -226,11 +226,11 @@ class Serving(Struct, eq=False):
 
     def heed_signals(self) -> None:
         """Have a signal that asks for an orderly end set `stop`, and log SIGHUP where it asks for none."""
-        loop = asyncio.get_running_loop()
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN and not _has_terminal():
+        loop, ending = asyncio.get_running_loop(), _ending()
+        if signal.SIGHUP not in ending and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             fix = "`nakari config reload` takes over the configuration"
             loop.add_signal_handler(signal.SIGHUP, partial(log.warning, "hang_up_ignored", fix=fix))
-        for number in _ending():
+        for number in ending:
             loop.add_signal_handler(number, self.stop.set)
 
     async def serve(self, box: "Box", *others: asyncio.Event) -> None:

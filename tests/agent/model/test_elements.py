@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 import agent.prompts
 from agent.model.dialects.marks import PROMPT
 from agent.model.dialects.reply_text import words_of
-from agent.model.stream.arguments import unwrapped
 from tests.agent.model.test_react import tool
-from tests.agent.model.test_text_reader import TEXT, Reading
+from tests.agent.model.test_text_reader import TEXT, calls_read
 
 pytestmark = pytest.mark.shows("F1", "B12")
 
@@ -26,11 +25,7 @@ HELLO = ("reply", '{"text": "Hello."}')
 
 
 def read(text: str, size: int = 1) -> tuple[str, list[tuple[str, str]]]:
-    reading = Reading(tools=TOOLS)
-    for start in range(0, len(text), size):
-        reading.feed(text[start : start + size])
-    said, calls, _ = reading.finish()
-    return said.strip(), [(name, unwrapped(arguments)) for name, arguments in calls]
+    return calls_read(text, TOOLS, size)[:2]
 
 
 @pytest.mark.parametrize(

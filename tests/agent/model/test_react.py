@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from agent.model.interface import ArgumentsDelta
 from agent.model.messages import ToolSpec
-from agent.model.stream.arguments import unwrapped
 from memory.json_value import Json
-from tests.agent.model.test_text_reader import TEXT, Reading
+from tests.agent.model.test_text_reader import TEXT, Reading, calls_read
 
 pytestmark = pytest.mark.shows("F1", "B12")
 
@@ -27,11 +26,7 @@ HELLO = ("reply", '{"text": "Hello there."}')
 
 
 def read(text: str, size: int = 1) -> tuple[str, list[tuple[str, str]], str]:
-    reading = Reading(tools=TOOLS)
-    for start in range(0, len(text), size):
-        reading.feed(text[start : start + size])
-    said, calls, thought = reading.finish()
-    return said.strip(), [(name, unwrapped(arguments)) for name, arguments in calls], thought
+    return calls_read(text, TOOLS, size)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from agent.model.interface import ArgumentsDelta, StreamItem, TextDelta, ToolCal
 from agent.model.messages import ToolSpec
 from agent.model.sight import Sight
 from agent.model.stream.accumulate import Accumulator
+from agent.model.stream.arguments import unwrapped
 from agent.model.wire.profile import GENERIC, INLINE, PROFILES
 from memory.json_value import Json
 from tests.agent.dialect_corpus import outcome
@@ -52,11 +53,18 @@ class Reading:
         return "".join(item.text for item in self.items if isinstance(item, TextDelta))
 
 
-def read(text: str, tools: Sequence[ToolSpec] = TOOLS) -> tuple[str, list[tuple[str, str]], str]:
+def read(text: str, tools: Sequence[ToolSpec] = TOOLS, size: int = 1) -> tuple[str, list[tuple[str, str]], str]:
+    """Return what comes of a text in pieces of a size: what is said, the calls, and what is thought."""
     reading = Reading(tools=tools)
-    for char in text:
-        reading.feed(char)
+    for start in range(0, len(text), size):
+        reading.feed(text[start : start + size])
     return reading.finish()
+
+
+def calls_read(text: str, tools: Sequence[ToolSpec], size: int = 1) -> tuple[str, list[tuple[str, str]], str]:
+    """Return the same with nothing around the words and the arguments."""
+    said, calls, thought = read(text, tools, size)
+    return said.strip(), [(name, unwrapped(arguments)) for name, arguments in calls], thought
 
 
 def test_words_before_a_call_are_said_before_the_call_is_known() -> None:

@@ -5,14 +5,25 @@ from pathlib import Path
 
 import pytest
 
+from agent.event import Event
 from agent.model.messages import Message
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from tests.agent.mind import PATIENCE, a_mind, spoken
+from tests.agent.mind import PATIENCE, TestMind, a_mind, spoken
 from tests.agent.openai_server import Gate, OpenAiServer, error, text
 
 pytestmark = pytest.mark.shows("F1", "B12", "V21")
 
 COMPLETE = '\n<tool_call>\n{"name": "complete_event", "arguments": {"summary": "greeted"}}\n</tool_call>'
+
+
+async def said_while_written(mind: TestMind, event: Event, gate: Gate) -> None:
+    """See that the first sentence is said before the model wrote the second, and the event completed behind both."""
+    async with mind.at_work(event), asyncio.timeout(PATIENCE):
+        await mind.outlet.sentence_said.wait()
+        assert mind.outlet.said == ["Hello there."]
+        gate.open()
+    assert mind.outlet.said == ["Hello there.", "How are you?"]
+    assert await mind.state_of(event) == "completed"
 
 
 async def test_a_reply_written_as_text_is_spoken_while_it_is_written(tmp_path: Path) -> None:
@@ -26,12 +37,7 @@ async def test_a_reply_written_as_text_is_spoken_while_it_is_written(tmp_path: P
         model = OpenAiCompatibleModel(server.url, "m")
         event = spoken("hello")
         async with a_mind(tmp_path, [model]) as mind:
-            async with mind.at_work(event), asyncio.timeout(PATIENCE):
-                await mind.outlet.sentence_said.wait()
-                assert mind.outlet.said == ["Hello there."]
-                gate.open()
-            assert mind.outlet.said == ["Hello there.", "How are you?"]
-            assert await mind.state_of(event) == "completed"
+            await said_while_written(mind, event, gate)
             answers = [
                 message
                 for entry in await mind.journal.entries(topic="context.message")
@@ -54,12 +60,7 @@ async def test_the_steps_of_react_are_thinking_and_calls(tmp_path: Path) -> None
         model = OpenAiCompatibleModel(server.url, "m")
         event = spoken("hello")
         async with a_mind(tmp_path, [model]) as mind:
-            async with mind.at_work(event), asyncio.timeout(PATIENCE):
-                await mind.outlet.sentence_said.wait()
-                assert mind.outlet.said == ["Hello there."]
-                gate.open()
-            assert mind.outlet.said == ["Hello there.", "How are you?"]
-            assert await mind.state_of(event) == "completed"
+            await said_while_written(mind, event, gate)
             await mind.handle(spoken("hello again"))
             assert mind.outlet.said[2:] == ["Hello again."]
         await model.aclose()

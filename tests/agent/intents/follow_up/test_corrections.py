@@ -7,6 +7,14 @@ import pytest
 from tests.agent.intents.kitchen import a_kitchen
 
 
+async def rings_after(folder: Path, *said: str) -> list[str]:
+    """Return what rings in a kitchen in which this was said."""
+    async with a_kitchen(folder) as kitchen:
+        for words in said:
+            await kitchen.hear(words)
+        return await kitchen.rings()
+
+
 @pytest.mark.shows("V30", "D4")
 @pytest.mark.parametrize(
     ("set_", "words", "rings"),
@@ -35,10 +43,7 @@ from tests.agent.intents.kitchen import a_kitchen
 async def test_a_time_that_is_denied_gives_way_to_the_one_told(
     tmp_path: Path, set_: str, words: str, rings: str
 ) -> None:
-    async with a_kitchen(tmp_path) as kitchen:
-        await kitchen.hear(set_)
-        await kitchen.hear(words)
-        assert await kitchen.rings() == [rings]
+    assert await rings_after(tmp_path, set_, words) == [rings]
 
 
 @pytest.mark.parametrize(
@@ -50,10 +55,7 @@ async def test_a_time_that_is_denied_gives_way_to_the_one_told(
     ],
 )
 async def test_what_else_is_not_wanted_moves_nothing(tmp_path: Path, set_: str, words: str) -> None:
-    async with a_kitchen(tmp_path) as kitchen:
-        await kitchen.hear(set_)
-        await kitchen.hear(words)
-        assert await kitchen.rings() == ["2026-11-22 07:00"]
+    assert await rings_after(tmp_path, set_, words) == ["2026-11-22 07:00"]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +109,7 @@ async def test_no_need_of_another_cancels_nothing_more(tmp_path: Path) -> None:
 async def test_the_second_is_that_of_the_breath_that_set_several(
     tmp_path: Path, said: tuple[str, ...], rings: list[str]
 ) -> None:
-    async with a_kitchen(tmp_path) as kitchen:
-        for words in said:
-            await kitchen.hear(words)
-        assert await kitchen.rings() == rings
+    assert await rings_after(tmp_path, *said) == rings
 
 
 @pytest.mark.parametrize(
@@ -126,10 +125,7 @@ async def test_the_second_is_that_of_the_breath_that_set_several(
 async def test_what_was_just_cancelled_is_set_at_another_time(
     tmp_path: Path, said: tuple[str, ...], rings: list[str]
 ) -> None:
-    async with a_kitchen(tmp_path) as kitchen:
-        for words in said:
-            await kitchen.hear(words)
-        assert await kitchen.rings() == rings
+    assert await rings_after(tmp_path, *said) == rings
 
 
 @pytest.mark.parametrize(
@@ -189,10 +185,7 @@ async def test_never_mind_tells_what_rings_all_the_same(tmp_path: Path, said: tu
 async def test_the_time_that_was_asked_for_is_of_the_wish_that_had_none(
     tmp_path: Path, said: tuple[str, ...], rings: list[str]
 ) -> None:
-    async with a_kitchen(tmp_path) as kitchen:
-        for words in said:
-            await kitchen.hear(words)
-        assert await kitchen.rings() == rings
+    assert await rings_after(tmp_path, *said) == rings
 
 
 async def test_a_wait_before_a_change_names_nothing(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ class Delivered(Struct, frozen=True):
     """The outcome of a reply: what was handed on, and what was heard of it."""
 
     text: str
-    """Exactly what was handed on: whole sentences only."""
+    """Exactly what was handed on: whole sentences, or clauses of a first one that was long in coming."""
     heard: str
     """The part that was heard (for text: sent); equal to `text` unless interrupted."""
     interrupted: bool = False
@@ -106,7 +106,7 @@ class ReplyStream(Protocol):
 
     @property
     def handed(self) -> str:
-        """What was handed on so far: whole sentences only."""
+        """What was handed on so far: whole sentences, or clauses of a first one that was long in coming."""
 
     async def close(self) -> None:
         """Say that the text is whole; the last piece counts as a sentence. Does not wait for the sound."""

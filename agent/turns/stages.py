@@ -35,8 +35,9 @@ Stage: TypeAlias = Literal[
     "done",
 ]
 """received: a line of text came; committed: the turn was over; text: its words were known; filed: they were in the
-mailbox; taken: in hand; context: built; asked: the first model was; first_sentence: the first was whole; synthesized:
-the voice gave its first sound; first_sound: that left the loudspeaker; first_text: the first words were written."""
+mailbox; taken: in hand; context: built; asked: the first model was; first_sentence: the first, or a clause of it, was
+whole; synthesized: the voice gave its first sound; first_sound: that left the loudspeaker; first_text: the first words
+were written."""
 
 FROM_EARS: Final[tuple[Stage, ...]] = ("speech_started", "speech_ended", "committed", "text")
 """What the event of a spoken turn brings along."""

@@ -1,11 +1,10 @@
 """Replies into sound: cut into sentences, committed to the journal, handed to the mouth one by one."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 import structlog
 from msgspec import Struct, field
@@ -19,11 +18,15 @@ from appliance.output.text import named_sources
 from audio.errors import SentenceRefused
 from audio.language import sentence_language
 from audio.playback.speech_output import SpeechObserver, SpokenSentence
-from audio.tts.sentences import SentenceSplitter
+from audio.tts.sentences import CLAUSE_MARKS, SentenceSplitter
 from memory.errors import MemoryFailure, Superseded, Unconfirmed
 from memory.json_value import Json
 
 log = structlog.get_logger()
+
+PATIENCE: Final = 1.0
+"""Seconds of a reply's writing after which a clause of its first sentence is said: a model on a small board needs four
+for a long one, and is still quicker than speech."""
 
 SENTENCE_ENDED = "speech.sentence_ended"
 FIRST_SOUND = "speech.first_sound"
@@ -163,7 +166,10 @@ class VoiceDelivery(Struct):
     name_sources: Callable[[Reply], object]
     """Called once its words are whole: what it rests on is written down, not said."""
     _splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
-    _skip: Counter[str] = field(default_factory=Counter)
+    _skip: list[str] = []
+    """Sentences said before a crash, and not met again yet."""
+    _began: float | None = None
+    """When the first of its words came, on the clock of its stages."""
     _handed: list[str] = []
     _heard: list[str] = []
     _under_way: int = 0
@@ -175,17 +181,22 @@ class VoiceDelivery(Struct):
     is_written: ClassVar = False
 
     def __post_init__(self) -> None:
-        self._skip = Counter(self.reply.already)
+        self._skip = list(self.reply.already)
 
     @property
     def handed(self) -> str:
-        """Whole sentences handed to the mouth so far, those spoken before a crash included."""
+        """What was handed to the mouth so far: whole sentences, but for a first one that was long in coming.
+
+        What was spoken before a crash is included.
+        """
         return " ".join(self._handed)
 
     async def feed(self, text: str) -> None:
-        """Hand on the sentences that the text completes."""
+        """Hand on the sentences that the text completes, and a clause where nobody should wait for the first."""
         for sentence in self._splitter.feed(text):
             await self._say(sentence)
+        if not self._handed and self._is_slow() and (clause := self._splitter.clause()):
+            await self._say(clause)
 
     async def close(self) -> None:
         """Hand on what is left as the last sentence."""
@@ -224,12 +235,21 @@ class VoiceDelivery(Struct):
     async def _say(self, sentence: str) -> None:
         if self._is_hushed:
             return
+        said = next((each for each in self._skip if _is_begun_by(sentence, each)), "")
+        if said:
+            self._skip.remove(said)
+            self._handed.append(said)
+            sentence = sentence[len(said) :].lstrip()
+            if not sentence:
+                return
         self._handed.append(sentence)
-        if self._skip[sentence] > 0:
-            self._skip[sentence] -= 1
-            return
         language = sentence_language(sentence, self.language)
         await self._hand(SpokenSentence(self.reply.call_id, len(self._handed), sentence, language))
+
+    def _is_slow(self) -> bool:
+        now = self.reply.stages.clock()
+        self._began = now if self._began is None else self._began
+        return now - self._began >= PATIENCE
 
     async def hand(self, number: int, sentence: str, language: str) -> bool:
         """Hand on a sentence that was cut elsewhere, under its number there; False where nobody wants to hear more."""
@@ -252,3 +272,8 @@ class VoiceDelivery(Struct):
         if self._closed and self._under_way == 0 and not self._over.is_set():
             self._over.set()
             self.on_over()
+
+
+def _is_begun_by(sentence: str, said: str) -> bool:
+    """Whether a sentence was said, or its first clause, which is all that is ever said of one before the rest."""
+    return sentence == said or (said.endswith(tuple(CLAUSE_MARKS)) and sentence.startswith(said))

@@ -29,9 +29,17 @@ SELDOM_LAST = re.compile(
 )
 """Abbreviations that end a sentence only when what follows does not begin with a small letter or a digit."""
 
+SHORTEST_CLAUSE = 20
+"""Letters and digits below which no clause is said before the rest of its sentence: under two seconds of speech."""
+
 FENCE = "```"
 CJK_STOPS = "。！？；"
 CLAUSE_MARKS = ",;:—，、：；"
+_CLAUSE_ENDS = CLAUSE_MARKS.replace("、", "")
+"""Where somebody who reads aloud may wait for the next words; between what is only listed nobody does."""
+_PAIRS = ("()", "[]", "{}", "（）", "【】", "《》", "“”", "「」")
+_TWINS = '"`*_~$|'
+"""Marks of quotations, emphasis, code and tables: what stands between two is no clause."""
 _CANDIDATE = re.compile(r"\n|```|(?P<stops>[.!?…。！？；]+)(?P<closers>[\"'”’」』）)\]】》〉»*_~]*)")
 _LAST_WORD = re.compile(r"(?:°|\w['’])?[A-Za-z0-9À-ɏ.]+$")
 """With the degree sign and the apostrophe: neither the C of 20 °C nor the t of "don't" stands by itself."""
@@ -55,6 +63,17 @@ class SentenceSplitter:
     def feed(self, text: str) -> list[str]:
         """Append text; return the sentences that ended with it, stripped, in order."""
         return self._take(self._rest + text, final=False)
+
+    def clause(self) -> str:
+        """Return the beginning of a first sentence that has no end yet, as far as it can be said by itself; "" if not.
+
+        For whoever waits too long for that end. It ends at a clause mark and leaves nothing open: no bracket, no
+        emphasis, no code. What follows is cut as behind a sentence.
+        """
+        end = _clause_end(self._rest) if self._first else 0
+        clause, self._rest = self._rest[:end], self._rest[end:].lstrip()
+        self._first = self._first and not clause
+        return clause
 
     def finish(self) -> list[str]:
         """Say that the text is whole; return what is left of it and begin anew."""
@@ -124,6 +143,30 @@ def _break(text: str, limit: int) -> int | None:
         if text[index].isspace() or is_cjk(text[index]):
             return index
     return LONGEST_WORD if len(text) > LONGEST_WORD else None
+
+
+def _clause_end(text: str) -> int:
+    """Return the index after the last clause of an unfinished sentence that can be said by itself; 0 without one."""
+    for index in range(len(text) - 1, 0, -1):
+        if _letters(text[:index]) < SHORTEST_CLAUSE:
+            return 0
+        if _is_clause(text[:index], text[index:]):
+            return index
+    return 0
+
+
+def _is_clause(text: str, rest: str) -> bool:
+    mark, following = text[-1], rest.lstrip()[:1]
+    if mark not in _CLAUSE_ENDS or (mark.isascii() and not rest[0].isspace()):
+        return False
+    # "on May 3, 2026" and "1, 2, 3" are read in one go
+    return not (following in "0123456789" or _leaves_open(text))
+
+
+def _leaves_open(text: str) -> bool:
+    return any(text.count(pair[0]) != text.count(pair[1]) for pair in _PAIRS) or any(
+        text.count(mark) % 2 for mark in _TWINS
+    )
 
 
 def _ends(text: str, candidate: re.Match[str], first: bool, final: bool) -> bool | None:

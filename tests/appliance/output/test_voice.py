@@ -1,6 +1,7 @@
 """Replies into sound through the real mouth: committed before they sound, never twice, accounted for at the end."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,6 +12,7 @@ from agent.bus import Bus
 from agent.event import Event
 from agent.replies import SENTENCE_STARTED, SOURCES, Delivered, Reply, Source, Sources
 from agent.run.system_replies import FILLER
+from agent.turns.stages import Stages
 from appliance.output.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceReplySink
 from audio.errors import DeviceUnavailable
 from audio.playback.earcons import bell
@@ -94,6 +96,49 @@ async def test_what_was_committed_before_a_crash_is_not_spoken_again() -> None:
         assert room.committed() == [SECOND]
         assert ended.text == f"{FIRST} {SECOND}"
         assert ended.heard == SECOND
+
+
+LONG = "To make really good pancakes, you will need flour, eggs and milk."
+
+
+@pytest.mark.shows("V21")
+async def test_nobody_waits_for_the_end_of_a_long_first_sentence_that_is_written_slowly() -> None:
+    now = 0.0
+    async with a_room() as room:
+        delivery = room.outlet.open(Reply(EVENT, "c1", stages=Stages(lambda: now)))
+        for piece in re.findall(
+            r"\S+\s*", f"{LONG} And then, as I said before, you have to stir it well, and bake it."
+        ):
+            await delivery.feed(piece)
+            now += 0.2
+        await delivery.close()
+        said = [LONG[:29], LONG[30:], "And then, as I said before, you have to stir it well, and bake it."]
+        assert (await delivery.ended()).heard == " ".join(said)
+        assert [sentence for sentence, _ in room.voice.asked] == said
+        assert room.committed() == said
+
+
+async def test_a_first_sentence_that_is_written_in_time_is_said_whole() -> None:
+    now = 0.0
+    async with a_room() as room:
+        delivery = room.outlet.open(Reply(EVENT, "c1", stages=Stages(lambda: now)))
+        for piece in re.findall(r"\S+\s*", LONG):
+            await delivery.feed(piece)
+            now += 0.05
+        await delivery.close()
+        await delivery.ended()
+        assert room.committed() == [LONG]
+
+
+@pytest.mark.shows("V22")
+async def test_a_clause_that_was_committed_before_a_crash_is_not_spoken_again() -> None:
+    async with a_room() as room:
+        delivery = room.outlet.open(Reply(EVENT, "c1", already=(LONG[:29],)))
+        await delivery.feed(LONG)
+        await delivery.close()
+        assert await delivery.ended() == Delivered(LONG, LONG[30:])
+        started = [event for event in room.published if event.type == SENTENCE_STARTED]
+        assert [(event.content, event.metadata["number"]) for event in started] == [(LONG[30:], 2)]
 
 
 async def test_a_reply_that_was_spoken_whole_before_a_crash_ends_at_once() -> None:

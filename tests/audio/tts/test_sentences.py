@@ -152,6 +152,40 @@ def test_an_address_is_not_cut_before_its_end_unless_it_never_ends() -> None:
     assert [len(sentence) for sentence in split("a" * (LONGEST_WORD + 10))] == [LONGEST_WORD, 10]
 
 
+@pytest.mark.shows("V21")
+@pytest.mark.parametrize(
+    ("text", "clause"),
+    [
+        ("To make really good pancakes, you need flour, eggs and", "To make really good pancakes, you need flour,"),
+        ("There are three things in the way: the first is", "There are three things in the way:"),
+        ("要做好吃的煎饼，你需要面粉、鸡蛋", "要做好吃的煎饼，"),
+        ("Well, I do not know", ""),  # too short
+        ("It happened a long time ago, on May 3, 2026 in", "It happened a long time ago,"),
+        ("It happened a very long time ago on May 3, 2026 in", ""),
+        ("The page about the weather [here, or there](https", ""),
+        ("You can do it with `print(one, two, three, four", ""),
+        ("He told all of us **loudly, and often", ""),
+        ("Nobody knows what follows this comma,", ""),  # it may be a number
+    ],
+)
+def test_a_clause_of_the_first_sentence_can_be_had_before_its_end(text: str, clause: str) -> None:
+    splitter = SentenceSplitter()
+    assert splitter.feed(text) == []
+    assert splitter.clause() == clause
+    assert splitter.clause() == ""  # of one sentence at most one
+    assert [*filter(None, [clause]), *splitter.feed(" an end. Then"), splitter.cut()] == [
+        *filter(None, [clause]),
+        f"{text.removeprefix(clause).strip()} an end.",
+        "Then",
+    ]
+
+
+def test_no_later_sentence_is_cut_at_a_clause() -> None:
+    splitter = SentenceSplitter()
+    assert splitter.feed("Yes. To make really good pancakes, you will need") == ["Yes."]
+    assert splitter.clause() == ""
+
+
 def test_what_is_unfinished_can_be_dropped_and_the_splitter_begins_anew() -> None:
     splitter = SentenceSplitter()
 

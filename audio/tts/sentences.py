@@ -147,20 +147,17 @@ def _break(text: str, limit: int) -> int | None:
 
 def _clause_end(text: str) -> int:
     """Return the index after the last clause of an unfinished sentence that can be said by itself; 0 without one."""
-    for index in range(len(text) - 1, 0, -1):
-        if _letters(text[:index]) < SHORTEST_CLAUSE:
-            return 0
-        if _is_clause(text[:index], text[index:]):
-            return index
-    return 0
+    ends = [index for index, mark in enumerate(text, 1) if mark in _CLAUSE_ENDS]
+    return next((end for end in reversed(ends) if _is_clause(text[:end], text[end:])), 0)
 
 
 def _is_clause(text: str, rest: str) -> bool:
-    mark, following = text[-1], rest.lstrip()[:1]
-    if mark not in _CLAUSE_ENDS or (mark.isascii() and not rest[0].isspace()):
+    following = rest.lstrip()[:1]
+    if not following or following.isdigit():  # "on May 3, 2026" and "1, 2, 3" are read in one go
         return False
-    # "on May 3, 2026" and "1, 2, 3" are read in one go
-    return not (following in "0123456789" or _leaves_open(text))
+    if text[-1].isascii() and not rest[0].isspace():
+        return False
+    return _letters(text) >= SHORTEST_CLAUSE and not _leaves_open(text)
 
 
 def _leaves_open(text: str) -> bool:

@@ -55,6 +55,10 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         seconds = self._job_seconds.get(_name_of(function, arguments), 0.0)
         return self._later(inner, seconds) if seconds else inner
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 # asyncio's own
+        """Wait for the worker threads as long as it takes: a timer, as newer Pythons set one, would be due at once."""
+        await super().shutdown_default_executor()
+
     async def _make_subprocess_transport(self, *arguments: Any, **options: Any) -> asyncio.SubprocessTransport:
         transport: asyncio.SubprocessTransport = await super()._make_subprocess_transport(  # type: ignore[misc]
             *arguments, **options

@@ -12,7 +12,7 @@ from agent.attachments.attachment import ATTACHMENTS, Attachment, Image, attachm
 from memory.clock import Moment
 from memory.clock import utc_now as utc_now
 from memory.clock import utc_text as utc_text
-from memory.json_value import Json, read_as
+from memory.json_value import Json, parse_json, read_as
 from memory.state.importance import UNSET
 
 HOUSEHOLD: Final = "household"
@@ -181,6 +181,6 @@ def to_json(event: Event) -> str:
 def from_json(text: str) -> Event:
     """Return the event `to_json` wrote; fields that this version does not know are left out.
 
-    It may come from another machine: raises ValueError or RecursionError for what is none.
+    It may come from another machine: raises ValueError for what is none.
     """
-    return read_as(json.loads(text), Event, always="created_at")
+    return read_as(parse_json(text), Event, always="created_at")

@@ -5,7 +5,7 @@ import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -14,7 +14,7 @@ from agent.event import Event, from_json, new_id, to_json
 from memory.backoff import Backoff
 from memory.engine.interface import Request, Subscription, Topics
 from memory.errors import EngineFailure, EngineUnreachable, NobodyServes
-from memory.json_value import Json
+from memory.json_value import Json, parse_json
 
 log = structlog.get_logger()
 
@@ -259,12 +259,12 @@ class _Incoming:
         """Return what a message of another bus says; None for one's own, and for what is refused and told once."""
         start = ""
         try:
-            body = json.loads(data)
+            body: Any = parse_json(data)
             start = str(body["start"])
             if body["v"] == VERSION:
                 return body if start != self._own else None
             reason = f"a message of version {body['v']}, where this one knows {VERSION}"
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError) as error:
             reason = f"no message of a nakari: {type(error).__name__}"
         self._refuse(start, reason)
         return None
@@ -276,7 +276,7 @@ class _Incoming:
             return None
         try:
             return from_json(str(text))
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             self._refuse(str(body["start"]), f"no envelope: {type(error).__name__}")
             return None
 

@@ -1,7 +1,8 @@
 """What JSON can hold. Not `json.py`: a child process whose script lies in this folder would import that."""
 
 import json
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -11,6 +12,10 @@ else:
     Json = Any  # msgspec follows no type that is part of itself
 
 T = TypeVar("T")
+
+MOST_NESTED: Final = 200
+"""Lists and objects within each other in what a stranger sends, as pydantic has it. Python parses thousands from 3.12
+on, and nothing that looks through them comes to their end."""
 
 
 def read_as(value: object, kind: type[T], always: str = "") -> T:
@@ -41,11 +46,40 @@ def whole(value: Json) -> Json:
     return found
 
 
+def parse_json(data: str | bytes) -> Json:
+    """Return a stranger's JSON. Raises ValueError where it is none, or nested deeper than `MOST_NESTED`."""
+    text = _text_of(data)
+    try:
+        found: Json = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if text.count("[") + text.count("{") > MOST_NESTED and _is_too_deep(found):
+        raise ValueError("it is nested too deeply")
+    return found
+
+
+def _is_too_deep(value: Json) -> bool:
+    level = [value]
+    for _ in range(MOST_NESTED + 1):  # the innermost holds what is no list or object
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Json) -> Iterable[Json]:
+    return value.values() if isinstance(value, dict) else listed(value)
+
+
 def read_whole(data: str | bytes) -> Json:
-    """Return a stranger's JSON, half a character as "?". Raises ValueError where it is none, and RecursionError."""
-    text = data if isinstance(data, str) else data.decode(json.detect_encoding(data), "surrogatepass")
-    found: Json = json.loads(text)
+    """Return a stranger's JSON, half a character as "?". Raises ValueError as `parse_json` does."""
+    text = _text_of(data)
+    found = parse_json(text)
     return whole(found) if "\\ud" in text.lower() else found
+
+
+def _text_of(data: str | bytes) -> str:
+    return data if isinstance(data, str) else data.decode(json.detect_encoding(data), "surrogatepass")
 
 
 def listed(value: Json) -> list[Json]:

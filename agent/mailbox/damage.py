@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 log = structlog.get_logger()
 
-UNREADABLE: Final = (ValueError, TypeError, RecursionError)
+UNREADABLE: Final = (ValueError, TypeError)
 """What reading a changed envelope raises."""
 
 

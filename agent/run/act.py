@@ -26,7 +26,7 @@ from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import REPLY, WHOLE
 from agent.tools.tool import Call, Tool, bounded, run_tool
 from memory.errors import MemoryFailure
-from memory.json_value import Json
+from memory.json_value import Json, parse_json
 
 REFUSED = "refused: the budget of this event is used up; reply with what you have and complete it, or suspend it"
 NOT_WHOLE = "refused: your reply did not reach its end; say the rest first"
@@ -282,8 +282,8 @@ def _status(observation: str) -> str:
 def _count(run: Run, call: ToolCall) -> int:
     """Count a call among its equals, whatever the order and spacing of its arguments; return how many there are."""
     try:
-        arguments = json.dumps(json.loads(call.arguments), sort_keys=True)
-    except (ValueError, RecursionError):  # no JSON, or nested too deeply
+        arguments = json.dumps(parse_json(call.arguments), sort_keys=True)
+    except ValueError:
         arguments = call.arguments
     run.made[call.name, arguments] += 1
     return run.made[call.name, arguments]

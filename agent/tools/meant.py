@@ -1,13 +1,12 @@
 """The arguments of a call as they are meant, where they are not as the tool takes them but leave no choice."""
 
-import json
 from collections.abc import Mapping
 from typing import Final
 
 from pydantic import BaseModel
 
 from agent.model.dialects.bodies import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS
-from memory.json_value import Json
+from memory.json_value import Json, parse_json
 
 TEXT: Final = "text"
 OTHER_NAMES_OF_TEXT: Final = frozenset({"message", "content", "reply", "answer", "response"})
@@ -22,8 +21,8 @@ def meant(arguments: str, model: type[BaseModel]) -> dict[str, Json] | None:
     whole call, put where its arguments belong, are those of the tool.
     """
     try:
-        given: Json = json.loads(arguments)
-    except (ValueError, RecursionError):
+        given = parse_json(arguments)
+    except ValueError:
         return None
     demanded = [name for name, field in model.model_fields.items() if field.is_required()]
     if given is None:

@@ -18,7 +18,7 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import ToolSpec
 from agent.tools.meant import meant
-from memory.json_value import Json
+from memory.json_value import Json, parse_json
 
 DEFAULT_TIMEOUT = 20.0
 """Seconds a tool may take before its observation is a time-out."""
@@ -300,8 +300,8 @@ def bounded(text: str, limit: int = MAX_OBSERVATION) -> str:
 def _without_echo(words: str, arguments: str) -> str:
     """Return the words of an error without the long texts that the model gave itself: it has them in its call."""
     try:
-        given: Json = json.loads(arguments)
-    except (ValueError, RecursionError):
+        given = parse_json(arguments)
+    except ValueError:
         return words
     for text in {each.strip() for each in _texts_in(given) if len(each.strip()) > MOST_ECHOED}:
         short = f"{text[: MOST_ECHOED // 2]}… ({len(text)} characters)"

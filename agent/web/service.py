@@ -1,14 +1,13 @@
 """Services of the web that answer JSON: what can go wrong with one is a sentence with its name."""
 
 import html
-import json
 import re
 from collections.abc import Mapping
 from typing import Final
 
 from agent.errors import ToolFailed
 from agent.web.fetch import SERVICE, Bounds, Fetcher
-from memory.json_value import Json, fields
+from memory.json_value import Json, fields, parse_json
 
 _TAG: Final = re.compile(r"<[^<>]{0,300}>")
 
@@ -30,8 +29,8 @@ class JsonService:
         if answer.is_cut:
             raise ToolFailed(f"{self.name} sent more than an answer can be")
         try:
-            told: Json = json.loads(answer.body)
-        except (ValueError, RecursionError):
+            told = parse_json(answer.body)
+        except ValueError:
             told = None
         if answer.status != 200:
             raise ToolFailed(self._refusal(answer.status, answer.retry_after, told))

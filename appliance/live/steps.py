@@ -1,6 +1,5 @@
 """Steps as facts for people: what was published, or stands in the journal; and the run in hand so far."""
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final, Self
@@ -20,7 +19,7 @@ from appliance.output.text import WRITTEN
 from appliance.reflexes.forget import FORGOTTEN
 from appliance.reflexes.record import REFLEX
 from appliance.timers.due import ENDED, RANG, STOPPED
-from memory.json_value import Json
+from memory.json_value import Json, parse_json
 from memory.state.journal import WORDS, Stored
 from memory.state.tiers import TASK
 
@@ -319,7 +318,6 @@ def _arguments(text: str) -> Json:
     if len(text) > MOST_ARGUMENTS:
         return bounded(text, MOST_ARGUMENTS)
     try:
-        found: Json = json.loads(text or "{}")
-    except (ValueError, RecursionError):
+        return parse_json(text or "{}")
+    except ValueError:
         return text
-    return found

@@ -1,6 +1,5 @@
 """Where the log is read again: the journal of the unit, or the log file with those it was turned over to."""
 
-import json
 import os
 import subprocess
 import time
@@ -15,6 +14,7 @@ from msgspec import Struct
 from structlog.types import EventDict
 
 from appliance.logs.configure import FILE_COPIES, PRIORITY
+from memory.json_value import fields, parse_json
 
 UNIT: Final = "nakari"
 """The systemd unit; README and systemd/ name it so."""
@@ -167,7 +167,6 @@ def _asking(journalctl: str) -> list[str]:
 
 def _object(text: bytes | str) -> dict[str, object]:
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        return {**fields(parse_json(text))}
+    except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}

@@ -1,13 +1,12 @@
 """Events of a connection, read within bounds and written to whoever reads them."""
 
 import asyncio
-import json
 from typing import Final, TypeVar
 
 from msgspec import Struct
 from wyoming.event import Event, Eventable, async_write_event
 
-from memory.json_value import Json
+from memory.json_value import Json, parse_json
 
 MOST_LINE_BYTES: Final = 64_000
 """Of an event's first line."""
@@ -121,8 +120,8 @@ def text_of(value: object, what: str) -> str:
 
 def _object(line: bytes, what: str) -> dict[str, Json]:
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        found = parse_json(line)
+    except ValueError as error:
         told = "a request of HTTP" if line.rstrip().endswith((b"HTTP/1.1", b"HTTP/1.0")) else f"{what} that is no JSON"
         raise Malformed(told) from error
     if not isinstance(found, dict):

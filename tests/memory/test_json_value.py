@@ -3,7 +3,7 @@
 import pytest
 from msgspec import Struct
 
-from memory.json_value import Json, read_json, read_whole
+from memory.json_value import MOST_NESTED, Json, parse_json, read_json, read_whole
 
 
 class Kept(Struct, frozen=True):
@@ -43,3 +43,20 @@ def test_what_is_none_is_refused(data: bytes) -> None:
 )
 def test_half_a_character_of_a_stranger_is_a_question_mark(text: str, read: Json) -> None:
     assert read_whole(text) == read
+
+
+@pytest.mark.parametrize("opens", ["[", '{"a":'])
+def test_what_is_nested_too_deeply_is_refused_by_every_python(opens: str) -> None:
+    closes = {"[": "]"}.get(opens, "}")
+
+    def nested(depth: int) -> str:
+        return opens * depth + "1" + closes * depth
+
+    assert parse_json(nested(MOST_NESTED)) != 1
+    for depth in (MOST_NESTED + 1, 900, 3_000, 200_000):
+        with pytest.raises(ValueError, match="nested too deeply"):
+            parse_json(nested(depth))
+
+
+def test_many_beside_each_other_are_not_deep() -> None:
+    assert parse_json("[" + ",".join(["[]"] * 1_000) + "]") == [[]] * 1_000

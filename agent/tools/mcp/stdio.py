@@ -56,7 +56,7 @@ class Program:
             while line := await self._process.stdout.readline():
                 try:
                     message = _message(line)
-                except (ValueError, RecursionError):  # many a program greets its user there
+                except ValueError:  # many a program greets its user there
                     self._heard(line)
                     continue
                 await incoming.send(SessionMessage(message))
@@ -131,7 +131,7 @@ class Program:
 
 
 def _message(line: bytes) -> JSONRPCMessage:
-    """Return a message, half a character of it as "?", as pydantic takes none. Raises ValueError, RecursionError."""
+    """Return a message, half a character of it as "?", as pydantic takes none. Raises ValueError."""
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ from agent.context.tokens import TokenCounter
 from agent.errors import ToolFailed
 from agent.model.messages import ToolCall, ToolSpec
 from agent.tools.tool import Tool, tool
-from memory.json_value import Json, fields, listed
+from memory.json_value import Json, fields, listed, parse_json
 
 FIND: Final = "find_tools"
 USE: Final = "use_tool"
@@ -74,9 +74,9 @@ def unwrapped(call: ToolCall) -> ToolCall:
     if call.name not in (USE, CALL):
         return call
     try:
-        given = json.loads(call.arguments)
+        given: Any = parse_json(call.arguments)
         name, arguments = given["name"], given.get("arguments") or {}
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError):
         return call
     if not isinstance(name, str) or name in FINDING:
         return call

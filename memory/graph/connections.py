@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from socket import socket
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from memory.errors import GraphUnavailable
 from memory.graph import refusals
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS: Final = 2.0
 """For reaching a store that does not answer; a refused connection is known at once."""
+
+BEAT_SECONDS: Final = 0.1
+STOOD_STILL: Final = CONNECT_SECONDS / 2
+"""Seconds between two beats of the event loop, and from where on it ran too seldom for anybody to be in time."""
 
 IDLE_SECONDS: Final = 1.0
 """A connection that rested longer is tried before it is used: its store may have been restarted."""
@@ -94,20 +98,46 @@ class Connections:
         return self._drivers[login]
 
 
-async def _opened(session: "AsyncSession", uri: str, seconds: float) -> "AsyncTransaction":
-    """Begin a transaction; once more where the time to connect was over and nobody had been waited for.
+class _Beats:
+    """How long the event loop stood still within a block, by a timer of its own."""
 
-    Then it was this process that stood still (no processor, a slow disk), and the store is not to blame.
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.began = self._last = self._loop.time()
+        self.longest = 0.0
+        """Seconds."""
+
+    def __enter__(self) -> Self:
+        self._arm()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._timer.cancel()
+
+    def _beat(self) -> None:
+        now = self._loop.time()
+        self.longest, self._last = max(self.longest, now - self._last), now
+        self._arm()
+
+    def _arm(self) -> None:
+        self._timer = self._loop.call_later(BEAT_SECONDS, self._beat)
+
+
+async def _opened(session: "AsyncSession", uri: str, seconds: float) -> "AsyncTransaction":
+    """Begin a transaction; once more where the time to connect was over and it was not the store that took it.
+
+    Then it was this process that stood still (no processor, a slow disk): the driver had waited for nobody, or found
+    its time over in the moment in which the answer was there as well (from Python 3.12 on).
     """
     from neo4j.exceptions import DriverError
 
-    now = asyncio.get_running_loop().time
-    began = now()
-    try:
-        return await _begun(session, uri, seconds)
-    except DriverError as error:
-        if refusals.is_silence(error) or now() - began < CONNECT_SECONDS:
-            raise
+    with _Beats() as beats:
+        try:
+            return await _begun(session, uri, seconds)
+        except DriverError as error:
+            is_late = asyncio.get_running_loop().time() - beats.began >= CONNECT_SECONDS
+            if not is_late or (refusals.is_silence(error) and beats.longest < STOOD_STILL):
+                raise
     return await _begun(session, uri, seconds)
 
 

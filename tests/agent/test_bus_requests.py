@@ -17,7 +17,7 @@ from tests.agent.buses import Keeper, Pair
 
 @asynccontextmanager
 async def serving(bus: Bus, *handlers: tuple[str, Handler]) -> AsyncIterator[None]:
-    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         tasks = [group.create_task(bus.serve(pattern, handler)) for pattern, handler in handlers]
         await asyncio.sleep(0)
         yield

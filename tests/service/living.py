@@ -115,7 +115,7 @@ class Living:
 
     async def keeps_again(self, text: str) -> None:
         """Have it write something down as often as it takes, at most a minute."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while (await self.keeps(text)).startswith("error: "):
                 pass
 

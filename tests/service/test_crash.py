@@ -41,7 +41,7 @@ async def test_after_the_model_was_asked(home: Household) -> None:
         server.enqueue(reply(gate, COUNTED), reply(COUNTED))
         home.settings["model"] = {"provider": "openai", "base_url": server.url, "name": "m"}
         with home.running("run", "--input", recording(home), "--fast", "--output", str(home.folder / "1.wav")) as first:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 await gate.reached.wait()
             first.kill()
         with home.running("run", "--once", "--fast", "--output", str(home.folder / "2.wav")) as second:

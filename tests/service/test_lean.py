@@ -22,7 +22,7 @@ async def test_tokens_are_estimated_until_a_conversation_is_long(tmp_path: Path)
         assert await off_the_loop(counter) > 4, "by bytes"
         for number in range(8):
             assert await box.asked(f"{number}: {LONG}") == "Very well, thank you."
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while await off_the_loop(counter) != 4:
                 pass
 

@@ -56,7 +56,7 @@ async def says(box: Living, words: str) -> None:
 
 async def serves_again(box: Living) -> None:
     """Ask until there is an answer: a server that listens again has not opened its database yet."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while await box.asked(f"{KNOWN}?") and (told := box.model.observed[-1]).startswith("error: "):
             assert "again" in told
 

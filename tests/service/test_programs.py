@@ -40,7 +40,7 @@ def home_of(folder: Path, server: OpenAiServer) -> Household:
 async def during(home: Household, act: Callable[[], Awaitable[None]]) -> None:
     """Do something while the whole box runs in this process."""
     config = load(home.write(), {"HOME": str(home.folder)})
-    async with asyncio.timeout(60), open_box(config, RunOptions(deaf=True)) as box:
+    async with asyncio.timeout(120), open_box(config, RunOptions(deaf=True)) as box:
         await serve(box, act)
 
 

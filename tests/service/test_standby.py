@@ -72,7 +72,7 @@ async def logged(running: Running, *events: str) -> None:
 
 async def completed(home: Household) -> None:
     """Return when the state of a machine has every event completed."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while set(home.states()) != {"completed"}:
             await passed(0.1)
 

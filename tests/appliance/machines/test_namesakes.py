@@ -111,7 +111,7 @@ async def test_two_programs_of_one_name_are_told_of_on_a_real_server(tmp_path: P
     try:
         with ExitStack() as running:
             services = [running.enter_context(home.running("run")) for home in homes]
-            async with engine.topics.subscribe(PRESENCE) as messages, asyncio.timeout(60):
+            async with engine.topics.subscribe(PRESENCE) as messages, asyncio.timeout(120):
                 seen: set[str] = set()
                 async for each in messages:
                     told = unpack(each.data)

@@ -85,7 +85,7 @@ class Room:
 @asynccontextmanager
 async def a_room(mode: Mode = Mode.FULL) -> AsyncIterator[Room]:
     room = Room(mode)
-    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         loops = [group.create_task(together(room.mouth.loops())), group.create_task(room.interruption.run())]
         yield room
         for loop in loops:

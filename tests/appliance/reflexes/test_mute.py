@@ -31,7 +31,7 @@ async def hears_again(room: ReflexRoom) -> None:
     def is_kept() -> bool:
         return not json.loads((room.folder / "switches.json").read_text())["muted"]
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while room.body.mute.is_on or said(room)[-1:] != ["I can hear again."] or not is_kept():
             await room.settle()
 

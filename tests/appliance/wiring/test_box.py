@@ -146,7 +146,7 @@ async def a_box(folder: Path, room: Room, **settings: dict[str, object]) -> Asyn
 
     async with (
         open_box(config, RunOptions(), room.environment()) as box,
-        asyncio.timeout(60),
+        asyncio.timeout(120),
         asyncio.TaskGroup() as group,
     ):
         group.create_task(serve(box, until_over), name="the box")

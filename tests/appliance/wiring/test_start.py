@@ -53,7 +53,7 @@ async def test_a_box_says_once_that_all_is_loaded_that_is_loaded_ahead(tmp_path:
         assert await asyncio.to_thread(loaded.wait, 20)
 
     environment = replace(Room().environment(), once_loaded=(note,))
-    async with asyncio.timeout(60), open_box(config, RunOptions(), environment) as box:
+    async with asyncio.timeout(120), open_box(config, RunOptions(), environment) as box:
         assert times == []
         await serve(box, until_over)
         assert box.input.ears is not None

@@ -1,6 +1,7 @@
 """The page of all configuration keys, made from the sections themselves. Run it to write docs/configuration.md anew."""
 
 from collections.abc import Iterator
+from inspect import cleandoc
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec.structs import fields
@@ -63,9 +64,9 @@ LoadCredential=OPENAI_API_KEY:/path/to/a/file
 def lines() -> Iterator[str]:
     """Yield the page below its head: a table for each section, in the file's order, then the tables people name."""
     for name, section in SECTIONS.items():
-        yield from _table(f"[{name}]", section.__doc__ or "", section)
+        yield from _table(f"[{name}]", cleandoc(section.__doc__ or ""), section)
     for name, table in CATALOGS.items():
-        yield from _table(f"[{name}.NAME]", table.__doc__ or "", table if table is not NamedModel else None)
+        yield from _table(f"[{name}.NAME]", cleandoc(table.__doc__ or ""), table if table is not NamedModel else None)
 
 
 def _table(header: str, about: str, section: type | None) -> Iterator[str]:

@@ -25,7 +25,7 @@ from agent.intents.skills import NO_SKILL, SKILLS, Skill
 from agent.intents.subjects import agenda, chance, recall, told_day, unknown, voices, weather
 from agent.intents.subjects.home import HOME_SAY, WORDS, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.lists import LOOKED_BACK, replies_in, spoken_of
-from agent.intents.subjects.rings import pausing, timers
+from agent.intents.subjects.rings import pausing, telling, timers
 from agent.intents.subjects.sums.answer import answer_clause, answer_sum
 from agent.tools.tool import unmarked
 
@@ -215,7 +215,7 @@ def _without_person(state: DialogState) -> list[Action]:
     if block.event_type == TIMER:
         if block.situation.get("Rang") and state.has("complete_event"):
             return _complete(state, "it rang")
-        return _say(state, timers.announce(state), "announced")
+        return _say(state, telling.announce(state), "announced")
     if block.event_type == CALENDAR:
         return _say(state, agenda.announce(state), "announced")
     if block.event_type == HOME_WATCH:

@@ -1,5 +1,6 @@
 """Timers, alarms and what comes again as tools: durable events that come at their time, also after an outage."""
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Final
@@ -286,12 +287,16 @@ def duration(seconds: float) -> str:
 
 
 def chosen(timers: Sequence[Event], which: str) -> Event | None:
-    """Return the timer meant: by id, else by label, else by a part of it; the first of several, or of all for ""."""
+    """Return the timer meant: by id, else by label, else by a part of it; the first of several, or of all for "".
+
+    A part begins where a word or a number does: neither tea of steak, nor 5 minutes of 15 minutes.
+    """
     wanted = which.strip().casefold()
+    part = re.compile(rf"(?<![a-z0-9]){re.escape(wanted)}")
     tests: tuple[Callable[[Event], bool], ...] = (
         lambda timer: timer.id == wanted,
         lambda timer: label_of(timer).casefold() == wanted,
-        lambda timer: wanted in label_of(timer).casefold(),
+        lambda timer: part.search(label_of(timer).casefold()) is not None,
     )
     if not wanted:
         return timers[0] if timers else None

@@ -23,6 +23,15 @@ _DAY: Final[dict[Language, re.Pattern[str]]] = {
 """What names a day."""
 
 
+_ONLY: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"^(?:but |and |just |only )+| only$", re.IGNORECASE),
+    "zh": re.compile("^(?:就|只|仅)在?|(?:才|再)?[叫响]我?$"),
+}
+"""What days are said with on which alone it is to ring."""
+
+_VAGUE: Final = frozenset({"unknown", "recall"})
+
+
 def alarm_set(last: Turn) -> tuple[dict[str, Json], datetime | None]:
     """Return the alarm that a turn set last, as its tool tells of it, and when it rings; {} and None without one."""
     set_ = next((fields(each.value) for each in reversed(last.results) if each.tool == "set_alarm"), {})
@@ -57,7 +66,8 @@ def repeating(words: str, intent: Intent, last: Turn, understand: Understand) ->
             yield Intent("timer_cancel", {"weekday": day.number("weekday"), "newest": 1})
         return
     again = beginning("do_that", language).match(plain)
-    every = understand(AT_NOON[language].format(plain[again.end() :])) if again else UNKNOWN
+    days = plain[again.end() :] if again else _ONLY[language].sub("", plain)
+    every = understand(AT_NOON[language].format(days)) if again or intent.name in _VAGUE else UNKNOWN
     if every.name == "alarm" and every.text("repeat") and not every.text("label"):
         yield Intent("timer_change", {"repeat": every.text("repeat"), "newest": 1})
 

@@ -27,6 +27,7 @@ _PLACES: Final = frozenset({"time", "time_there"})
 
 _OPEN: Final = frozenset(
     {"unknown", "recall", "yes", "no", "never_mind", "ask_when", "timer_start", "alarm", "hello", "outside", "repeat"}
+    | {"voice_correct", "forget_last"}
 )
 """What words may be taken for, alone, that mean something else after a timer was set."""
 

@@ -52,9 +52,10 @@ def of_its_part(words: str, due: datetime, language: Language, understand: Under
 
 
 def without_weekends(words: str, rule: str, language: Language) -> Iterator[Intent]:
-    """Yield the change of what repeats by a rule to one without Saturday and Sunday, where it rings on both."""
+    """Yield the change of what repeats by a rule to one without Saturday and Sunday; what rings on neither is told."""
     if _NO_WEEKENDS[language].fullmatch(words.strip()) is None:
         return
     left = but_for(but_for(rule, _WEEKEND[0]), _WEEKEND[1])
     if left != rule:
         yield Intent("timer_change", {"repeat": left, "without": _WEEKEND[0], "newest": 1})
+    yield Intent("timer_status", {"named": 1, "newest": 1})

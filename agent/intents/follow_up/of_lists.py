@@ -6,6 +6,7 @@ from typing import Final
 
 from agent.intents.dialog_state import Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.language.exchanges import exchanged
 from agent.intents.language.house import names_device
 from agent.intents.language.questions import asks_behind, is_question, tokens, word_classes
 from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
@@ -148,11 +149,6 @@ _INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
             r"(?P<item>[\w' ]{2,30}?) (?:to|for|with|into) (?:the |some )?(?P<instead>[\w' ]{2,30}?)(?: please)?[.!]?$",
             re.IGNORECASE,
         ),
-        re.compile(
-            r"^(?:um|no|oh|sorry|actually|,| )*not (?:the )?(?P<item>[\w' ]{2,30}?), "
-            r"(?:but |it's |i meant |i mean )?(?:the )?(?P<instead>[\w' ]{2,30})[.!]?$",
-            re.IGNORECASE,
-        ),
     ),
     "zh": (
         re.compile(
@@ -161,10 +157,9 @@ _INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
         re.compile(
             "^(?:把)?(?P<item>[^，,]{1,10}?)(?:划掉|去掉|删掉|拿掉)[，,]?(?:再|然后)?(?:换|改)成(?P<instead>[^，,。]{1,10}?)(?:吧)?[。]?$"
         ),
-        re.compile("^(?:哎|哦|不对|，)*不是(?P<item>[^，,]{1,10})[，,]是(?P<instead>[^，,。]{1,10})[。]?$"),
     ),
 }
-"""One thing on a list in place of another: change the yoghurt to cream cheese; no, not basil, oregano."""
+"""One thing on a list in place of another: change the yoghurt to cream cheese."""
 
 
 _AROUND: Final = frozenset(("well", "both", "please", "off", "from", "my", "our", "some", "either", "one", "list"))
@@ -273,9 +268,10 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     for found in filter(None, (each.match(words) for each in _NEW_AMOUNTS[language])):
         if item := _called(found["item"], items, language):
             yield Intent("list_change", {"item": item, "instead": with_amount(item, found["amount"], language)})
-    for found in filter(None, (each.match(words) for each in _INSTEAD[language])):
-        if item := _called(found["item"], items, language):
-            yield Intent("list_change", {"item": item, "instead": found["instead"]})
+    changed = [(each["item"], each["instead"]) for pattern in _INSTEAD[language] if (each := pattern.match(words))]
+    for gone, instead in (*changed, exchanged(words, language)):
+        if gone and (item := _called(gone, items, language)):
+            yield Intent("list_change", {"item": item, "instead": instead})
     got = _NOT_GOT[language].sub("", words)
     if anywhere(language, "not_wanted").search(got) and (gone := _all_called(got, items, language)):
         yield Intent("list_remove", {"item": ", ".join(gone)})

@@ -11,6 +11,7 @@ from agent.intents.follow_up.bare_times import minute_alone, number_alone, timed
 from agent.intents.follow_up.corrections import alarm_set, corrected, denies, repeating, set_anew
 from agent.intents.follow_up.of_half_days import of_its_part, without_weekends
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand, language_of
+from agent.intents.language.exchanges import with_exchanged
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
@@ -69,7 +70,7 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
             yield Intent("timer_cancel", {"newest": 1})
     if intent.name in _MEANS_NOTHING and beginning("pause_it", language).match(without_fillers(words, language)):
         yield Intent("timer_pause", {"newest": 1})
-    yield from _named_anew(words, language, understand)
+    yield from _named_anew(words, language, last, understand)
     asked = beginning("asking_after", language).match(words)
     if asked and intent.name not in TIMED and len(words.split()) <= MOST_WORDS:
         yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
@@ -93,8 +94,10 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
         yield from _another_within(words, language, understand)
 
 
-def _named_anew(words: str, language: Language, understand: Understand) -> Iterator[Intent]:
-    """Yield what the one just set is to be called, or how long it is to be: call it fifteen, it's brown rice."""
+def _named_anew(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
+    """Yield what the one just set is to be called, or how long it is to be: call it fifteen; not Margaret, Marjorie."""
+    righted = (with_exchanged(label, words, language) for label in _labels_of(last))
+    yield from (Intent("timer_change", {"called": each, "newest": 1}) for each in righted if each)
     if called := beginning("call_it", language).match(words):
         name = without_fillers(re.split("[,，]", words[called.end() :], maxsplit=1)[0], language)
         if number := number_alone(name, language, understand):
@@ -239,8 +242,13 @@ def _reminded_of(last: Turn, language: Language) -> str:
     """Return what a turn was to remind of, "" where it rings for nothing: "and again at eight" is for the same."""
     if anywhere(language, "remind").search(last.words) is None:
         return ""
+    return next(iter(_labels_of(last)), "")
+
+
+def _labels_of(last: Turn) -> list[str]:
+    """Return what each is for that a turn set; what was called by its length is for nothing."""
     labels = (str(fields(each.value).get("label", "")) for each in last.results if each.tool in RINGING)
-    return next((label for label in labels if not is_length(label)), "")
+    return [label for label in labels if label and not is_length(label)]
 
 
 def _another_within(words: str, language: Language, understand: Understand) -> Iterator[Intent]:

@@ -42,7 +42,7 @@ _USED_UP_ZH: Final = re.compile(f"(?:{USED_UP_ZH}|都要)[吧啊呢呀]*[。！]
 _NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})
 """What no list is called."""
 
-_NO_LABELS: Final = frozenset({"先", "再", "就", "也", "还", "到了再", "the other", "the other one"})
+_NO_LABELS: Final = frozenset({"先", "再", "就", "也", "还", "到了再", "other", "the other", "the other one"})
 """What nothing that rings is for."""
 
 _NO_LIST: Final = re.compile(r"\blist\b|\b(?:things?|items?|ones?) (?:on|from|of)\b|清单", re.IGNORECASE)
@@ -63,7 +63,7 @@ _RINGS_ZH: Final = re.compile(
 _NOT_SAID: Final = re.compile(
     r"(?:everything|all|all of it|whatever|anything)"
     r"(?: (?:that )?(?:(?:i|we|you)(?:'ve)? )?(?:have |ever )*(?:said|told you|know|heard))?$"
-    r"|(?:the |my |our )?(?:timer|alarm|reminder|countdown)s?\b"
+    r"|(?:please )?(?:the |my |our |your )?(?:timer|alarm|reminder|countdown)s?\b|(?:this|that|the(?: other)?) one$"
     r"|(?:我说的|我们说的|我告诉你的)?(?:所有|一切|全部|的话|话)+$",
     re.IGNORECASE,
 )
@@ -79,7 +79,7 @@ def is_meant(intent: Intent, said: str) -> bool:
         return _is_of_list(intent, said)
     if intent.name == "spell":
         return _WORD.fullmatch(intent.text("word")) is not None
-    if intent.name in TIMED and intent.text("label") in _NO_LABELS:
+    if intent.name in TIMED and intent.text("label").lower().removeprefix("and ") in _NO_LABELS:
         return False
     topic, fact = intent.text("topic"), intent.text("fact")
     if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):

@@ -4,13 +4,15 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.language.questions import is_question, tokens, word_classes
 from agent.intents.language.wording import anywhere, beginning, ending, is_story, mended, without_fillers
-from agent.intents.saying.spoken import is_length, to_second_person
+from agent.intents.saying.spoken import is_length
 from agent.intents.subjects.rings.timers import timers_in
-from agent.intents.subjects.rings.which_timer import EMPTY, RINGING, Timer, label_of, newest_set
+from agent.intents.subjects.rings.which_timer import EMPTY, Timer, label_of, spoken_of
 
 LIST: Final = "list_timers"
 
@@ -68,7 +70,8 @@ def _of_listed(state: DialogState, listed: ToolResult, understand: Understand) -
     words, timers = _of_order(mended(state.words, state.language), state.language), timers_in(listed)
     if (timer := _named(words, timers)) is not None:
         return _wanted(words, timer, understand)
-    timer = None if ending("done", state.language).search(words) else _spoken_of(state, timers)
+    just_said = replace(state, earlier=tuple(state.last_said()))
+    timer = None if ending("done", state.language).search(words) else spoken_of(just_said, timers)
     is_it = beginning("of_it", state.language).match(words) is not None
     return _moved(words, timer, understand) if timer is not None and is_it else None
 
@@ -79,18 +82,6 @@ def _of_order(words: str, language: Language) -> str:
     clauses = re.split(r"(?<=[,，;；。])", words)
     wanting = (place for place, each in enumerate(clauses, 1) if anywhere(language, *_CUES).search(each))
     return "".join(clauses[: next(wanting, len(clauses))]).rstrip(",，;；。 ")
-
-
-def _spoken_of(state: DialogState, timers: Sequence[Timer]) -> Timer | None:
-    """Return what was just told of, where that was one thing, else what was just set; None where neither is."""
-    last = state.last_said()
-    told = " ".join(reply for turn in last for reply in turn.replies)
-    labels = ((to_second_person(label_of(timer), state.language), timer) for timer in timers)
-    named = [timer for label, timer in labels if label and label in told]
-    if len(named) == 1:
-        return named[0]
-    is_set = any(result.tool in RINGING for turn in last for result in turn.results)
-    return newest_set(state, timers) if is_set else None
 
 
 def _wanted(words: str, timer: Timer, understand: Understand) -> Intent | None:

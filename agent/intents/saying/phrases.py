@@ -51,6 +51,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "timer_cancelled": ("All right, it is cancelled.", "好的，已经取消了。"),
     "timer_cancelled_length": ("All right, I cancelled your {label}.", "好的，已经取消{label}。"),
     "timer_cancelled_named": ("All right, I cancelled this: {label}.", "好的，已经取消：{label}。"),
+    "alarm_cancelled": ("All right, I cancelled your alarm: {clock}{day}.", "好的，已经取消{day}{clock}的闹钟。"),
     "rings_cancelled": ("I cancelled {what}.", "已取消{what}。"),
     "rings_go_on": ("{told} What comes again rings as before after that.", "{told}重复的之后照常。"),
     "rings_left": (

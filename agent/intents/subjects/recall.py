@@ -8,6 +8,7 @@ from typing import Final
 from agent.event import SELF_CREATED
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.language.exchanges import with_exchanged
 from agent.intents.language.questions import Question, is_question, is_statement, read_question, spellings
 from agent.intents.language.wording import anywhere, beginning, is_story, without_fillers
 from agent.intents.saying.phrases import gaps, phrase
@@ -60,16 +61,6 @@ _SUBJECT: Final[dict[Language, re.Pattern[str]]] = {
     "zh": re.compile("[^，。]{2,20}?(?:[是在]|[宽高长重厚深](?=[0-9一二两三四五六七八九十半]))"),
 }
 """What a statement tells something of, with the word behind it."""
-
-_NOT_BUT: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"\bnot (?:the |on )?(?P<gone>[\w' ]{2,30}?),? (?:but|it's|it is|it was|i meant|that's) "
-        r"(?P<instead>[\w' ]{2,30})[.!]?$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile("不是(?P<gone>[^，,]{1,12})[，,]?(?:而)?是(?P<instead>[^，。！]{1,12}?)[了啊。！]?$"),
-}
-"""One thing put in place of another in what was told."""
 
 _COMFORT: Final = (
     "fine|ok|okay|good|all right|alright|nothing|enough|not|me|you|too|so|just|only|that|this|a|"
@@ -177,7 +168,8 @@ def put_right(words: str, last: Turn, language: Language) -> str:
 
     "" where they do not. In the words of the person, who is told it as it is now: by that sentence it is found again.
     """
-    if righted := _exchanged(words, last, language):
+    kept = next((read["fact"] for reply in last.replies if (read := gaps("remembered", reply, language))), "")
+    if righted := with_exchanged(kept, words, language):
         return righted
     quoted = (gaps(name, reply, language) for reply in last.replies for name in _QUOTING)
     fact = next((read["fact"] for read in quoted if read), "")
@@ -192,18 +184,6 @@ def put_right(words: str, last: Turn, language: Language) -> str:
         return _DAY[language].sub(lambda _: day.group(), told)
     subject = _SUBJECT[language].match(told)
     return f"{subject.group()}{instead['instead']}" if subject else ""
-
-
-def _exchanged(words: str, last: Turn, language: Language) -> str:
-    """Return what was told last with one thing in place of another: not oolong, it's jasmine; "" where it has none."""
-    exchanged = _NOT_BUT[language].search(words)
-    told = next((read["fact"] for reply in last.replies if (read := gaps("remembered", reply, language))), "")
-    if exchanged is None:
-        return ""
-    gone = re.escape(exchanged["gone"])
-    whole = gone if language == "zh" else rf"\b{gone}\b"
-    righted, found = re.subn(whole, lambda _: exchanged["instead"], told, flags=re.IGNORECASE)
-    return righted if found else ""
 
 
 def may_be_known(state: DialogState) -> bool:

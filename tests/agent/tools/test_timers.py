@@ -191,6 +191,15 @@ async def test_what_counts_down_to_remind_is_listed_as_a_reminder(rig: Rig) -> N
     assert [timer["kind"] for timer in json.loads(await call(rig, "list_timers"))] == ["reminder", "timer"]
 
 
+@pytest.mark.parametrize(
+    ("label", "which"), [("turn the steak", "tea"), ("15 minutes", "5 minutes"), ("ring my mother", "other")]
+)
+def test_what_is_only_within_a_word_or_a_number_names_nothing(label: str, which: str) -> None:
+    timer = Event(TIMER, metadata={"label": label})
+    assert chosen([timer], which) is None
+    assert chosen([timer], label.split()[-1]) is timer
+
+
 def test_a_whole_label_is_meant_before_a_part_of_one() -> None:
     green, tea = (Event(TIMER, id=label, metadata={"label": label}) for label in ("green tea", "tea"))
     assert chosen([green, tea], "TEA") is tea

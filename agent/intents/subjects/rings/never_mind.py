@@ -5,7 +5,7 @@ from agent.intents.intent import Intent
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.rings import timers
 from agent.intents.subjects.rings.timers import timers_in
-from agent.intents.subjects.rings.which_timer import RINGING, newest_set
+from agent.intents.subjects.rings.which_timer import RINGING, spoken_of
 
 
 def told(state: DialogState, _: Intent) -> list[Action] | str:
@@ -17,7 +17,7 @@ def told(state: DialogState, _: Intent) -> list[Action] | str:
     listed = state.result("list_timers")
     if listed is None:
         return [state.action("list_timers")]
-    newest = newest_set(state, timers_in(listed))
+    newest = spoken_of(state, timers_in(listed))
     if newest is None:
         return fine
     rings = timers.status(state, Intent("timer_status", {"id": str(newest["id"]), "named": 1}))

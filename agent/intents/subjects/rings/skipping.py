@@ -58,7 +58,7 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     """Cancel the timer that is meant; of what comes again on several days, where one names it, only that of the day."""
     listed, now = state.result("list_timers"), state.now
     is_named = bool(intent.slots.keys() - _SAID_BESIDE)
-    if not is_named and (kind := kinds_in(state.words)) in ({"timer"}, {"alarm"}) and state.has("list_timers"):
+    if not is_named and len(kind := kinds_in(state.words)) == 1 and state.has("list_timers"):
         return _of_kind(state, intent, *kind)
     if now is None or listed is None or listed.has_failed or listed.is_uncertain or not _names_day(intent):
         return timers.cancel(state, intent)
@@ -90,11 +90,10 @@ def _named(state: DialogState, intent: Intent, there: Sequence[Timer], day: date
 
 
 def _of_kind(state: DialogState, intent: Intent, kind: str) -> list[Action] | str:
-    """Cancel what was only called a timer or an alarm; where an alarm is all that is set, no timer is, and it is told.
+    """Cancel what was only called by its kind; where nothing is of that kind, what is set is told.
 
-    One who says alarm means what wakes, and a timer where nothing else is set.
-
-    The list is looked at first, which the tool alone would take the next of, whatever that is.
+    One who says alarm means what wakes, and anything else where nothing does; what is all that is set may be called a
+    reminder too. The list is looked at first: of that the tool alone would take the next, whatever it is.
     """
     listed = state.result("list_timers")
     if listed is None:
@@ -102,8 +101,10 @@ def _of_kind(state: DialogState, intent: Intent, kind: str) -> list[Action] | st
     there = [] if listed.has_failed or listed.is_uncertain else [*timers_in(listed)]
     if kind == "timer":
         fitting = [each for each in there if each.get("kind") != "alarm"]
-    else:
+    elif kind == "alarm":
         fitting = [each for each in there if _wakes(each)] or there
+    else:
+        fitting = [each for each in there if kind_of(each) == kind] or (there if len(there) == 1 else [])
     if there and not fitting:
         return f"{phrase('timer_not_that', state.language)} {timers.all_of_them(state)}"
     timer = meant(state, fitting, intent)

@@ -6,41 +6,36 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState, ToolResult
-from agent.intents.intent import Intent, Language, Slot
-from agent.intents.language.questions import read_question
-from agent.intents.language.wording import is_story, without_fillers
+from agent.intents.intent import Intent, Slot
+from agent.intents.language.questions import is_statement, read_question
+from agent.intents.language.wording import bare, is_story, without_fillers
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import (
-    behind_for,
     clock,
-    date,
     every,
     is_length,
     length,
     length_timer,
-    moment_told,
     seconds_told,
     spoken_length,
     to_second_person,
-    told_length,
 )
 from agent.intents.subjects.days import BYDAY, but_for, last_day, names_day, next_moment
 from agent.intents.subjects.rings.clock_change import at_change
 from agent.intents.subjects.rings.hours import nearest_hour, of_its_part, usual_hour, without_part
+from agent.intents.subjects.rings.telling import day_added, left_of
 from agent.intents.subjects.rings.which_timer import (
     BY_LIST,
+    IT,
     RINGING,
     Timer,
     due_of,
     label_of,
     meant,
-    newest_set,
     on_that_day,
+    spoken_of,
 )
-from memory.json_value import Json, fields, objects
-
-_DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
-"""The content of a timer's event, as the timer tools write it."""
+from memory.json_value import fields, objects
 
 NIGHT_ENDS: Final = 6
 DAY_BEGINS: Final = 9
@@ -61,7 +56,7 @@ LONGEST_LABEL: Final = 200
 def start(state: DialogState, intent: Intent) -> list[Action] | str:
     """Set a timer; without a name its length is its label, so that it can be named by it."""
     language, seconds = state.language, intent.seconds()
-    named = (intent.text("label") or intent.text("name"))[:LONGEST_LABEL]
+    named = _what_for(state, intent.text("label") or intent.text("name"))
     result = state.result("set_timer")
     if result is None:
         left = max(1, seconds - state.waited)
@@ -81,13 +76,20 @@ def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
     if now is None:
         return phrase("no_clock", language)
     intent = of_its_part(intent, state.words, now)
-    due, label = next_moment(intent, now), without_part(intent.text("label"))[:LONGEST_LABEL]
+    due, label = next_moment(intent, now), _what_for(state, without_part(intent.text("label")))
     if due is None:
         return phrase("no_such_day", language)
     due -= timedelta(seconds=intent.seconds())
     repeat = intent.text("repeat")
     last = last_day(intent, due.date(), now.date()) if repeat else None
     return alarm_at(state, due, label, f"{repeat};UNTIL={last:%Y%m%d}T235959" if last else repeat)
+
+
+def _what_for(state: DialogState, label: str) -> str:
+    """Return what something is to ring for: "it" is what was told just before, where something was."""
+    if label.lower() in IT:
+        label = next((bare(turn.words) for turn in state.last_said() if is_statement(turn.words)), "")
+    return label[:LONGEST_LABEL]
 
 
 def alarm_at(state: DialogState, due: datetime, label: str, repeat: str) -> list[Action] | str:
@@ -121,7 +123,7 @@ def without_time(state: DialogState, intent: Intent) -> list[Action] | str:
 def _set(state: DialogState, due: datetime, label: str, repeat: str) -> str:
     """Say for when an alarm is set, and how it repeats."""
     language = state.language
-    told = {"clock": clock(due, language), "day": _day(state, due), "label": to_second_person(label, language)}
+    told = {"clock": clock(due, language), "day": day_added(state, due), "label": to_second_person(label, language)}
     name = "alarm_repeats" if repeat else "alarm_set"
     again = every(repeat, language) if repeat else ""
     return phrase(f"{name}_for" if label else name, language, every=again, **told)
@@ -136,7 +138,7 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     if tried and tried[-1].is_uncertain:
         return _look(state)
     if tried and not tried[-1].has_failed:
-        return _cancelled(tried[-1], language)
+        return _cancelled(state, tried[-1])
     if listed is None and not any("no timer is set" in each.result for each in tried):
         return [state.action("list_timers")]
     timers = timers_in(listed) if listed is not None else []
@@ -150,19 +152,23 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
 def _several(state: DialogState, timers: Sequence[Timer], intent: Intent) -> str:
     """Ask which is meant of several on the day that names one; "" where no day does, or it is the only one."""
     of_day = on_that_day(state, timers, intent) if {"weekday", "on_day"} & intent.slots.keys() else []
-    newest = newest_set(state, of_day)
-    if newest and newest == meant(state, of_day, intent) and not newest_set(state, [x for x in of_day if x != newest]):
-        return ""  # the only one that this conversation set
-    told = " ".join(_left(state, each) for each in of_day)
+    last = spoken_of(state, of_day)
+    if last and last == meant(state, of_day, intent) and not spoken_of(state, [x for x in of_day if x != last]):
+        return ""  # the only one that this conversation is about
+    told = " ".join(left_of(state, each) for each in of_day)
     return phrase("timer_several", state.language, told=told) if len(of_day) > 1 else ""
 
 
-def _cancelled(result: ToolResult, language: Language) -> str:
-    label = str(fields(fields(result.value).get("cancelled")).get("label", ""))
+def _cancelled(state: DialogState, result: ToolResult) -> str:
+    """Say which one was cancelled: by its length, its name, or when it would have rung."""
+    language, gone = state.language, fields(fields(result.value).get("cancelled"))
+    label, due = label_of(gone), due_of(gone)
     if is_length(label):
         return phrase("timer_cancelled_length", language, label=length_timer(label, language))
-    told = to_second_person(label, language)
-    return phrase("timer_cancelled_named" if label else "timer_cancelled", language, label=told)
+    if label or due is None:
+        told = to_second_person(label, language)
+        return phrase("timer_cancelled_named" if label else "timer_cancelled", language, label=told)
+    return phrase("alarm_cancelled", language, clock=clock(due, language), day=day_added(state, due))
 
 
 def change(state: DialogState, intent: Intent) -> list[Action] | str:
@@ -189,7 +195,7 @@ def change(state: DialogState, intent: Intent) -> list[Action] | str:
 def _as_changed(state: DialogState, timer: Timer, rule: str) -> str:
     """Say of a timer that was set anew how long it has left, or how it repeats."""
     due = due_of(timer)
-    return _set(state, due, label_of(timer), rule) if every(rule, state.language) and due else _left(state, timer)
+    return _set(state, due, label_of(timer), rule) if every(rule, state.language) and due else left_of(state, timer)
 
 
 def _to_change(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | str:
@@ -204,14 +210,12 @@ def _to_change(state: DialogState, timers: Sequence[Timer], intent: Intent) -> T
 
 
 def _running(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | None:
-    """Return the timer set last that counts down, where it is more time that is wanted, and no alarm was just set."""
+    """Return the timer spoken of last that counts down, where more time is wanted, and no alarm was just set."""
     if intent.slots.keys() - {"adds", "hours", "minutes", "seconds"} or "adds" not in intent.slots:
         return None
     if any(result.tool == "set_alarm" for turn in state.last_said() for result in turn.results):
         return None
-    set_ = [each for turn in state.earlier for each in turn.results if each.tool == "set_timer" and not each.has_failed]
-    ids = [fields(each.value).get("id") for each in reversed(set_)]
-    return next((each for id_ in ids for each in timers if each.get("id") == id_), None)
+    return spoken_of(state, [each for each in timers if each.get("kind") != "alarm" and "repeats" not in each])
 
 
 def _moved(state: DialogState, timer: Timer, intent: Intent) -> list[Action] | str:
@@ -293,7 +297,7 @@ def status(state: DialogState, intent: Intent) -> list[Action] | str:
     if "named" not in intent.slots or listed.has_failed:
         return _told(state, listed)
     timer = meant(state, timers_in(listed), intent)
-    return _left(state, timer) if timer is not None else ""
+    return left_of(state, timer) if timer is not None else ""
 
 
 def all_of_them(state: DialogState) -> str:
@@ -313,30 +317,7 @@ def due(state: DialogState) -> list[Action] | str:
     if listed is None:
         return [state.action("list_timers")]
     timer = None if listed.has_failed else meant(state, timers_in(listed), Intent("timer_status", {"label": words}))
-    return _left(state, timer) if timer is not None else ""
-
-
-def announce(state: DialogState) -> str:
-    """Say that a timer or an alarm is due, and how late it comes when it does."""
-    found = _DUE.fullmatch(state.words)
-    if found is None:
-        return state.words or phrase("time_up", state.language)
-    late = state.turn.block.situation.get("Late_Seconds", "")
-    words = [_due(state, found["kind"], found["label"] or "", found["what"])]
-    if late.isdecimal() and int(late) >= 60:
-        words.append(phrase("was_due", state.language, length=spoken_length(int(late) // 60 * 60, state.language)))
-    return " ".join(words)
-
-
-def _due(state: DialogState, kind: str, label: str, what: str) -> str:
-    language, named = state.language, to_second_person(label, state.language)
-    if kind == "Timer":
-        is_named = label and not is_length(label)
-        told = {"label": named, "timer": length_timer(what, language)}
-        return phrase("timer_up_for" if is_named else "timer_up", language, **told)
-    if state.now is None:
-        return phrase("timer_up_for" if label else "time_up", language, label=named)
-    return phrase("alarm_up_for" if label else "alarm_up", language, label=named, clock=clock(state.now, language))
+    return left_of(state, timer) if timer is not None else ""
 
 
 def _listed(state: DialogState) -> ToolResult | None:
@@ -356,42 +337,9 @@ def _look(state: DialogState) -> list[Action] | str:
 def _told(state: DialogState, listed: ToolResult) -> str:
     if listed.has_failed:
         return phrase("failed", state.language, reason=listed.reason)
-    return " ".join(_left(state, timer) for timer in timers_in(listed)) or phrase("timer_none", state.language)
+    return " ".join(left_of(state, timer) for timer in timers_in(listed)) or phrase("timer_none", state.language)
 
 
 def timers_in(listed: ToolResult) -> Sequence[Timer]:
     """Return the timers that the tool list_timers told of."""
     return [timer for timer in objects(listed.value) if "id" in timer]
-
-
-def _left(state: DialogState, timer: dict[str, Json]) -> str:
-    """Say of a timer how long it has left, and in which room it rings where that is another one."""
-    told, room = _time_left(state, timer), timer.get("room")
-    return phrase("timer_there", state.language, told=told, room=room) if room else told
-
-
-def _time_left(state: DialogState, timer: dict[str, Json]) -> str:
-    """Say of a timer how long it has left; of what is an hour away or more and no timer, when it is due."""
-    language, label, left = state.language, str(timer.get("label", "")), str(timer.get("left", ""))
-    told_label = to_second_person(label, language)
-    due = moment_told(str(timer.get("due", "")))
-    if due is not None and not is_length(label) and re.search("hour|day", left):
-        told = {"clock": clock(due, language), "day": _day(state, due), "label": told_label}
-        return phrase("alarm_left_for" if label else "alarm_left", language, **told)
-    time_left = told_length(left, language)
-    if is_length(label):
-        return phrase("timer_left_of", language, label=length_timer(label, language), left=time_left)
-    if not label:
-        return phrase("timer_left", language, left=time_left)
-    if timer.get("kind") == "reminder":
-        return phrase("reminder_left", language, label=told_label, left=time_left)
-    thing = behind_for(told_label) if language == "en" else told_label
-    return phrase("timer_left_for" if thing else "timer_left_to", language, label=thing or told_label, left=time_left)
-
-
-def _day(state: DialogState, due: datetime) -> str:
-    """Return how the day of a moment at home is added to its time: nothing for today."""
-    days = (due.date() - state.now.date()).days if state.now else 0
-    if days <= 0:
-        return ""
-    return phrase(f"day_{days}" if days < 3 else "day", state.language, date=date(due, state.language))

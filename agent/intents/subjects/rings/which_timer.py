@@ -5,11 +5,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from agent.intents.dialog_state import DialogState
-from agent.intents.intent import Intent, language_of
+from agent.intents.dialog_state import DialogState, Turn
+from agent.intents.intent import Intent, Language, language_of
 from agent.intents.language.questions import tokens
 from agent.intents.language.wording import beginning
-from agent.intents.saying.spoken import in_digits, is_length, length, moment_told
+from agent.intents.saying.spoken import (
+    clock,
+    in_digits,
+    is_length,
+    length,
+    length_timer,
+    moment_told,
+    to_second_person,
+)
 from agent.intents.subjects.sums.chinese import number_chinese
 from memory.chinese import has_chinese
 from memory.json_value import Json, fields
@@ -39,6 +47,9 @@ _PERIODS: Final = {"morning": (0, 12), "noon": (11, 14), "evening": (12, 19)} | 
 
 _BY_TIME: Final = frozenset(("weekday", "on_day", "at_hour", "at_period"))
 
+IT: Final = frozenset({"it", "that", "this", "about it", "这个", "这事", "这件事", "那件事", "它"})
+"""What stands for something that was told before, and is no name of it."""
+
 NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one", "wake-up", "wake up", "起床"})
 
 
@@ -57,6 +68,8 @@ _COMPARED_ZH: Final = re.compile("(?<![今明天每])[早晚](?:一?点|些)?的
 
 _PARTS: Final = {"morning": (0, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 24)}
 """Hours of the part of the day that names one of several: cancel the evening one."""
+
+_OTHER: Final = re.compile(r"(?:the )?other(?: one)?|(?:另外?|别的?)的?(?:那|一)?个?", re.IGNORECASE)
 
 _CLOCK_ZH: Final = re.compile("([一二两三四五六七八九十]{1,3})点(半)?(?:钟)?的?")
 
@@ -83,7 +96,8 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
         return row[place - (place > 0)] if abs(place) <= len(row) else None
     if wanted.casefold() not in NAMELESS:
         named = next((each for each in timers if _is_called(label_of(each), wanted)), None)
-        return named or _only_one_about(timers, wanted) or _ringing_at(timers, wanted) or _by_order(timers, wanted)
+        others = (_only_one_about(timers, wanted), _ringing_at(timers, wanted), _by_order(timers, wanted))
+        return named or next(filter(None, others), None) or _other(state, timers, wanted)
     if _BY_TIME & intent.slots.keys() and "newest" not in intent.slots:
         said = _COMPARED_ZH.search(state.words) if "at_period" in intent.slots and len(timers) > 1 else None
         then = next((each for each in timers if (due := due_of(each)) and _rings_then(due, intent, state)), None)
@@ -91,7 +105,7 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
         return then if said is None or is_then else _by_order(timers, said.group())
     if seconds := intent.seconds("start_"):
         return next((each for each in timers if label_of(each) == length(seconds, state.language)), None)
-    return newest_set(state, timers) or (timers[0] if timers else None)
+    return spoken_of(state, timers) or (timers[0] if timers else None)
 
 
 def on_that_day(state: DialogState, timers: Sequence[Timer], intent: Intent) -> list[Timer]:
@@ -109,10 +123,31 @@ def of_one_day(timer: Timer, intent: Intent) -> dict[str, Json]:
     return {"day": of_day} if of_day and "repeats" in timer else {}
 
 
-def newest_set(state: DialogState, timers: Sequence[Timer]) -> Timer | None:
-    """Return the one of the timers that the conversation set last."""
-    newest = _set_in_conversation(state)
-    return next((each for id_ in newest for each in timers if each.get("id") == id_), None)
+def spoken_of(state: DialogState, timers: Sequence[Timer]) -> Timer | None:
+    """Return the one of the timers that the conversation spoke of last: it was set then, or alone told of."""
+    each = (_of_turn(turn, timers, state.language) for turn in reversed(state.earlier))
+    return next(filter(None, each), None)
+
+
+def _of_turn(turn: Turn, timers: Sequence[Timer], language: Language) -> Timer | None:
+    set_ = [timer for id_ in reversed(_set_in(turn)) for timer in timers if timer.get("id") == id_]
+    is_told = any(each.tool == "list_timers" for each in turn.results)
+    told = [each for each in timers if is_told and _called_in_reply(each, language) in " ".join(turn.replies)]
+    return next(iter(set_), None) or (told[0] if len(told) == 1 else None)
+
+
+def _called_in_reply(timer: Timer, language: Language) -> str:
+    """Return what a timer is told of by: its name, its length, or when it rings."""
+    label, due = label_of(timer), due_of(timer)
+    if is_length(label):
+        return length_timer(label, language)
+    return to_second_person(label, language) or (clock(due, language) if due else str(timer.get("left")))
+
+
+def _other(state: DialogState, timers: Sequence[Timer], wanted: str) -> Timer | None:
+    """Return the one of two that was not spoken of last, where it is only called the other one."""
+    last = spoken_of(state, timers) if len(timers) == 2 and _OTHER.fullmatch(wanted) else None
+    return next((each for each in timers if last and each is not last), None)
 
 
 def names_timer(intent: Intent) -> bool:
@@ -186,13 +221,12 @@ def _number_in(wanted: str) -> int:
 
 def _set_at_once(state: DialogState, timers: Sequence[Timer]) -> list[Timer]:
     """Return those of the timers that the words before set in one breath, in their order; [] for one alone."""
-    results = [each for turn in state.last_said() for each in turn.results if each.tool in RINGING]
-    ids = [fields(each.value).get("id") for each in results if not each.has_failed]
+    ids = [id_ for turn in state.last_said() for id_ in _set_in(turn)]
     row = [timer for id_ in ids for timer in timers if timer.get("id") == id_]
     return row if len(row) > 1 and len(row) == len(ids) else []
 
 
-def _set_in_conversation(state: DialogState) -> list[str]:
-    """Return the ids of the timers that earlier turns set, the newest first."""
-    results = [each for turn in state.earlier for each in turn.results if each.tool in RINGING]
-    return [str(fields(each.value).get("id", "")) for each in reversed(results) if not each.has_failed]
+def _set_in(turn: Turn) -> list[str]:
+    """Return the ids of the timers that a turn set, in order."""
+    set_ = [each for each in turn.results if each.tool in RINGING and not each.has_failed]
+    return [str(fields(each.value).get("id", "")) for each in set_]

@@ -286,12 +286,6 @@ async def test_what_repeats_is_set_by_its_rule(talk: Talk, words: str, call: dic
     ("words", "which", "result", "said"),
     [
         (
-            "Cancel the reminder.",
-            "",
-            {"cancelled": a_timer("", "3 minutes"), "still_set": 0},
-            "All right, it is cancelled.",
-        ),
-        (
             "Cancel the pasta timer.",
             "pasta",
             {"cancelled": a_timer("pasta", "3 minutes"), "still_set": 1},
@@ -303,10 +297,9 @@ async def test_what_repeats_is_set_by_its_rule(talk: Talk, words: str, call: dic
             {"cancelled": a_timer("5 minutes", "3 minutes"), "still_set": 0},
             "All right, I cancelled your five-minute timer.",
         ),
-        ("取消提醒", "", {"cancelled": a_timer("", "3 minutes"), "still_set": 0}, "好的，已经取消了。"),
-        ("Cancel the reminder.", "", "error: no timer is set", "No timer is set."),
-        ("取消提醒", "", "error: no timer is set", "现在没有计时器。"),
-        ("Cancel the reminder.", "", "not what it used to be", "All right, it is cancelled."),
+        ("Cancel the five minute timer.", "5 minutes", "error: no timer is set", "No timer is set."),
+        ("取消五分钟的计时器", "5分钟", "error: no timer is set", "现在没有计时器。"),
+        ("Cancel the five minute timer.", "5 minutes", "not what it used to be", "All right, it is cancelled."),
     ],
 )
 async def test_a_timer_is_cancelled_by_its_name_or_length_or_as_the_next(
@@ -335,7 +328,27 @@ async def test_the_alarm_is_the_one_that_wakes(talk: Talk, words: str) -> None:
     talk.hear(words)
     assert await talk.calls([FIVE, MORNING_ALARM]) == [("list_timers", {})]
     assert await talk.calls({"cancelled": MORNING_ALARM, "still_set": 1}) == [("cancel_timer", {"which": "t7"})]
-    assert await talk.says() in {"All right, it is cancelled.", "好的，已经取消了。"}
+    assert await talk.says() in {
+        "All right, I cancelled your alarm: seven o'clock in the morning tomorrow.",
+        "好的，已经取消明天上午7点整的闹钟。",
+    }
+
+
+RING_MUM = a_timer("ring mum", "20 hours", "2026-11-22 09:00:00 CET", "t9") | {"kind": "alarm"}
+
+
+@pytest.mark.parametrize("words", ["Cancel the reminder.", "取消提醒"])
+async def test_the_reminder_is_nothing_that_counts_down_or_wakes(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert await talk.calls([FIVE, MORNING_ALARM, RING_MUM]) == [("list_timers", {})]
+    assert await talk.calls({"cancelled": RING_MUM, "still_set": 2}) == [("cancel_timer", {"which": "t9"})]
+
+
+@pytest.mark.parametrize("words", ["Cancel the reminder.", "取消提醒"])
+async def test_what_is_all_that_is_set_may_be_called_a_reminder(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert await talk.calls([FIVE]) == [("list_timers", {})]
+    assert await talk.calls({"cancelled": FIVE, "still_set": 0}) == [("cancel_timer", {"which": "t5"})]
 
 
 @pytest.mark.parametrize("words", ["Cancel the timer.", "取消计时器"])

@@ -53,6 +53,11 @@ _OF_AN_HOUR: Final = re.compile(r"\b(?:half|quarters?)(?: of)?(?: an?)? hour\b",
 
 _KIND: Final = re.compile(r"\b(?:alarm|timer)\b", re.IGNORECASE)
 
+_TO_DO: Final = re.compile(r"(?:(?:the |my )?[a-z]+ )?to [a-z]+ ", re.IGNORECASE)
+"""What somebody is to be reminded of as well: Anna to feed the rabbits."""
+
+_WHOM_AT: Final = re.compile(r"(?P<whom>(?:the |my )?[a-z]+) at (?P<when>.+)", re.IGNORECASE)
+
 _PAUSE: Final = " ,，、"
 
 
@@ -71,9 +76,7 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
     if intent.name in _MEANS_NOTHING and beginning("pause_it", language).match(without_fillers(words, language)):
         yield Intent("timer_pause", {"newest": 1})
     yield from _named_anew(words, language, last, understand)
-    asked = beginning("asking_after", language).match(words)
-    if asked and intent.name not in TIMED and len(words.split()) <= MOST_WORDS:
-        yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
+    yield from _asked_after(words, intent, language)
     yield from _of_alarm(words, language, last, understand)
     yield from _at_that_time(words, intent, language, last, understand)
     yield from on_day_instead(words, language, last, understand)
@@ -92,6 +95,15 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
     if intent.name != "outside":
         yield from _another(words, language, last, understand)
         yield from _another_within(words, language, understand)
+
+
+def _asked_after(words: str, intent: Intent, language: Language) -> Iterator[Intent]:
+    """Yield the question after the one spoken of, or one that is named: when was that again; what about the rice."""
+    if anywhere(language, "when_is_it").fullmatch(without_fillers(words, language)):
+        yield Intent("timer_status", {"named": 1, "newest": 1})
+    asked = beginning("asking_after", language).match(words)
+    if asked and intent.name not in TIMED and len(words.split()) <= MOST_WORDS:
+        yield Intent("timer_status", {"label": without_fillers(words[asked.end() :], language), "named": 1})
 
 
 def _named_anew(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
@@ -120,8 +132,11 @@ def _at_that_time(
     words: str, intent: Intent, language: Language, last: Turn, understand: Understand
 ) -> Iterator[Intent]:
     """Yield a reminder at the time for which an alarm was just set: at eight, and remind me to bring my lab coat."""
+    also = beginning("also", language).match(words)
+    if also and intent.name == "unknown" and _TO_DO.match(words, also.end()) and not is_statement(words):
+        intent = understand(f"remind me {words[also.end() :]}")  # and Anna to feed the rabbits
     is_timeless = intent.name == "ask_when" and not names_day(intent) and not intent.text("period")
-    if not is_timeless or not intent.text("label") or not beginning("also", language).match(words):
+    if not is_timeless or not intent.text("label") or not also:
         return
     before = understand(last.words)
     if before.name == "alarm":
@@ -191,8 +206,11 @@ def _another(words: str, language: Language, last: Turn, understand: Understand)
         may_be = [
             each for each in may_be if each.name == ("alarm" if named.group().lower() == "alarm" else "timer_start")
         ]
-    if not may_be and before.name == "alarm" and (minute := minute_alone(when, language, understand)) is not None:
-        yield Intent("alarm", {**before.slots, "minute": minute})  # at three, and again at half past
+    named_at = _WHOM_AT.fullmatch(when)  # and Mia at half past
+    minutes, whom = (named_at["when"], {"label": f"wake {named_at['whom']}"}) if named_at else (when, {})
+    is_of_hour = not may_be and before.name == "alarm"
+    if is_of_hour and (minute := minute_alone(minutes, language, understand)) is not None:
+        yield Intent("alarm", {**before.slots, "minute": minute, **whom})  # at three, and again at half past
     same = (_day_within(words, language, understand) if may_be else {}) or of_before
     for found in sorted(may_be, key=lambda each: (each.name != before.name, len(each.text("label")))):
         is_alarm = found.name == before.name == "alarm" and not names_day(found)

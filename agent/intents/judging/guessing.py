@@ -96,11 +96,15 @@ def _is_of_other(name: str, plain: str, words: str) -> bool:
         return True  # a yes would set it for once
     if name.startswith("volume"):
         return _OF_VOLUME.search(words) is None
+    if name == "repeat" and (order := beginning("ordering", "en").match(words)):
+        return _SAYING.search(order.group()) is None  # skip it, move that
     if name not in _ELSEWHERE or plain not in _HERE:
         return False
     english, chinese = _ELSEWHERE[name]
     return bool(chinese.sub("", words).strip("今天") if language_of(words) == "zh" else english.search(words))
 
+
+_SAYING: Final = re.compile("say|tell|read", re.IGNORECASE)
 
 _HERE: Final = frozenset({"what time is it", "现在几点", "what date is it today", "今天几号"})
 """Plain sentences that ask for the time and the date here."""

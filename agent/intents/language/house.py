@@ -15,7 +15,7 @@ _DEVICES: Final[Mapping[Language, str]] = {
         r"station|scene|table|volume|radio|music|alarm system|(?:burglar|smoke|fire|car|house) alarm)"
     ),
     "zh": (
-        "(?:灯|空调|冷气|电视|窗帘|百叶窗|卷帘|风扇|电扇|暖气|地暖|插座|热水器|加湿器|除湿机|净化器|扫地机|洗衣机|洗碗机|烤箱|"
+        "(?:灯|空调|冷气|电视|收音机|窗帘|百叶窗|卷帘|风扇|电扇|暖气|地暖|插座|热水器|加湿器|除湿机|净化器|扫地机|洗衣机|洗碗机|烤箱|"
         "电饭煲|水壶|音箱|门|窗户?|车库|锁|温度|亮度|频道|投影仪?|开关)"
     ),
 }

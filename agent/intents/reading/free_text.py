@@ -39,11 +39,17 @@ _WORD: Final = re.compile(
 _USED_UP_ZH: Final = re.compile(f"(?:{USED_UP_ZH}|都要)[吧啊呢呀]*[。！]?$")
 """What says that there is no more, or that all are wanted: a thing of every household is to be bought, time is not."""
 
+_NOTED_ZH: Final = re.compile("^(?:请|你|帮我|给我|麻烦你?)*记(?:一下|下)")
+"""What notes down things of a list as well as facts."""
+
 _NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})
 """What no list is called."""
 
 _NO_LABELS: Final = frozenset({"先", "再", "就", "也", "还", "到了再", "other", "the other", "the other one"})
 """What nothing that rings is for."""
+
+_NEEDED_ZH: Final = re.compile("[要得]$")
+"""What ends a name of what only is so long, and is told: 面条要煮八分钟."""
 
 _NO_LIST: Final = re.compile(r"\blist\b|\b(?:things?|items?|ones?) (?:on|from|of)\b|清单", re.IGNORECASE)
 _NO_LIST_TO_BEGIN: Final = re.compile(r"[.,;:，。；：]|\b(?:it|that|them|to (?:the|my|our))\b", re.IGNORECASE)
@@ -79,7 +85,8 @@ def is_meant(intent: Intent, said: str) -> bool:
         return _is_of_list(intent, said)
     if intent.name == "spell":
         return _WORD.fullmatch(intent.text("word")) is not None
-    if intent.name in TIMED and intent.text("label").lower().removeprefix("and ") in _NO_LABELS:
+    label = intent.text("label").lower().removeprefix("and ")
+    if intent.name in TIMED and (label in _NO_LABELS or _NEEDED_ZH.search(label)):
         return False
     topic, fact = intent.text("topic"), intent.text("fact")
     if intent.name == "recall" and topic and beginning("forgetting", language_of(topic)).match(topic):
@@ -103,7 +110,8 @@ def _is_of_list(intent: Intent, said: str) -> bool:
                 return False
             is_bare = not named and _ADDED.search(said) and not _NAMES_LIST.search(said)
             is_no_thing = item.casefold() in _NO_ITEMS or _NO_LIST.search(item) or (is_bare and _NO_THING.search(item))
-            is_unknown = _USED_UP_ZH.search(said) is not None and not all(map(is_thing, things(item)))
+            is_any = _USED_UP_ZH.search(said) or _NOTED_ZH.match(said)
+            is_unknown = is_any is not None and not all(map(is_thing, things(item)))
             return not (is_no_thing or is_unknown or _NO_LIST_TO_ADD_TO.search(named))
         case "list_remove":
             return bool(item) and not re.search("了[，,]", item)
@@ -133,7 +141,7 @@ def _is_of_house(intent: Intent, said: str) -> bool:
 
 def _is_no_fact(fact: str, said: str) -> bool:
     """Say whether what is to be kept is a question, or rings, or stands on a list: 记住了吗; put down bin bags."""
-    if _PUT_DOWN.search(said) and _is_noted(fact):
+    if (_PUT_DOWN.search(said) and _is_noted(fact)) or (_NOTED_ZH.match(said) and all(map(is_thing, things(fact)))):
         return True
     is_asked = language_of(fact) == "zh" and is_question(fact) and len(fact) <= LONGEST_ASKED
     return (

@@ -8,7 +8,7 @@ from agent.intents.intent import Intent, Language, language_of
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import anywhere, beginning, ending, without, without_fillers
 from agent.intents.subjects.days import day_of, names_day
-from agent.intents.subjects.rings.which_timer import IT
+from agent.intents.subjects.rings.which_timer import IT, OTHER
 
 Reading: TypeAlias = tuple[int, Intent]
 """How many characters were taken as free text, and what was found."""
@@ -170,7 +170,7 @@ def _label(found: Intent, language: Language) -> str:
     cue = anywhere(language, *_CUES).search(rest)
     parts = (rest[cue.end() :], rest[: cue.start()]) if cue else (rest,)
     labels = (without(each, "before_label", "after_label", language).removesuffix("'s") for each in parts)
-    told = [label for label in labels if label]
+    told = [label for label in labels if label and not OTHER.fullmatch(label)]
     label = next((each for each in told if each.lower() not in IT), next(iter(told), ""))
     ends = re.search(rf"{re.escape(label)} ({_PARTICLES})$", found.text("after"), re.IGNORECASE) if label else None
     return f"{label} {ends[1]}" if ends else label

@@ -85,12 +85,7 @@ def each_ordered(words: str) -> str:
     if language_of(words) == "zh":
         if _ROW_COOKED_ZH.fullmatch(words):
             return "，".join(f"给{each['what']}定{each['length']}" for each in re.finditer(_COOKED_ZH, words))
-        row = _ROW_ZH.fullmatch(_BEHIND_ZH.sub(r"\g<when>叫\g<whom>", words))
-        calls = re.finditer(_CALL_ZH, row["row"]) if row else ()
-        return "，".join(
-            f"{each['when']}叫我起床" if each["whom"] == "我" else f"{each['when']}提醒我叫{each['whom']}起床"
-            for each in calls
-        )
+        return _calls_zh(words)
     for name, whole in _ROWS.items():
         if row := whole.fullmatch(words):
             item = re.compile(rf"(?:^|{_NEXT}){_ITEMS[name]}(?={_NEXT}|$)", re.IGNORECASE)
@@ -98,6 +93,20 @@ def each_ordered(words: str) -> str:
             each = _timers(items) if name in {"timers", "cooked"} else [_at(one, row["day"]) for one in items]
             return " and ".join(f"{row['opening']}{one}" for one in each)
     return ""
+
+
+def _calls_zh(words: str) -> str:
+    """Return each of a row that wakes as an order; every day if the first one says so, and none has its own day."""
+    row = _ROW_ZH.fullmatch(_BEHIND_ZH.sub(r"\g<when>叫\g<whom>", words))
+    calls = list(re.finditer(_CALL_ZH, row["row"])) if row else []
+    every = "每天" if calls and calls[0]["when"].startswith("每天") else ""
+    if every and any(re.match(DAY_ZH, each["when"]) for each in calls[1:]):
+        return ""
+    whens = [f"{every if number else ''}{each['when']}" for number, each in enumerate(calls)]
+    return "，".join(
+        f"{when}叫我起床" if each["whom"] == "我" else f"{when}提醒我叫{each['whom']}起床"
+        for when, each in zip(whens, calls, strict=True)
+    )
 
 
 def _at(item: re.Match[str], day: str) -> str:

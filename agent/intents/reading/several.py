@@ -6,7 +6,7 @@ from typing import Final
 
 from agent.intents.intent import Language, language_of
 from agent.intents.language.lengths import NUMBER, NUMBER_ZH, UNIT, UNIT_ZH
-from agent.intents.language.wording import beginning
+from agent.intents.language.wording import anywhere, beginning
 
 _ALONE: Final[Mapping[Language, Mapping[str, str]]] = {
     "en": {"several_timers": "set a timer for {}", "several_alarms": "set an alarm for {}"},
@@ -35,7 +35,7 @@ _AND_ZH: Final = "(?:和|跟|、|还有|以及)"
 _TWO_TIMES: Final = (
     f"{_FIRST_ZH}{_AND_ZH}(?P<date2>(?:{_DATE_ZH})?){_SECOND_ZH}{_WHAT_ZH}",
     f"{_FIRST_ZH}[，,]?(?P<date2>{_DATE_ZH}){_SECOND_ZH}{_WHAT_ZH}",
-    f"{_FIRST_ZH}(?P<what>(?:叫|喊)我(?:起床)?)[，,](?P<date2>{_DATE_ZH}){_SECOND_ZH}",
+    f"{_FIRST_ZH}(?P<what>(?:叫|喊)我(?:起床)?)[，,](?P<date2>{_DATE_ZH}){_SECOND_ZH}(?:(?P=what))?",
 )
 """Two times at which the same is wanted: 明天七点和七点半叫我起床; 工作日七点周末九点叫我; 明天七点叫我，周末九点."""
 
@@ -50,12 +50,31 @@ _TWICE: Final = (
 )
 """The same in English: remind me every day at eight and nine to take my pills."""
 
+_EVERY: Final = re.compile(r"\b(?:every|each) day\b|\bdaily\b", re.IGNORECASE)
+_WEEKDAYS: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|the weekend"
+_OTHERWISE: Final = re.compile(
+    rf"(?P<first>(?=.*\bat {CLOCK}\b)(?=.*\b(?:(?:every|each) day|daily)\b).*?)"
+    rf"(?:,| and| but)+(?: on| at)? (?:(?P<days>{_WEEKDAYS})(?: at)? (?P<when>{CLOCK})|"
+    rf"(?:at )?(?P<when2>{CLOCK}) (?:on |at )(?P<days2>{_WEEKDAYS}))(?: instead| please)?[.!]?",
+    re.IGNORECASE,
+)
+"""A time of every day, and another one of some: every day at seven, on Sunday at nine."""
+
 _THING: Final = r"(?:to|about) (?:(?!,| and (?:to|about) ).)+?"
 ON_DAY: Final = (
     r"(?:tomorrow|tonight|(?:on )?(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
     r"(?: morning| afternoon| evening| night)?"
 )
 _EACH_AT: Final = rf"{_THING} (?:{ON_DAY}(?: at {CLOCK})?|at {CLOCK})"
+_WHEN: Final = rf"(?:{ON_DAY} )?at {CLOCK}(?: {ON_DAY})?"
+_EVENT: Final = r"(?!again\b)(?:(?!\b(?:and|at|remind)\b|,).)+?"
+_BOTH: Final = re.compile(
+    rf"(?P<a>{_EVENT})(?: is| are)? (?P<one>{_WHEN})(?:,? and|,) (?P<b>{_EVENT})(?: is| are)? (?P<two>{_WHEN}),? "
+    "(?:and |so |please |can you )*remind (?:me|us) (?:of|about) (?:both|both of them|them both|them)[.!]?",
+    re.IGNORECASE,
+)
+"""Two that were told, each with its time: the dentist is at three and the vet at five, remind me of both."""
+
 _DONE_AT: Final = re.compile(
     rf"(?<= at )({CLOCK}(?:,? and|,)) (?=(?:turn|switch|lock|unlock|open|close|start|stop)\b[^,]+ at {CLOCK})",
     re.IGNORECASE,
@@ -115,6 +134,7 @@ _LENGTH_LAST_ZH: Final = re.compile(
 )
 """A length behind what it is for: 鸡蛋八分钟."""
 
+_NUMBER: Final = re.compile(NUMBER, re.IGNORECASE)
 _UNIT: Final = re.compile(r"\b(?:minutes?|hours?|seconds?|mins?)\b", re.IGNORECASE)
 
 
@@ -124,7 +144,11 @@ def each_alone(words: str) -> str:
     In English the first alone, on which the others go on: set two timers, ten minutes for pasta and twelve for rice.
     """
     language = language_of(words)
-    of_language = (_two_times_zh, _afters_zh, _cancels_zh) if language == "zh" else (_twice, _afters, _things, _cancels)
+    of_language = (
+        (_two_times_zh, _afters_zh, _cancels_zh)
+        if language == "zh"
+        else (_otherwise, _both, _twice, _afters, _things, _cancels)
+    )
     return next(filter(None, (read(words) for read in of_language)), "") or _all_at_once(words, language) or words
 
 
@@ -132,8 +156,28 @@ def _two_times_zh(words: str) -> str:
     two = next((found for each in _TWO_TIMES if (found := re.fullmatch(each, words))), None)
     if two is None:
         return ""
-    day2 = (two["date2"] or two["date"]) + (two["part2"] or two["part"])
-    return f"{two['date']}{two['part']}{two['one']}{two['what']}，{day2}{two['two']}{two['what']}"
+    day, day2 = two["date"], two["date2"] or two["date"]
+    if day.startswith("每") and day2 != day:  # 每天七点，周日九点: on that day it does not ring at seven
+        day, day2 = f"除了{day2}{day}", f"每{day2.removeprefix('每')}"
+    part2 = two["part2"] or two["part"]
+    return f"{day}{two['part']}{two['one']}{two['what']}，{day2}{part2}{two['two']}{two['what']}"
+
+
+def _otherwise(words: str) -> str:
+    """Return what rings every day, but at another time on some: every day at seven, on Sunday at nine."""
+    found = _OTHERWISE.fullmatch(words)
+    if found is None:
+        return ""
+    days = re.sub("^the |s$", "", found["days"] or found["days2"])
+    rings = anywhere("en", "wake", "remind").search(words)
+    first = f"{'' if rings else 'wake me '}{found['first']}"
+    then = _EVERY.sub(f"every {days}", re.sub(rf"(?<=at ){CLOCK}", found["when"] or found["when2"], first, count=1), 1)
+    return f"{_EVERY.sub(lambda every: f'{every.group()} except {days}', first, 1)} and {then}"
+
+
+def _both(words: str) -> str:
+    found = _BOTH.fullmatch(words)
+    return f"remind me {found['one']} of {found['a']} and remind me {found['two']} of {found['b']}" if found else ""
 
 
 def _twice(words: str) -> str:
@@ -204,5 +248,8 @@ def _all_at_once(words: str, language: Language) -> str:
                 return "，".join(alone.format(_LENGTH_LAST_ZH.sub(r"\2的\1", each)) for each in (first, *others))
             others = [_OTHER.sub("another", each) for each in others]
             unit = _UNIT.search(" ".join(others)) if name == "several_timers" and not _UNIT.search(first) else None
-            return " and ".join((alone.format(f"{first} {unit.group()}" if unit else first), *others))
+            counted = f" {unit.group()}" if unit else ""
+            # A number alone goes on with nothing: five, ten and fifteen minutes.
+            others = [alone.format(f"{each}{counted}") if _NUMBER.fullmatch(each) else each for each in others]
+            return " and ".join((alone.format(f"{first}{counted}"), *others))
     return ""

@@ -12,6 +12,7 @@ from agent.intents.follow_up.corrections import denies
 from agent.intents.follow_up.meaning import follow_up
 from agent.intents.follow_up.of_lists import orders_of_list
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
+from agent.intents.language.house import names_device
 from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, beginning, ending, mended, without, without_fillers
 from agent.intents.reading.asides import aside_in
@@ -285,11 +286,14 @@ def _may_follow(first: Intent, second: Intent, words: str) -> bool:
 
 
 def _wants_else(words: str, intent: Intent) -> bool:
-    """Say whether words behind a wish that is whole order something that nobody here understands, and is told so."""
+    """Say whether words behind a wish that is whole want something that nobody here understands, and is told so.
+
+    They order it, or name what stands in the house: turn the volume down and the radio too.
+    """
     language = language_of(words)
     order = beginning("more_wanted", language).sub("", words, count=1)
-    is_order = intent.name == "outside" or beginning("ordering", language).match(order) is not None
-    return is_order and not words.rstrip().endswith(("?", "？")) and not is_statement(order)
+    is_order = intent.name == "outside" or beginning("ordering", language).match(order) or names_device(order, language)
+    return bool(is_order) and not words.rstrip().endswith(("?", "？")) and not is_statement(order)
 
 
 def _is_left_over(second: Intent, words: str, language: Language) -> bool:

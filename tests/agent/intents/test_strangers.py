@@ -89,6 +89,11 @@ def test_a_sum_of_measures_is_reckoned(words: str, answer: str) -> None:
     assert answer_sum(words) == answer
 
 
+@pytest.mark.parametrize("words", ["double A ones", "twice the big ones", "the other ones"])
+def test_ones_are_no_number(words: str) -> None:
+    assert not answer_sum(words)
+
+
 @pytest.mark.parametrize("words", ["一到六随便选一个数", "从1到100之间随机选个数字"])
 def test_a_number_is_drawn_behind_its_range(words: str) -> None:
     assert UNDERSTAND(words).name == "draw"

@@ -69,7 +69,8 @@ _COMPARED_ZH: Final = re.compile("(?<![今明天每])[早晚](?:一?点|些)?的
 _PARTS: Final = {"morning": (0, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 24)}
 """Hours of the part of the day that names one of several: cancel the evening one."""
 
-_OTHER: Final = re.compile(r"(?:the )?other(?: one)?|(?:另外?|别的?)的?(?:那|一)?个?", re.IGNORECASE)
+OTHER: Final = re.compile(r"(?:the )?other(?: one)?|(?:另外?|别的?)的?(?:那|一)?个?", re.IGNORECASE)
+"""What one of two is called, and no name of it."""
 
 _CLOCK_ZH: Final = re.compile("([一二两三四五六七八九十]{1,3})点(半)?(?:钟)?的?")
 
@@ -146,7 +147,7 @@ def _called_in_reply(timer: Timer, language: Language) -> str:
 
 def _other(state: DialogState, timers: Sequence[Timer], wanted: str) -> Timer | None:
     """Return the one of two that was not spoken of last, where it is only called the other one."""
-    last = spoken_of(state, timers) if len(timers) == 2 and _OTHER.fullmatch(wanted) else None
+    last = spoken_of(state, timers) if len(timers) == 2 and OTHER.fullmatch(wanted) else None
     return next((each for each in timers if last and each is not last), None)
 
 

@@ -89,6 +89,7 @@ def in_digits_english(text: str) -> str:
     for pattern, instead in _ORDERS:
         text = re.sub(pattern, instead, text)
     text = re.sub(r"\b(thirds?|quarters?|fourths?)\b", r"~\1", text)  # else they became 3rd, and a sum of ordinals
+    text = re.sub(r"\bones\b", "on~es", text)  # which are no number
     text = in_digits(" ".join(text.split())).replace("~", "")
     text = re.sub(r"\ban? (?=\d)", "", text.replace("a dozen", "12").replace("dozen", "* 12"))
     text = re.sub(r"(\d+) and (?:a|1) half\b", r"\1.5", text)

@@ -41,6 +41,7 @@ UNDERSTAND = load_understanding()
         (["make a timer ten minutes", "and other timer five minutes", "delete this one"], {"11:10 10 minutes"}),
         (["make a timer ten minutes", "another timer five minutes", "cancel that one"], {"11:10 10 minutes"}),
         (["make a timer ten minutes", "delete that"], set()),
+        (["make a timer ten minutes", "and other timer five minutes"], {"11:05 5 minutes", "11:10 10 minutes"}),
     ],
 )
 async def test_it_is_what_was_spoken_of_last(tmp_path: Path, said: list[str], left: set[str]) -> None:
@@ -68,6 +69,35 @@ async def test_what_it_rings_for_and_when_is_put_right(tmp_path: Path, said: lis
         for words in said:
             await kitchen.hear(words)
         assert left in [each[17:].strip() for each in await kitchen.rings()]
+
+
+@pytest.mark.parametrize(
+    ("said", "set_"),
+    [
+        (
+            ["remind me to take the bins out at seven", "and Anna to feed the rabbits"],
+            {"21 19:00 take the bins out", "21 19:00 Anna to feed the rabbits"},
+        ),
+        (["wake me at seven", "and Mia at half past"], {"22 07:00", "22 07:30 wake Mia"}),
+        (["wake me tomorrow at six", "not that, I mean the day after tomorrow"], {"23 06:00"}),
+        (["remind me to take the bins out at seven", "and I have to go out"], {"21 19:00 take the bins out"}),
+    ],
+)
+async def test_what_goes_on_is_of_the_time_before(tmp_path: Path, said: list[str], set_: set[str]) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        for words in said:
+            await kitchen.hear(words)
+        assert {each.removeprefix("2026-11-") for each in await kitchen.rings()} == set_
+
+
+@pytest.mark.parametrize("words", ["what's it at now", "how much rest", "when was that again", "几点响来着"])
+async def test_who_asks_after_the_last_one_is_told(tmp_path: Path, words: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear("set a timer for ten minutes")
+        await kitchen.hear("set a timer for twenty minutes for the rice")
+        told = await kitchen.hear(words)
+    assert "rice" in told
+    assert "ten" not in told
 
 
 @pytest.mark.parametrize("words", ["not at weekends", "周末就别响了"])
@@ -115,7 +145,16 @@ async def test_a_reason_is_no_thing_of_a_list(tmp_path: Path, reason: str, left:
         ("wake me at six hours thirty", "alarm", {"hour": 6, "minute": 30, "wakes": 1}),
         ("set an alarm at nine for the weekend", "alarm", {"hour": 9, "repeat": "FREQ=WEEKLY;BYDAY=SA,SU"}),
         ("which day we have today", "date", {}),
+        ("is it Monday today or is it still Sunday", "date", {"one_day": 0, "other_day": 6}),
         ("取消刚才那个", "timer_cancel", {"newest": 1}),
+        ("鸡蛋煮八分钟叫我", "timer_start", {"label": "鸡蛋", "minutes": 8}),
+        ("三点提醒我四点开会", "alarm", {"hour": 3, "label": "四点开会"}),
+        ("牛肉再炖两个小时", "timer_start", {"label": "牛肉", "hours": 2}),
+        (
+            "remind mummy to sign my form tomorrow morning",
+            "ask_when",
+            {"label": "mummy to sign my form", "day": 1, "period": "morning"},
+        ),
     ],
 )
 def test_who_learns_the_language_is_understood(words: str, name: str, slots: dict[str, object]) -> None:

@@ -108,3 +108,12 @@ async def test_what_was_hard_to_hear_is_not_guessed_at() -> None:
     said.hear("right then the potatoes have gone in so keep an eye on the clock for twenty minutes", confidence="low")
     [(tool, _), *_] = await said.answer()
     assert tool == "reply"
+
+
+@pytest.mark.parametrize("words", ["skip it", "you can skip it"])
+async def test_who_orders_something_else_wants_nothing_said_again(words: str) -> None:
+    said = talk()
+    said.hear("what is two times four")
+    assert await said.says() == "That is 8."
+    said.hear(words)
+    assert "That is 8." not in [arguments.get("text") for _, arguments in await said.answer()]

@@ -410,7 +410,6 @@ async def test_each_rings_at_its_own_time(kitchen: Kitchen, words: str, set_: li
 @pytest.mark.parametrize(
     "words",
     [
-        "wake me every day at seven, on Sunday at nine",
         "每天晚上九点提醒孩子刷牙，周五周六可以晚半小时",
         "I take my tablet at eight in the morning and again at eight at night, remind me of both",
         "we feed the cat at seven and at five, remind me each time",

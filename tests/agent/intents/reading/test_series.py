@@ -133,3 +133,39 @@ async def test_what_is_said_of_another_time_is_told_apart(
     async with a_kitchen(tmp_path) as kitchen:
         assert await kitchen.hear(words) == told
         assert await kitchen.rings() == rings
+
+
+@pytest.mark.parametrize(
+    ("words", "set_"),
+    [
+        *(
+            (words, {"22 09:00 FREQ=WEEKLY;BYDAY=SU", "23 07:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA"})
+            for words in (
+                "every day at seven, on Sunday at nine",
+                "wake me every day at seven but at nine on Sundays",
+                "每天早上七点叫我，周日九点叫我",
+                "每天早上七点，周日九点叫我",
+            )
+        ),
+        *(
+            (words, {"22 09:00 FREQ=WEEKLY;BYDAY=SA,SU", "23 07:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"})
+            for words in ("wake me at seven every day, and at nine at weekends", "每天早上七点叫我，周末九点")
+        ),
+        (
+            "remind me daily at seven to take my pills, on Sunday at nine",
+            {
+                "22 09:00 FREQ=WEEKLY;BYDAY=SU take my pills",
+                "23 07:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA take my pills",
+            },
+        ),
+        ("每天六点叫我，七点叫孩子", {"22 06:00 FREQ=DAILY", "22 07:00 FREQ=DAILY 叫孩子起床"}),
+        (
+            "set three timers, five, ten and fifteen minutes",
+            {"21 11:05 5 minutes", "21 11:10 10 minutes", "21 11:15 15 minutes"},
+        ),
+    ],
+)
+async def test_on_some_days_it_rings_at_another_time_alone(tmp_path: Path, words: str, set_: set[str]) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear(words)
+        assert {each.removeprefix("2026-11-") for each in await kitchen.rings()} == set_

@@ -561,3 +561,16 @@ def test_quarters_of_hours_are_lengths(words: str, seconds: int) -> None:
 
 def test_a_quarter_past_is_no_length() -> None:
     assert load_understanding()("wake me at a quarter past two").slots["minute"] == 15
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("记下垃圾袋", "list_add"),
+        ("记一下牛奶和鸡蛋", "list_add"),
+        ("记下车牌号", "remember"),
+        ("记下小明喜欢喝茶", "remember"),
+    ],
+)
+def test_what_is_noted_is_a_thing_of_a_list_where_it_is_one(words: str, name: str) -> None:
+    assert load_understanding()(words).name == name

@@ -15,6 +15,8 @@ TWO = [
     "set a timer for ten minutes | and add milk to the shopping list",
     "what time is it | and set a timer for ten minutes",
     "turn the volume down | and set an alarm for seven",
+    "turn the volume down | and the radio too",
+    "make it louder | and the lights off",
     "set an alarm for seven | and another for half past seven",
     "set a timer for five minutes | and one for ten minutes",
     "set an alarm for seven | and eight",

@@ -11,7 +11,7 @@ from agent.intents.follow_up.bare_times import has_time, minute_alone, number_al
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.language.wording import anywhere, beginning, without_fillers
 from agent.intents.saying.spoken import is_length, moment_told
-from agent.intents.subjects.days import names_day
+from agent.intents.subjects.days import but_for, names_day
 from agent.intents.subjects.rings.timers import same_half
 from agent.intents.subjects.rings.which_timer import RINGING
 from memory.json_value import Json, fields
@@ -22,6 +22,30 @@ _DAY: Final[dict[Language, re.Pattern[str]]] = {
 }
 """What names a day."""
 
+
+_PART: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"(?:(?:no|nope|sorry|oh|oops|wait|actually|i (?:mean|meant|said)|make (?:it|that)|that's|for|and|"
+        r"not (?:in the \w+|tonight|at night))[\s,.]+)*"
+        r"(?P<part>in the (?:morning|afternoon|evening)|at night|tonight|this (?:evening|afternoon)|[ap][.]?m[.]?)"
+        r"(?:,? (?:please|i (?:mean|meant)|not (?:in the \w+|tonight|at night)))?[\s.!]*",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        "(?:不对|不是(?:早上|上午|下午|晚上)?|不|错了|我(?:说的?|指的?|要的?)?(?:是|要)|应该是|是|改成|要|哦|[，,。 ])*"
+        "(?P<part>(?:今天?|明天?)?(?:早上|早晨|上午|中午|下午|傍晚|晚上|晚|早))[的吧啦啊呀。]*"
+    ),
+}
+"""A part of the day and nothing else."""
+
+_SATURDAY: Final = 5
+_SUNDAY: Final = 6
+
+_WEEKEND: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"(?:on |at )?(?:the )?weekends?", re.IGNORECASE),
+    "zh": re.compile("周末|双休日"),
+}
+"""Saturday and Sunday, and nothing else."""
 
 _ONLY: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(r"^(?:but |and |just |only )+| only$", re.IGNORECASE),
@@ -57,6 +81,9 @@ def repeating(words: str, intent: Intent, last: Turn, understand: Understand) ->
         left_out = beginning(wording, language).match(said)
         clause = re.split("[,，]", said[left_out.end() :], maxsplit=1)[0] if left_out else ""
         named = without_fillers(clause, language).removesuffix(" either")
+        if _WEEKEND[language].fullmatch(named):
+            yield _without_weekends(str(_spoken_of(last).get("repeats", "")))
+            return
         day = understand(AT_NOON[language].format(named.removesuffix("s"))) if named else UNKNOWN
         if day.name != "alarm" or "weekday" not in day.slots or day.text("label"):
             continue
@@ -70,6 +97,28 @@ def repeating(words: str, intent: Intent, last: Turn, understand: Understand) ->
     every = understand(AT_NOON[language].format(days)) if again or intent.name in _VAGUE else UNKNOWN
     if every.name == "alarm" and every.text("repeat") and not every.text("label"):
         yield Intent("timer_change", {"repeat": every.text("repeat"), "newest": 1})
+
+
+def _without_weekends(rule: str) -> Intent:
+    """Return the change of what repeats by a rule to one without Saturday and Sunday; what rings on neither is told."""
+    left = but_for(but_for(rule, _SATURDAY), _SUNDAY)
+    if left == rule:
+        return Intent("timer_status", {"named": 1, "newest": 1})
+    return Intent("timer_change", {"repeat": left, "without": _SATURDAY, "newest": 1})
+
+
+def of_its_part(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
+    """Yield the change of the alarm just set to the same hour of the clock in the part of the day that words name."""
+    found, (_, due) = _PART[language].fullmatch(words.strip()), alarm_set(last)
+    if found is None or due is None:
+        return
+    hour, minute = due.hour % 12 or 12, due.minute
+    part = found["part"].replace(".", "")
+    told = f"{part}{hour}点{minute}分提醒我" if language == "zh" else f"remind me at {hour}:{minute:02} {part}"
+    meant = understand(told.replace("点0分", "点"))
+    if meant.name == "alarm" and not meant.text("label") and meant.text("period"):
+        of_no_day = {} if names_day(understand(last.words)) else {"anew": 1}
+        yield Intent("timer_change", {**meant.slots, **of_no_day, "newest": 1})
 
 
 def corrected(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:

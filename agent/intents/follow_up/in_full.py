@@ -5,10 +5,10 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import Language, Understand
-from agent.intents.language.dates import DATE_EN, DATE_ZH, DATED
+from agent.intents.language.dates import DATE_EN, DATE_ZH, DATED, WEEKDAY
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.questions import is_question
-from agent.intents.language.wording import anywhere, beginning, ending, is_story, without_fillers
+from agent.intents.language.wording import PAUSE, anywhere, beginning, ending, is_story, without_fillers
 from agent.intents.saying.phrases import gaps
 from agent.intents.subjects.sums.going_on import continued
 
@@ -40,15 +40,13 @@ _ASKED_OF_ANOTHER: Final[dict[str, str]] = {
 """How that is asked in English which was asked of another day or place, by its intent."""
 
 _DAY: Final = re.compile(
-    rf"\b(?:on )?(?:{DATED}|(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:the day after )?tomorrow)\b",
+    rf"\b(?:on )?(?:{DATED}|(?:next |this )?{WEEKDAY}|(?:the day after )?tomorrow)\b",
     re.IGNORECASE,
 )
 """A day in what was told, which "that day" means then."""
 
 _VALUED: Final = ("sum", "sum_about", "converted", "converted_about")
 """Answers with a number that a sum may go on from."""
-
-_PAUSE: Final = " ,，、"
 
 _SHARE: Final = re.compile(r"(?:what about |how about )?([\w.-]+ ?(?:%|percent|per cent))[?.]?", re.IGNORECASE)
 
@@ -99,7 +97,7 @@ def _in_full(words: str, before: Turn, language: Language, understand: Understan
         return told
     opened = beginning("opening", language).match(words)
     asked = ending("as_before", language).search(words)
-    thing = words[opened.end() if opened else 0 : asked.start()].strip(_PAUSE) if asked else ""
+    thing = words[opened.end() if opened else 0 : asked.start()].strip(PAUSE) if asked else ""
     if not 0 < len(thing) <= _LONGEST_THING or understand(words).name not in {"unknown", "recall"}:
         return ""
     meant = understand(before.words)
@@ -193,8 +191,5 @@ def _of_other_number(words: str, before: Turn, language: Language) -> str:
 
 def _value(reply: str, language: Language) -> str:
     """Return the number in the answer to a sum or of a measure, "" where it is another sentence."""
-    read = (
-        gaps(name, reply, language).get("value", "").replace(",", "")
-        for name in ("sum", "sum_about", "converted", "converted_about")
-    )
+    read = (gaps(name, reply, language).get("value", "").replace(",", "") for name in _VALUED)
     return next((number for number in read if re.fullmatch(r"-?\d+(?:\.\d+)?", number)), "")

@@ -9,13 +9,10 @@ from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.language.exchanges import exchanged
 from agent.intents.language.house import names_device
 from agent.intents.language.questions import asks_behind, is_question, tokens, word_classes
-from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
+from agent.intents.language.wording import RUNG_FOR, anywhere, beginning, ending, without_fillers
 from agent.intents.saying.phrases import gaps
 from agent.intents.subjects.listed_things import core_of, instead_of, things, with_amount
 from agent.intents.subjects.lists import USUAL, items_told, replies_in, spoken_of
-
-_RINGS: Final = ("wake", "timer", "remind")
-"""Wordings of what is said of something that rings, and of no thing on a list that is called the same."""
 
 LONGEST_ITEM: Final = 60
 """Characters of what is put on a list without the list being named."""
@@ -137,6 +134,7 @@ _WHAT_IS_ON_IT: Final[dict[Language, re.Pattern[str]]] = {
         re.IGNORECASE,
     ),
     "zh": re.compile(
+        "(?:再|都|全部|给我|帮我)*[念读](?:一遍|一下|出来|给我听|听听)+吧?|"
         "(?:现在|那|上面|里面|我|一共)*(?:还|都|总共)?(?:有|剩|几样)(?:了|下)?(?:哪些|什么|些什么|啥|几样|多少样?)?(?:东西)?[了啊呢]?"
     ),
 }
@@ -263,7 +261,7 @@ def of_listed(words: str, said: Sequence[Turn]) -> Iterator[Intent]:
     is_asked = asks_behind(words) or (
         is_question(without_fillers(first, language)) and not is_short and not _HAVE_ENOUGH.match(first)
     )
-    if not items or is_asked or anywhere(language, "reported", *_RINGS).search(words):
+    if not items or is_asked or anywhere(language, "reported", *RUNG_FOR).search(words):
         return
     for found in filter(None, (each.match(words) for each in _NEW_AMOUNTS[language])):
         if item := _called(found["item"], items, language):

@@ -8,13 +8,13 @@ from typing import Final
 from agent.intents.dialog_state import Turn
 from agent.intents.follow_up.afterwards import AT_NOON, on_day_instead, once_over
 from agent.intents.follow_up.bare_times import minute_alone, number_alone, timed
-from agent.intents.follow_up.corrections import alarm_set, corrected, denies, repeating, set_anew
-from agent.intents.follow_up.of_half_days import of_its_part, without_weekends
+from agent.intents.follow_up.corrections import alarm_set, corrected, denies, of_its_part, repeating, set_anew
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, Understand, language_of
+from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.exchanges import with_exchanged
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.questions import is_question, is_statement
-from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
+from agent.intents.language.wording import PAUSE, anywhere, beginning, ending, without_fillers
 from agent.intents.saying.spoken import is_length
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.rings.timers import same_half
@@ -36,7 +36,7 @@ _BESIDE: Final[dict[Language, int]] = {"en": 30, "zh": 2}
 _MEASURED: Final = re.compile(r"%|\b(?:percent|per cent|ways)\b|百分之", re.IGNORECASE)
 """What shows that a number is none of a clock: plus eight and a quarter percent; split three ways."""
 
-_WEEKDAY: Final = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE)
+_WEEKDAY: Final = re.compile(rf"\b{WEEKDAY}\b", re.IGNORECASE)
 
 _ARTICLE: Final = re.compile(r"\ban?\s+$", re.IGNORECASE)
 
@@ -58,8 +58,6 @@ _TO_DO: Final = re.compile(r"(?:(?:the |my )?[a-z]+ )?to [a-z]+ ", re.IGNORECASE
 
 _WHOM_AT: Final = re.compile(r"(?P<whom>(?:the |my )?[a-z]+) at (?P<when>.+)", re.IGNORECASE)
 
-_PAUSE: Final = " ,，、"
-
 
 def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield what the words may mean where the last turns set, told or cancelled a timer, the likeliest first."""
@@ -77,7 +75,7 @@ def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) ->
         yield Intent("timer_pause", {"newest": 1})
     yield from _named_anew(words, language, last, understand)
     yield from _asked_after(words, intent, language)
-    yield from _of_alarm(words, language, last, understand)
+    yield from of_its_part(words, language, last, understand)
     yield from _at_that_time(words, intent, language, last, understand)
     yield from on_day_instead(words, language, last, understand)
     yield from once_over(words, language, last, understand)
@@ -115,17 +113,6 @@ def _named_anew(words: str, language: Language, last: Turn, understand: Understa
         if number := number_alone(name, language, understand):
             yield Intent("timer_change", {"count": number, "newest": 1})
         yield Intent("timer_change", {"called": name, "newest": 1})
-
-
-def _of_alarm(words: str, language: Language, last: Turn, understand: Understand) -> Iterator[Intent]:
-    """Yield the change of the alarm just set to another half of the day, or to days without the weekend."""
-    set_, due = alarm_set(last)
-    if due is None:
-        return
-    of_no_day = {} if names_day(understand(last.words)) else {"anew": 1}
-    for found in of_its_part(words, due, language, understand):
-        yield Intent(found.name, {**found.slots, **of_no_day})
-    yield from without_weekends(words, str(set_.get("repeats", "")), language)
 
 
 def _at_that_time(
@@ -229,7 +216,7 @@ def _set_before(last: Turn, understand: Understand) -> Intent:
         return before
     _, due = alarm_set(last)
     if due is not None:
-        return Intent("alarm", {"date": due.day, "month": due.month})
+        return Intent("alarm", {"date": due.day, "month": due.month, "exact_hour": due.hour, "minute": due.minute})
     return Intent("timer_start") if any(each.tool == "set_timer" for each in last.results) else before
 
 
@@ -272,5 +259,5 @@ def _labels_of(last: Turn) -> list[str]:
 def _another_within(words: str, language: Language, understand: Understand) -> Iterator[Intent]:
     """Yield one more timer or alarm that is asked for in the middle of the words."""
     if one_more := anywhere(language, "one_within").search(words):
-        rest = f"{words[: one_more.start()]}{words[one_more.end() :].lstrip(_PAUSE)}"
+        rest = f"{words[: one_more.start()]}{words[one_more.end() :].lstrip(PAUSE)}"
         yield from timed(without_fillers(rest, language), language, understand)

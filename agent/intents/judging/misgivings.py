@@ -6,6 +6,7 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import TIMED, Intent, Language
+from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.lengths import NUMBER, NUMBER_ZH
 from agent.intents.language.questions import asks_behind, is_question
 from agent.intents.language.wording import anywhere, beginning, mended, without_fillers
@@ -95,7 +96,7 @@ _CONDITION: Final[dict[Language, re.Pattern[str]]] = {
 
 _OTHERWISE: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
-        r"[,;.] (?:but |and )?(?:on )?(?:the )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?)\b",
+        rf"[,;.] (?:but |and )?(?:on )?(?:the )?(?:{WEEKDAY}s?|weekends?)\b",
         re.IGNORECASE,
     ),
     "zh": re.compile("[，,。](?:但是?|不过)?(?:每个?)?(?:(?:周|星期|礼拜)[一二三四五六日天]|周末|双休日)"),

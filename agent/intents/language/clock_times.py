@@ -39,7 +39,8 @@ _CORRECTED: Final = re.compile(
 
 
 _HOUR_ANEW: Final = re.compile(
-    rf"\b(?P<at>at|for|by|until|till) (?:{_HOURS}) (?:oh )?{NUMBER},? {_NO}(?=(?:{_HOURS})\b(?! (?:minute|hour)))",
+    rf"\b(?P<at>at|for|by|until|till) (?:(?:{_HOURS}) (?:oh )?{NUMBER}|(?:{_MINUTES}) (?:past|to) (?:{_HOURS})),? {_NO}"
+    rf"(?=(?:{_HOURS})\b(?! (?:minute|hour|past\b|to\b)))",
     re.IGNORECASE,
 )
 """An hour and its minutes before another hour: at six forty five, no, make that seven."""

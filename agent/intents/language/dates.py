@@ -5,6 +5,9 @@ from typing import Final
 
 from agent.intents.intent import Language
 
+WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+"""An English day of the week, in small letters."""
+
 DATE_ZH: Final = re.compile(r"(?:\d{4}年)?([\d一二三四五六七八九十]{1,3}月[\d一二三四五六七八九十]{1,3})[日号]?")
 
 _MONTHS: Final = "(?:jan|febr|march|april|may|june|july|august|sept|octo|novem|decem)[a-z]*"

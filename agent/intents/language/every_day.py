@@ -4,9 +4,10 @@ import re
 from typing import Final
 
 from agent.intents.intent import Language
+from agent.intents.language.dates import WEEKDAY
 
 _NAMES: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_WEEKDAY: Final = f"{WEEKDAY}s?"
 _DAYS: Final = rf"(?:on )?(?:the |at )?(?:weekends?\b|{_WEEKDAY}\b(?:(?:,? and|,? or|,) (?:on )?{_WEEKDAY}\b)*)"
 _MOST_NAMED: Final = 4
 """Days that the sentence files read one by one."""

@@ -20,6 +20,12 @@ _LONGEST: Final[Mapping[Language, int]] = {"en": 500, "zh": 160}
 LEAST: Final = 5
 """Characters before a comma that may be an order by themselves; "right" and "no" are not."""
 
+RUNG_FOR: Final = ("wake", "timer", "remind")
+"""Names of the wordings that ask to be rung for."""
+
+PAUSE: Final = " ,，、"
+"""What parts words within a sentence."""
+
 _BREAK: Final = re.compile(r"[,.?!] |[，。？！]")
 """Between an order and what is only told behind it."""
 

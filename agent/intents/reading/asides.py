@@ -5,11 +5,12 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import TIMED, UNKNOWN, Language, Understand, language_of
+from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.wording import bare, mended
 from agent.intents.subjects.days import next_moment
 from agent.intents.subjects.rings.hours import of_its_part
 
-_DAY: Final = r"(?:weekdays|the weekend|weekends|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|tomorrow)"
+_DAY: Final = rf"(?:weekdays|the weekend|weekends|{WEEKDAY}s?|today|tomorrow)"
 _ASIDE: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
         rf"[,;.] (?:and |but )?(?:on )?{_DAY}(?:'s)?(?: (?:is|are|stays?|goes|go|alarm))*"

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from agent.intents.intent import Intent, Language, language_of
 from agent.intents.language.questions import is_question
-from agent.intents.language.wording import anywhere, beginning, ending, without, without_fillers
+from agent.intents.language.wording import RUNG_FOR, anywhere, beginning, ending, without, without_fillers
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.rings.which_timer import IT, OTHER
 
@@ -18,8 +18,6 @@ LONGEST: Final = 160
 
 _FREE: Final = ("before", "middle", "after")
 """Slots of a time's reading that hold the other words, in their order."""
-
-_CUES: Final = ("wake", "timer", "remind")
 
 _BEFORE_ORDER: Final[Mapping[Language, re.Pattern[str]]] = {
     "en": re.compile(r"[,.;!?]\s*(?:(?:so|and|please|then|just)\s+)*$", re.IGNORECASE),
@@ -63,7 +61,7 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     without a word such as "in" or "at", which only somebody means who says "timer" or "wake me".
     """
     language = language_of(words)
-    cue = anywhere(language, *_CUES).search(words)
+    cue = anywhere(language, *RUNG_FOR).search(words)
     if cue is None or len(words) > LONGEST or _is_behind_another(words[: cue.start()], times):
         return None
     if tells(without_fillers(words, language)) and not _asks(words, language):
@@ -115,7 +113,7 @@ def _asks(words: str, language: Language) -> bool:
 
 def _follows_cue(before: str, language: Language) -> bool:
     """Say whether a time stands right behind the word that asks to be rung for."""
-    return any(not before[found.end() :].strip() for found in anywhere(language, *_CUES).finditer(before))
+    return any(not before[found.end() :].strip() for found in anywhere(language, *RUNG_FOR).finditer(before))
 
 
 def _in_clause(words: str, cue: int, times: Callable[[str], Iterable[Reading]]) -> Intent | None:
@@ -167,7 +165,7 @@ def _woken_to(found: Intent, language: Language) -> str:
 def _label(found: Intent, language: Language) -> str:
     """Return what it is for: what is left of the words behind the word that asks, else of those before it."""
     rest = ("" if language == "zh" else " ").join(filter(None, (found.text(name) for name in _FREE)))
-    cue = anywhere(language, *_CUES).search(rest)
+    cue = anywhere(language, *RUNG_FOR).search(rest)
     parts = (rest[cue.end() :], rest[: cue.start()]) if cue else (rest,)
     labels = (without(each, "before_label", "after_label", language).removesuffix("'s") for each in parts)
     told = [label for label in labels if label and not OTHER.fullmatch(label)]

@@ -7,9 +7,10 @@ from typing import Final
 
 from agent.intents.intent import Language, language_of
 from agent.intents.language.clock_times import CLOCK_ZH, DAY_ZH, PART_ZH, SOME_ZH
+from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.wording import anywhere
-from agent.intents.reading.series import each_ordered
+from agent.intents.reading.series import each_ordered, nameless
 from memory.chinese import simplified
 
 MOST: Final = 4
@@ -29,9 +30,8 @@ _CLOCK: Final = (
     rf"(?: (?:fifteen|thirty|forty.five|o'clock))?{_HALF_DAY}?"
 )
 _HAS_HALF: Final = re.compile(rf"{_HALF_DAY}|midnight", re.IGNORECASE)
-_WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _DAY: Final = (
-    rf"(?: (?:tomorrow|today|tonight|(?:on |this |next )?{_WEEKDAY}s?|every (?:day|weekday|{_WEEKDAY})|"
+    rf"(?: (?:tomorrow|today|tonight|(?:on |this |next )?{WEEKDAY}s?|every (?:day|weekday|{WEEKDAY})|"
     r"on weekdays|the day after tomorrow)(?: (?:morning|afternoon|evening|night))?)"
 )
 _BETWEEN: Final = r",? and |, | "
@@ -75,7 +75,8 @@ _TIMERS: Final = re.compile(
 """Timers of several lengths: set a five minute timer, a ten minute timer and a fifteen minute timer."""
 
 _COUNTS: Final = re.compile(
-    rf"{_ORDERED}{_MANY}? timers? (?:for|of) (?P<counts>{NUMBER}(?:(?:{_BETWEEN}){NUMBER}){{2,}})"
+    rf"{_ORDERED}{_MANY}? timer(?P<many>s)?(?: for| of|[,:])+ "
+    rf"(?P<counts>{NUMBER}(?:(?:{_BETWEEN}){NUMBER}){{2,}}|(?(many){NUMBER}(?:,? and |, ){NUMBER}|(?!)))"
     r"[ -](?P<unit>minute|hour|second)s(?: please)?[.!]?",
     re.IGNORECASE,
 )
@@ -90,12 +91,8 @@ _AFTER_ZH: Final = rf"(?:再?[过等])?{_LENGTH_ZH}[以之]?后"
 _RING_ZH: Final = "(?:再|也|还要?|就|记得|请|帮我|给我)*(?:提醒|叫醒?|喊|通知)我(?![爸妈哥姐弟妹爷奶家老儿女孙])"
 
 
-def _nameless(pattern: str) -> str:
-    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
-
-
 _ORDER_ZH: Final = re.compile(
-    rf"(?P<joint>[，。,；、和]|还有|然后)*(?P<order>再?(?:{_AFTER_ZH}|{_nameless(_WHEN_ZH)}){_RING_ZH}|(?:^|给)[^，。给点]{{1,6}}定一?个?{_LENGTH_ZH})"
+    rf"(?P<joint>[，。,；、和]|还有|然后)*(?P<order>再?(?:{_AFTER_ZH}|{nameless(_WHEN_ZH)}){_RING_ZH}|(?:^|给)[^，。给点]{{1,6}}定一?个?{_LENGTH_ZH})"
 )
 """The beginning of an order that tells its time first, or the whole of one that tells its length."""
 
@@ -103,19 +100,19 @@ _THEN_ZH: Final = re.compile(
     rf"[，,、]?(?:再|然后)?(?P<after>{_AFTER_ZH})(?P<what>(?:(?!{_AFTER_ZH})[^，,、。]){{1,12}}?)(?=[，,、]?(?:再|然后)?{_AFTER_ZH}|[。]?$)"
 )
 _EACH_AFTER_ZH: Final = re.compile(
-    rf"(?:请|帮我|麻烦你?)*(?:提醒|叫|喊|通知)我(?P<each>(?:{_nameless(_THEN_ZH.pattern)}){{2,}})[。]?"
+    rf"(?:请|帮我|麻烦你?)*(?:提醒|叫|喊|通知)我(?P<each>(?:{nameless(_THEN_ZH.pattern)}){{2,}})[。]?"
 )
 """What one is to be reminded of in so long, and of something else in longer: 提醒我十分钟后关火二十分钟后下饺子."""
 
 _ALIKE_ZH: Final = re.compile(
-    rf"(?P<first>(?:请|帮我|麻烦你?)*(?:{_nameless(_WHEN_ZH)}{_RING_ZH}|(?:提醒|叫|通知)我{_nameless(_WHEN_ZH)}))"
+    rf"(?P<first>(?:请|帮我|麻烦你?)*(?:{nameless(_WHEN_ZH)}{_RING_ZH}|(?:提醒|叫|通知)我{nameless(_WHEN_ZH)}))"
     rf"(?P<what>(?P<begins>[^，。])[^，。]{{0,10}}?(?P<ends>[^，。]))"
-    rf"(?P<then>{_nameless(_WHEN_ZH)})"
+    rf"(?P<then>{nameless(_WHEN_ZH)})"
     rf"(?P<what2>(?P=begins)[^，。]{{0,10}}(?P=ends))[。]?"
 )
 """Two of a kind, at two hours: 八点提醒我给妈打电话九点给爸打电话; what is not alike may be one."""
 
-_TIME_ZH: Final = rf"(?:{_AFTER_ZH}|{_nameless(_WHEN_ZH)})"
+_TIME_ZH: Final = rf"(?:{_AFTER_ZH}|{nameless(_WHEN_ZH)})"
 _TO_DO_ZH: Final = rf"(?!的|{_RING_ZH}|[^，。]{{0,4}}(?:叫|喊|提醒))[^，。]{{1,12}}"
 _EACH_AT_ZH: Final = re.compile(
     rf"(?:请|帮我|麻烦你?)*(?P<each>{_TIME_ZH}提醒我{_TO_DO_ZH}(?:[，,、；;](?:再|然后|还有)*{_TIME_ZH}"
@@ -135,14 +132,14 @@ _MANY_ZH: Final = "[一两二三四五六七八2-8]"
 _ALARM_ZH: Final = "(?:的?(?:闹钟|闹铃))"
 _JOIN_ZH: Final = "(?:[，,、和跟]|还有|以及|再)?"
 _ALARMS_ZH: Final = re.compile(
-    rf"(?:请|帮我|给我|麻烦你?|再)*(?P<set>{_SET_ZH}?)(?P<count>(?:{_MANY_ZH}?个)?)(?:闹钟[，,：:]?)?(?P<whens>{_nameless(_WHEN_ZH)}{_ALARM_ZH}?"
-    rf"(?:{_JOIN_ZH}{_SET_ZH}?(?:一?个)?{_nameless(_WHEN_ZH)}{_ALARM_ZH}?)+)"
+    rf"(?:请|帮我|给我|麻烦你?|再)*(?P<set>{_SET_ZH}?)(?P<count>(?:{_MANY_ZH}?个)?)(?:闹钟[，,：:]?)?(?P<whens>{nameless(_WHEN_ZH)}{_ALARM_ZH}?"
+    rf"(?:{_JOIN_ZH}{_SET_ZH}?(?:一?个)?{nameless(_WHEN_ZH)}{_ALARM_ZH}?)+)"
     rf"(?P<each>的?(?:都|各|分别|一共|共)?{_SET_ZH}?(?:{_MANY_ZH}?个)?){_ALARM_ZH}?吧?[。！]?"
 )
 """Alarms at several hours: 定一个六点的闹钟和一个七点的闹钟; 明天早上六点七点各一个闹钟."""
 
 _WAKES_ZH: Final = re.compile(
-    rf"(?:请|帮我|麻烦你?)*(?P<whens>{_nameless(_WHEN_ZH)}(?:(?:[，,、和跟]|还有|以及){_nameless(_WHEN_ZH)}){{2,}})"
+    rf"(?:请|帮我|麻烦你?)*(?P<whens>{nameless(_WHEN_ZH)}(?:(?:[，,、和跟]|还有|以及){nameless(_WHEN_ZH)}){{2,}})"
     rf"(?:各|都|分别)?(?P<what>{_RING_ZH}[^，。]*)[。]?"
 )
 """The same at three hours or more: 六点、七点、八点叫我."""
@@ -158,10 +155,10 @@ _ANOTHER: Final = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"(?:{_AFTER_ZH}|[过等]{_LENGTH_ZH}|{_nameless(_WHEN_ZH)}){_RING_ZH}|^.+{_AFTER_ZH}(?!的)."
+        rf"(?:{_AFTER_ZH}|[过等]{_LENGTH_ZH}|{nameless(_WHEN_ZH)}){_RING_ZH}|^.+{_AFTER_ZH}(?!的)."
         rf"|^[和跟与、]?{SOME_ZH}{{1,3}}点?(?:和|跟|、){SOME_ZH}{{1,3}}点|^[和跟与、]{SOME_ZH}{{1,3}}点|^[和跟]的|^点(?:之?间|左右|多)"
-        rf"|[定设]一?个?(?:{_LENGTH_ZH}|{_nameless(_WHEN_ZH)}的闹)|各一个?$|[煮蒸炖烤泡焖]{_LENGTH_ZH}$|的闹钟都?(?:取消|删|关)"
-        rf"|{_nameless(_WHEN_ZH)}(?:叫|喊)[他她它孩娃爸妈老小宝]|^(?:叫|喊)[^，。]{{1,4}}{_nameless(_WHEN_ZH)}$"
+        rf"|[定设]一?个?(?:{_LENGTH_ZH}|{nameless(_WHEN_ZH)}的闹)|各一个?$|[煮蒸炖烤泡焖]{_LENGTH_ZH}$|的闹钟都?(?:取消|删|关)"
+        rf"|{nameless(_WHEN_ZH)}(?:叫|喊)[他她它孩娃爸妈老小宝]|^(?:叫|喊)[^，。]{{1,4}}{nameless(_WHEN_ZH)}$"
     ),
 )
 """What the name of something that rings has of another order: 给鸡蛋定五分钟给米饭; in to put the bins out."""

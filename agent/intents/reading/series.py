@@ -6,8 +6,8 @@ from typing import Final
 
 from agent.intents.intent import language_of
 from agent.intents.language.clock_times import CLOCK_ZH, DAY_ZH, PART_ZH
-from agent.intents.language.lengths import NUMBER, NUMBER_ZH, UNIT, UNIT_ZH
-from agent.intents.reading.several import CLOCK, ON_DAY
+from agent.intents.language.lengths import NUMBER, UNIT
+from agent.intents.reading.several import CLOCK, LENGTH_ZH, ON_DAY
 
 _NEXT: Final = "(?:,? and (?:then )?|, (?:then )?)"
 _WHOM: Final = (
@@ -40,14 +40,15 @@ _ORDERS: Final[Mapping[str, str]] = {
 """What is said before the first of them alone."""
 
 
-def _nameless(pattern: str) -> str:
+def nameless(pattern: str) -> str:
+    """Return a regular expression with its groups unnamed, so that it may stand in another one more than once."""
     return re.sub(r"\(\?P<\w+>", "(?:", pattern)
 
 
 _ROWS: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(
         rf"(?P<opening>(?:please |can you |could you |so |and )*){_ORDERS[name]}"
-        rf"(?P<row>{_nameless(item)}(?:{_NEXT}{_nameless(item)})+)(?P<day>(?: {ON_DAY})?)(?: please)?[.!]?",
+        rf"(?P<row>{nameless(item)}(?:{_NEXT}{nameless(item)})+)(?P<day>(?: {ON_DAY})?)(?: please)?[.!]?",
         re.IGNORECASE,
     )
     for name, item in _ITEMS.items()
@@ -59,7 +60,7 @@ _CALL_ZH: Final = (
     "(?:起床|起来)?(?=[，,、；。！]|再|然后|$)"
 )
 _ROW_ZH: Final = re.compile(
-    rf"(?:请|帮我|麻烦你?)*(?P<row>{_nameless(_CALL_ZH)}(?:(?:[，,、；]|再|然后)+{_nameless(_CALL_ZH)})+)[。！]?"
+    rf"(?:请|帮我|麻烦你?)*(?P<row>{nameless(_CALL_ZH)}(?:(?:[，,、；]|再|然后)+{nameless(_CALL_ZH)})+)[。！]?"
 )
 """The same in Chinese: 六点叫我，七点叫小明，八点叫双胞胎."""
 
@@ -69,13 +70,12 @@ _BEHIND_ZH: Final = re.compile(
 )
 """A time behind whom it wakes: 叫我七点，叫孩子七点半."""
 
-_LENGTH_ZH: Final = rf"(?:{NUMBER_ZH}{UNIT_ZH}|半个?(?:小时|钟头)|[一三]刻钟)"
 _COOKED_ZH: Final = (
-    r"(?P<what>(?![先再过等还有我你他她它咱]|计时)[^，。、；定设到了\d零一二两三四五六七八九十半]{1,4})"
-    rf"(?P<length>{_LENGTH_ZH})"
+    r"(?P<what>(?![先再过等还有我你他她它咱]|计时)[^，。、；定设到了\d零一二两三四五六七八九十半]{1,4}?)"
+    rf"(?:[再还]?[煮炖蒸焖烤炸煎卤泡腌])?(?P<length>{LENGTH_ZH})"
 )
 _ROW_COOKED_ZH: Final = re.compile(
-    rf"(?:请|帮我)*{_nameless(_COOKED_ZH)}(?:(?:[，,、；]|再|然后|还有|和)+{_nameless(_COOKED_ZH)})+[。！]?"
+    rf"(?:请|帮我)*{nameless(_COOKED_ZH)}(?:(?:[，,、；]|再|然后|还有|和)+{nameless(_COOKED_ZH)})+[。！]?"
 )
 """Several that cook, each with its length: 米饭十二分钟，鱼八分钟."""
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agent.intents.intent import Language, language_of
+from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.lengths import NUMBER, NUMBER_ZH, UNIT, UNIT_ZH
 from agent.intents.language.wording import anywhere, beginning
 
@@ -51,7 +52,7 @@ _TWICE: Final = (
 """The same in English: remind me every day at eight and nine to take my pills."""
 
 _EVERY: Final = re.compile(r"\b(?:every|each) day\b|\bdaily\b", re.IGNORECASE)
-_WEEKDAYS: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|the weekend"
+_WEEKDAYS: Final = f"{WEEKDAY}s?|weekends?|the weekend"
 _OTHERWISE: Final = re.compile(
     rf"(?P<first>(?=.*\bat {CLOCK}\b)(?=.*\b(?:(?:every|each) day|daily)\b).*?)"
     rf"(?:,| and| but)+(?: on| at)? (?:(?P<days>{_WEEKDAYS})(?: at)? (?P<when>{CLOCK})|"
@@ -62,7 +63,7 @@ _OTHERWISE: Final = re.compile(
 
 _THING: Final = r"(?:to|about) (?:(?!,| and (?:to|about) ).)+?"
 ON_DAY: Final = (
-    r"(?:tomorrow|tonight|(?:on )?(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+    rf"(?:tomorrow|tonight|(?:on )?(?:next |this )?{WEEKDAY})"
     r"(?: morning| afternoon| evening| night)?"
 )
 _EACH_AT: Final = rf"{_THING} (?:{ON_DAY}(?: at {CLOCK})?|at {CLOCK})"
@@ -121,10 +122,10 @@ _CANCELS_ZH: Final = re.compile(
 )
 """Two or more cancelled by one word: cancel the timer and the alarm; 取消煮面和米饭的计时器."""
 
-_LENGTH_ZH: Final = rf"(?:{NUMBER_ZH}{UNIT_ZH}|半个?(?:小时|钟头)|[一三]刻钟)"
+LENGTH_ZH: Final = rf"(?:{NUMBER_ZH}{UNIT_ZH}|半个?(?:小时|钟头)|[一三]刻钟)"
 _AFTERS_ZH: Final = re.compile(
-    rf"(?:请|帮我|麻烦你?)*(?P<whens>{_LENGTH_ZH}(?:[以之]?后)?"
-    rf"(?:(?:[，,、和跟]|还有|以及)+{_LENGTH_ZH}(?:[以之]?后)?)*(?<=后))"
+    rf"(?:请|帮我|麻烦你?)*(?P<whens>{LENGTH_ZH}(?:[以之]?后)?"
+    rf"(?:(?:[，,、和跟]|还有|以及)+{LENGTH_ZH}(?:[以之]?后)?)*(?<=后))"
     "(?:再|各|都|分别)*(?P<what>(?:叫|喊|提醒|通知)我.*)"
 )
 """The same in Chinese: 五分钟后和十分钟后各提醒我一次."""
@@ -134,7 +135,6 @@ _LENGTH_LAST_ZH: Final = re.compile(
 )
 """A length behind what it is for: 鸡蛋八分钟."""
 
-_NUMBER: Final = re.compile(NUMBER, re.IGNORECASE)
 _UNIT: Final = re.compile(r"\b(?:minutes?|hours?|seconds?|mins?)\b", re.IGNORECASE)
 
 
@@ -232,7 +232,7 @@ def _afters(words: str) -> str:
 
 def _afters_zh(words: str) -> str:
     found = _AFTERS_ZH.fullmatch(words)
-    lengths = list(re.finditer(rf"({_LENGTH_ZH})([以之]?后)?", found["whens"])) if found else []
+    lengths = list(re.finditer(rf"({LENGTH_ZH})([以之]?后)?", found["whens"])) if found else []
     if found is None or len(lengths) < 2:
         return ""
     units = {each[1].replace("钟", "")[-1] for each in lengths}
@@ -248,8 +248,5 @@ def _all_at_once(words: str, language: Language) -> str:
                 return "，".join(alone.format(_LENGTH_LAST_ZH.sub(r"\2的\1", each)) for each in (first, *others))
             others = [_OTHER.sub("another", each) for each in others]
             unit = _UNIT.search(" ".join(others)) if name == "several_timers" and not _UNIT.search(first) else None
-            counted = f" {unit.group()}" if unit else ""
-            # A number alone goes on with nothing: five, ten and fifteen minutes.
-            others = [alone.format(f"{each}{counted}") if _NUMBER.fullmatch(each) else each for each in others]
-            return " and ".join((alone.format(f"{first}{counted}"), *others))
+            return " and ".join((alone.format(f"{first} {unit.group()}" if unit else first), *others))
     return ""

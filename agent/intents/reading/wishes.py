@@ -12,9 +12,10 @@ from agent.intents.follow_up.corrections import denies
 from agent.intents.follow_up.meaning import follow_up
 from agent.intents.follow_up.of_lists import orders_of_list
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
+from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.house import names_device
 from agent.intents.language.questions import is_question, is_statement
-from agent.intents.language.wording import anywhere, beginning, ending, mended, without, without_fillers
+from agent.intents.language.wording import RUNG_FOR, anywhere, beginning, ending, mended, without, without_fillers
 from agent.intents.reading.asides import aside_in
 from agent.intents.reading.run_together import LONGEST, MOST, MOST_RINGING, are_too_many, parted
 from agent.intents.reading.series import each_ordered
@@ -80,14 +81,11 @@ _AT_ONCE: Final = frozenset(
 )
 """What is wanted of the box itself."""
 
-_WEEKDAY: Final = "(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|周[一二三四五六日天])"
+_WEEKDAY: Final = f"(?:{WEEKDAY}s?|周[一二三四五六日天])"
 _DAYS_ALONE: Final = re.compile(
     rf"(?:and )?{_WEEKDAY}(?:(?:,? and |, |[、和跟]){_WEEKDAY})*[.!?。！？]?", re.IGNORECASE
 )
 """Days and nothing else, which want nothing by themselves."""
-
-_RINGS: Final = ("wake", "timer", "remind")
-"""Wordings of what asks to be rung for."""
 
 _CLAUSE: Final[Mapping[Language, str]] = {"en": r"[,;.?!]+\s+", "zh": r"[，。；？！,;?!]+"}
 """Between the clauses of a sentence."""
@@ -180,7 +178,7 @@ def clause_of(state: DialogState, understand: Understand) -> Clause | None:
 
 def _orders(words: str, language: Language) -> bool:
     order = beginning("ordering", language).match(without_fillers(words, language))
-    return order is not None or anywhere(language, *_RINGS).search(words) is not None
+    return order is not None or anywhere(language, *RUNG_FOR).search(words) is not None
 
 
 def _is_plain(intent: Intent, words: str) -> bool:
@@ -378,7 +376,7 @@ def _is_one_of_list(whole: Intent, second: Intent, right: str) -> bool:
 def _rings_itself(words: str) -> bool:
     """Say whether words begin with what asks to be rung for."""
     language = language_of(words)
-    return anywhere(language, *_RINGS).match(without_fillers(words, language)) is not None
+    return anywhere(language, *RUNG_FOR).match(without_fillers(words, language)) is not None
 
 
 def _ends_in_text(intent: Intent, words: str) -> bool:

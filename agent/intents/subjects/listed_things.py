@@ -20,7 +20,9 @@ _ARTICLE: Final = re.compile(
 """What a thing is said with and does not stand on the list."""
 
 _NOTHING: Final = re.compile(r"^(?:哦|对了|还有)$|^(?:哦|对)+")
-_AS_WELL: Final = re.compile("[也都]?(?:(?:要|买|加)(?:一下|上|了)?|快?(?:没有?|用完|吃完|喝完|剩?不多)了)?$")
+_AS_WELL: Final = re.compile(
+    " (?:as well|too)$|[也都]?(?:(?:要|买|加)(?:一下|上|了)?|快?(?:没有?|用完|吃完|喝完|剩?不多)了)?$", re.IGNORECASE
+)
 """What is said between and behind things, and does not stand on the list."""
 
 _WHOM: Final = re.compile(r"^for [\w' ]+:\s*", re.IGNORECASE)

@@ -8,6 +8,7 @@ from typing import Final
 from agent.event import SELF_CREATED
 from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
+from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.exchanges import with_exchanged
 from agent.intents.language.questions import Question, is_question, is_statement, read_question, spellings
 from agent.intents.language.wording import anywhere, beginning, is_story, without_fillers
@@ -37,7 +38,7 @@ _KEEPING: Final = re.compile(
 
 
 _DAY_EN: Final = (
-    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|the (?:\d+(?:st|nd|rd|th)|(?:twenty |thirty )?(?:first|second|"
+    rf"\b(?:{WEEKDAY}s?|the (?:\d+(?:st|nd|rd|th)|(?:twenty |thirty )?(?:first|second|"
     r"third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth))\b"
 )
 """A day of the week, or of the month, by its name."""

@@ -8,6 +8,7 @@ from agent.event import UNKNOWN
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import UNKNOWN as UNKNOWN_INTENT
 from agent.intents.intent import Intent, Language
+from agent.intents.language.dates import WEEKDAY
 from agent.intents.saying.phrases import phrase
 
 TOOL: Final = "voice"
@@ -23,7 +24,7 @@ _SURNAMES: Final = (
 """With which a name begins that stands behind no word that says it is one."""
 
 _TIME: Final = re.compile(
-    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    rf"\b{WEEKDAY}|"
     r"\b(?:today|tomorrow|yesterday|noon|midnight|o'clock|the \w+(?:st|nd|rd|th))\b|"
     r"\d|(?:周|星期|礼拜)[一二三四五六日天]|[今明后昨]天|[零一二两三四五六七八九十百]+(?:号|点|天|月|日|分|块|斤|个|岁)",
     re.IGNORECASE,

@@ -21,9 +21,8 @@ from agent.intents.saying.spoken import (
     to_second_person,
 )
 from agent.intents.subjects.days import BYDAY, but_for, last_day, names_day, next_moment
-from agent.intents.subjects.rings.clock_change import at_change
 from agent.intents.subjects.rings.hours import nearest_hour, of_its_part, usual_hour, without_part
-from agent.intents.subjects.rings.telling import day_added, left_of
+from agent.intents.subjects.rings.telling import at_change, day_added, left_of
 from agent.intents.subjects.rings.which_timer import (
     BY_LIST,
     IT,

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.intents.reading.understanding import load_understanding
+from agent.intents.subjects.listed_things import things
 from tests.agent.intents.household import a_home
 from tests.agent.intents.kitchen import a_kitchen
 
@@ -79,6 +80,8 @@ async def test_what_it_rings_for_and_when_is_put_right(tmp_path: Path, said: lis
             {"21 19:00 take the bins out", "21 19:00 Anna to feed the rabbits"},
         ),
         (["wake me at seven", "and Mia at half past"], {"22 07:00", "22 07:30 wake Mia"}),
+        (["wake me at seven", "no wait eight", "and Mia at half past"], {"22 08:00", "22 08:30 wake Mia"}),
+        (["wake me at seven", "no wait eight", "and again at half past"], {"22 08:00", "22 08:30"}),
         (["wake me tomorrow at six", "not that, I mean the day after tomorrow"], {"23 06:00"}),
         (["remind me to take the bins out at seven", "and I have to go out"], {"21 19:00 take the bins out"}),
     ],
@@ -136,6 +139,17 @@ async def test_a_reason_is_no_thing_of_a_list(tmp_path: Path, reason: str, left:
         assert (await home.hear("what's on the list", follows=True)).endswith(f": {left}.")
 
 
+@pytest.mark.parametrize("words", ["念一遍", "给我念念听听", "再读一下"])
+async def test_a_list_is_read_out_in_chinese(tmp_path: Path, words: str) -> None:
+    async with a_home(tmp_path) as home:
+        await home.hear("清单里加鸡蛋")
+        assert await home.hear(words, follows=True) == "购物清单上有：鸡蛋。"
+
+
+def test_what_is_said_behind_a_thing_is_none_of_it() -> None:
+    assert things("flour, and kitchen roll as well") == ["flour", "kitchen roll"]
+
+
 @pytest.mark.parametrize(
     ("words", "name", "slots"),
     [
@@ -147,6 +161,12 @@ async def test_a_reason_is_no_thing_of_a_list(tmp_path: Path, reason: str, left:
         ("which day we have today", "date", {}),
         ("is it Monday today or is it still Sunday", "date", {"one_day": 0, "other_day": 6}),
         ("取消刚才那个", "timer_cancel", {"newest": 1}),
+        ("cancel the first", "timer_cancel", {"ordinal": 1}),
+        ("I need to wake up at the seven and half", "alarm", {"hour": 7, "minute": 30, "wakes": 1}),
+        ("alarm at five to seven, no, seven is fine", "alarm", {"hour": 7, "wakes": 1}),
+        ("we're out of flour, and kitchen roll as well", "list_add", {"item": "flour, and kitchen roll as well"}),
+        ("Grandad has gout, make sure you remember that", "remember", {"fact": "Grandad has gout"}),
+        ("make sure you remember that Grandad has gout", "remember", {"fact": "Grandad has gout"}),
         ("鸡蛋煮八分钟叫我", "timer_start", {"label": "鸡蛋", "minutes": 8}),
         ("三点提醒我四点开会", "alarm", {"hour": 3, "label": "四点开会"}),
         ("牛肉再炖两个小时", "timer_start", {"label": "牛肉", "hours": 2}),

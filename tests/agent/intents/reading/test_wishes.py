@@ -126,7 +126,7 @@ def test_wishes_are_found(words: str) -> None:
             "Set three timers: five minutes for eggs, eight minutes for toast, and an hour for the roast",
             "set a timer for five minutes for eggs | and eight minutes for toast | and an hour for the roast",
         ),
-        ("set timers for five and ten minutes", "set a timer for five minutes | and ten minutes"),
+        ("set timers for five and ten minutes", "set a five minute timer | and set a ten minute timer"),
         (
             "remind me to call mum at six and turn off the oven at seven",
             "remind me at six to call mum | and at seven to turn off the oven",

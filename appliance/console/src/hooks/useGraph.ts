@@ -14,10 +14,14 @@ export interface Records {
 /** Why nothing is drawn, for the page to say in its own words. */
 export type Refusal = { kind: 'too_many'; count: number } | { kind: 'too_large' } | { kind: 'no_nodes' }
 
+/** What is looked at: of which label ("" for all), and how many nodes at most. */
+export interface Look {
+  label: string
+  most: number
+}
+
 export interface Explored {
   sketch: Sketch
-  /** When the sketch is of: null is now, undefined where nothing was asked for yet. */
-  of: string | null | undefined
   /** The node whose neighbours were asked for last. */
   selected: string | null
   refusal: Refusal | null
@@ -32,7 +36,6 @@ export interface Explored {
 
 const untouched: Explored = {
   sketch: nothing,
-  of: undefined,
   selected: null,
   refusal: null,
   error: null,
@@ -55,37 +58,44 @@ export async function ask(
   return { records: result.records ?? [], truncated: result.truncated ?? null }
 }
 
-/** The graph as far as it was explored. A later question takes the place of one that is not answered yet. */
+/** The graph as far as it was explored. Whatever is done takes the place of a question that is not answered yet. */
 export function useGraph(asOf: string | null) {
   const [explored, setExplored] = useState<Explored>(untouched)
+  const [look, setLook] = useState<Look>({ label: '', most: 300 })
   const asking = useRef<AbortController | null>(null)
+  const askedOf = useRef<string | null | undefined>(undefined) // no state: an effect has to see what was done since it was drawn
 
+  const begin = useCallback(
+    (changed: Partial<Explored>): AbortSignal => {
+      asking.current?.abort()
+      asking.current = new AbortController()
+      const isOther = askedOf.current !== asOf
+      askedOf.current = asOf
+      setExplored((before) => ({
+        ...(isOther ? untouched : before), // a node of the past has another id than today
+        ...{ isBusy: false, error: null, refusal: null, percent: null },
+        ...changed,
+      }))
+      return asking.current.signal
+    },
+    [asOf],
+  )
   const run = useCallback(
     async (statement: Statement, then: (before: Explored, answer: Records) => Partial<Explored>) => {
-      asking.current?.abort()
-      const aborter = new AbortController()
-      asking.current = aborter
-      setExplored((before) => ({
-        ...(before.of === asOf ? before : untouched), // a node of the past has another id than today
-        of: asOf,
-        isBusy: true,
-        error: null,
-        refusal: null,
-        percent: null,
-      }))
+      const signal = begin({ isBusy: true })
       const onPercent = (percent: number) => setExplored((before) => ({ ...before, percent }))
       try {
-        const answer = await ask(statement, asOf, onPercent, aborter.signal)
-        if (!aborter.signal.aborted)
+        const answer = await ask(statement, asOf, onPercent, signal)
+        if (!signal.aborted)
           setExplored((before) => ({ ...before, more: null, ...then(before, answer), isBusy: false, percent: null }))
       } catch (failure) {
-        if (aborter.signal.aborted) return
+        if (signal.aborted) return
         const told: Partial<Explored> =
           failure instanceof AnswerTooLarge ? { refusal: { kind: 'too_large' } } : { error: sentenceOf(failure) }
         setExplored((before) => ({ ...before, ...told, isBusy: false, percent: null }))
       }
     },
-    [asOf],
+    [asOf, begin],
   )
 
   const sample = useCallback(
@@ -116,15 +126,10 @@ export function useGraph(asOf: string | null) {
     (selected: string | null) => setExplored((before) => ({ ...before, selected, more: null })),
     [],
   )
-  const draw = useCallback(
-    (sketch: Sketch) =>
-      setExplored((before) => ({ ...before, of: asOf, ...drawable(sketch), error: null, selected: null, more: null })),
-    [asOf],
-  )
-  const refuse = useCallback((count: number) => {
-    setExplored((before) => ({ ...before, refusal: { kind: 'too_many', count }, error: null }))
-  }, [])
-  return { ...explored, sample, search, expand, select, draw, refuse }
+  const draw = useCallback((sketch: Sketch) => void begin({ ...drawable(sketch), selected: null, more: null }), [begin])
+  const refuse = useCallback((count: number) => void begin({ refusal: { kind: 'too_many', count } }), [begin])
+  const isAsked = useCallback(() => askedOf.current === asOf, [asOf])
+  return { ...explored, look, setLook, isAsked, sample, search, expand, select, draw, refuse }
 }
 
 export type Explorer = ReturnType<typeof useGraph>

@@ -1,7 +1,7 @@
 // The graph, explored: a first look, what stands around a node, a search; as a picture, or as a list.
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { KINDS, kindsOf, labelsIn, MOST_DRAWN, sampleOf, type Sketch } from '../../hooks/graph'
-import type { Explorer } from '../../hooks/useGraph'
+import type { Explorer, Look } from '../../hooks/useGraph'
 import { useRequest } from '../../hooks/useRequest'
 import { useWords } from '../../hooks/useWords'
 import { Failed } from '../shell/Failed'
@@ -23,25 +23,18 @@ export interface Schema {
 
 const NONE: Record<string, number> = {}
 
-/** What is looked at: of which label ("" for all), and how many nodes at most. */
-export interface Look {
-  label: string
-  most: number
-}
-
 export function Explore({ graph, asOf, setAsOf }: { graph: Explorer } & Moment) {
   const words = useWords()
   const { data, error, again } = useRequest<{ result: Schema }>('memory.schema')
   const schema = data?.result ?? null
-  const [look, setLook] = useState<Look>({ label: '', most: 300 })
   const hasPicture = useMemo(hasWebGL, [])
   const [isList, setList] = useState(!hasPicture)
-  const { sketch, selected } = graph
+  const { sketch, selected, look, isAsked } = graph
   const kinds = useMemo(() => kindsOf(sketch, schema?.labels ?? NONE), [sketch, schema])
   const lookAt = useLook(graph, schema, asOf)
   useEffect(() => {
-    if (graph.of !== asOf && (schema || asOf !== null)) lookAt(look)
-  }, [graph.of, asOf, schema, look, lookAt])
+    if (!isAsked()) lookAt(look)
+  }, [isAsked, look, lookAt])
   const choose = (id: string | null) => {
     graph.select(id)
     if (id !== null && asOf === null) void graph.expand(id)
@@ -51,9 +44,9 @@ export function Explore({ graph, asOf, setAsOf }: { graph: Explorer } & Moment) 
   return (
     <>
       <ExploreBar
-        {...{ graph, schema, look, asOf, setAsOf, isList, setList, hasPicture }}
+        {...{ graph, schema, asOf, setAsOf, isList, setList, hasPicture }}
         setLook={(changed) => {
-          setLook(changed)
+          graph.setLook(changed)
           lookAt(changed)
         }}
       />
@@ -84,11 +77,12 @@ export function Explore({ graph, asOf, setAsOf }: { graph: Explorer } & Moment) 
   )
 }
 
-/** Take a look at the graph: some nodes of each label, or of one, unless that is more than can be drawn. */
+/** Take a look at the graph once its labels are known: some nodes of each, or of one, unless that is more than can be drawn. */
 function useLook(graph: Explorer, schema: Schema | null, asOf: string | null): (look: Look) => void {
   const { sample, refuse } = graph
   return useCallback(
     ({ label, most }: Look) => {
+      if (!schema && asOf === null) return
       const counts = schema?.labels ?? NONE
       const count = label ? (counts[label] ?? 0) : (schema?.hygiene.nodes ?? 0)
       if (most > MOST_DRAWN && count > MOST_DRAWN && asOf === null) return refuse(count)

@@ -1,33 +1,32 @@
 // What is looked at: words to search for, a label, how many, when; and as what it is shown.
-import type { Explorer } from '../../hooks/useGraph'
+import type { Explorer, Look } from '../../hooks/useGraph'
 import { useLocale, useWords } from '../../hooks/useWords'
 import { Icon } from '../Icon'
 import { SearchBox } from '../SearchBox'
 import { AsOf, type Moment } from './AsOf'
-import type { Look, Schema } from './Explore'
+import type { Schema } from './Explore'
 
 const HOW_MANY = [100, 300, 500, 1_000, 2_000]
 
 interface Bar extends Moment {
   graph: Explorer
   schema: Schema | null
-  look: Look
   setLook(look: Look): void
   isList: boolean
   setList(isList: boolean): void
   hasPicture: boolean
 }
 
-export function ExploreBar({ graph, schema, look, setLook, isList, setList, hasPicture, asOf, setAsOf }: Bar) {
+export function ExploreBar({ graph, schema, setLook, isList, setList, hasPicture, asOf, setAsOf }: Bar) {
   const words = useWords()
   const search = (text: string) => {
     if (text) void graph.search(text)
-    else setLook(look)
+    else setLook(graph.look)
   }
   return (
     <div className="flex flex-wrap items-end gap-x-3 gap-y-2 px-4 py-3">
       <SearchBox label={words.memory.search} search={search} className="w-full sm:w-auto sm:min-w-64 sm:flex-1" />
-      <Chosen {...{ schema, look, setLook }} />
+      <Chosen {...{ schema, setLook }} look={graph.look} />
       <AsOf asOf={asOf} setAsOf={setAsOf} />
       {hasPicture && (
         <button type="button" className="button" onClick={() => setList(!isList)}>
@@ -44,7 +43,7 @@ export function ExploreBar({ graph, schema, look, setLook, isList, setList, hasP
   )
 }
 
-function Chosen({ schema, look, setLook }: Pick<Bar, 'schema' | 'look' | 'setLook'>) {
+function Chosen({ schema, look, setLook }: Pick<Bar, 'schema' | 'setLook'> & { look: Look }) {
   const words = useWords()
   const locale = useLocale()
   const number = (value: number) => value.toLocaleString(locale)

@@ -106,7 +106,7 @@ async def open_admin(config: Config, patience: float = PATIENCE) -> AsyncIterato
     the state folder, `StateUnusable`, also where its disk does not answer.
     """
     try:
-        path = await asyncio.to_thread(service_of, config, patience)
+        path = await service_of(config, patience)
     except ServiceNotRunning:
         await asyncio.to_thread(require_answer, config.state_folder)
         if config.memory.enabled:
@@ -141,7 +141,7 @@ async def erase_everything(config: Config, owner_key: str, told: Progress) -> st
     Raises `Problem`, `StateUnusable`, and what `told` raises; the next service goes on with what is left.
     """
     try:
-        path = await asyncio.to_thread(service_of, config)
+        path = await service_of(config)
     except ServiceNotRunning:
         await asyncio.to_thread(require_answer, config.state_folder)
         return await _erase_alone(config, owner_key, told)

@@ -1,5 +1,6 @@
 """Whether a nakari answers here, or has the state and is about to answer, or to let go of it."""
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Final
@@ -18,8 +19,8 @@ PAUSE: Final = 0.1
 """Seconds between two looks."""
 
 
-def service_of(config: Config, patience: float = PATIENCE) -> Path:
-    """Return the socket at which the service answers; one that starts is waited for. Blocking.
+async def service_of(config: Config, patience: float = PATIENCE) -> Path:
+    """Return the socket at which the service answers; one that starts is waited for, until cancelled.
 
     Raises `ServiceNotRunning` when there is none: then nobody has the state either, or somebody who did not begin to
     answer in time, or who only follows. Raises `Problem` when the one there belongs to another user.
@@ -33,15 +34,15 @@ def service_of(config: Config, patience: float = PATIENCE) -> Path:
                 raise
             if whom_it_follows(config.machines, config.state_folder):
                 raise
-        time.sleep(PAUSE)
+        await asyncio.sleep(PAUSE)
 
 
-def service_that_came(config: Config, in_use: StateInUse) -> Path:
-    """Return the socket of a service that took the state while a command was about to. Blocking.
+async def service_that_came(config: Config, in_use: StateInUse) -> Path:
+    """Return the socket of a service that took the state while a command was about to.
 
     Raises `in_use` where it is no service that has it.
     """
     try:
-        return service_of(config)
+        return await service_of(config)
     except ServiceNotRunning:
         raise in_use from None

@@ -36,7 +36,7 @@ def asked(
     from appliance.errors import ServiceNotRunning
 
     try:
-        path = service_of(config)
+        path = asyncio.run(service_of(config))
     except ServiceNotRunning:
         if alone is None:
             refuse_where_it_follows(config)
@@ -49,7 +49,7 @@ def asked(
             return asyncio.run(alone())
         except StateInUse as in_use:
             refuse_where_it_follows(config)
-            path = service_that_came(config, in_use)
+            path = asyncio.run(service_that_came(config, in_use))
     return asyncio.run(tell(path, request, PATIENCE if patience is None else patience, key))
 
 

@@ -345,7 +345,7 @@ def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure:
         confirm(f"Everything of {named} goes for good. Is that meant?")
     with progress("forgetting") as told:
         if key:
-            done = asyncio.run(follow(service_of(config), {"do": "forget.owner"}, told, key))
+            done = asyncio.run(follow(asyncio.run(service_of(config)), {"do": "forget.owner"}, told, key))
         else:
             done = asyncio.run(erase_everything(config, whose.owner_key, told))
     click.echo(done)

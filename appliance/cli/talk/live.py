@@ -113,7 +113,7 @@ def _next_line(prompt: str) -> str | None:
 async def _whoever_answers(config: Config) -> AsyncIterator[Ask]:
     """Give what asks the running service, or a box opened for this conversation."""
     try:
-        path = service_of(config)
+        path = await service_of(config)
     except ServiceNotRunning:
         from appliance.service import asking
 

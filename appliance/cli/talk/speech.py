@@ -52,7 +52,7 @@ def say(config: Config, text: str, output: Path | None) -> None:
 def _service(config: Config) -> Path | None:
     """Return the door of the service that runs, None where there is none that lets this user in."""
     try:
-        return service_of(config)
+        return asyncio.run(service_of(config))
     except Problem:
         return None
 

@@ -160,8 +160,6 @@ async def _answer(
     config: "Config", text: str, key_file: Path | None, paths: tuple[Path, ...], *, speak: bool
 ) -> "Outcome | None":
     """Print the answer of the running service, or of this process where there is none; Ctrl-C stops it there too."""
-    import asyncio
-
     from appliance.api.client import Question, given_files, read_key
     from appliance.api.presence import service_of, service_that_came
     from appliance.errors import ServiceNotRunning
@@ -169,7 +167,7 @@ async def _answer(
 
     key, files = b"" if key_file is None else read_key(key_file), given_files(paths)
     try:
-        path = await asyncio.to_thread(service_of, config)
+        path = await service_of(config)
     except ServiceNotRunning:
         refuse_where_it_follows(config)
         if key or speak:
@@ -180,7 +178,7 @@ async def _answer(
         try:
             return await print_pieces(service.ask_once(config, text, files))
         except StateInUse as in_use:
-            path = await asyncio.to_thread(service_that_came, config, in_use)
+            path = await service_that_came(config, in_use)
     from appliance.cli.talk.asking import print_answer
 
     return await print_answer(path, Question(text, speak=speak, files=files), key)

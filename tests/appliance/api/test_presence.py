@@ -1,6 +1,7 @@
 """A nakari that starts or ends has the state and does not answer: who asks it waits a moment, and so does the next."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from appliance.admin.exchange import DATABASE
+from appliance.admin.local import open_admin
 from appliance.api.presence import service_of
 from appliance.cli.telling import asked
 from appliance.config.load import Config, load
@@ -64,7 +66,15 @@ async def test_a_service_that_took_the_state_meanwhile_is_asked(config: Config) 
 async def test_a_state_without_an_answer_is_no_service(config: Config) -> None:
     async with in_use(config):
         with pytest.raises(ServiceNotRunning):
-            await asyncio.to_thread(service_of, config, TOO_SHORT)
+            await service_of(config, TOO_SHORT)
+
+
+async def test_who_waits_for_a_service_is_in_no_thread_that_ctrl_c_would_have_to_wait_for(config: Config) -> None:
+    async with in_use(config):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(TOO_SHORT), open_admin(config):
+                raise AssertionError("another process has the state")
+        assert [thread.name for thread in threading.enumerate() if thread.name.startswith("asyncio_")] == []
 
 
 async def test_a_command_that_is_at_the_state_is_waited_for(config: Config) -> None:

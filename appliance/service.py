@@ -225,11 +225,12 @@ class Serving(Struct, eq=False):
         self.notifier.extend(UPGRADE_SECONDS, f"bringing what it knows to this version: {share} %")
 
     def heed_signals(self) -> None:
-        """Have a signal that asks for an orderly end set `stop`, and log SIGHUP where it asks for none."""
+        """Have a signal that asks for an orderly end set `stop`; log those by which other services are told things."""
         loop, ending = asyncio.get_running_loop(), _ending()
-        if signal.SIGHUP not in ending and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            fix = "`nakari config reload` takes over the configuration"
-            loop.add_signal_handler(signal.SIGHUP, partial(log.warning, "hang_up_ignored", fix=fix))
+        fix = "`nakari config reload` takes over the configuration"
+        for number in {signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}.difference(ending):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                loop.add_signal_handler(number, partial(log.warning, "signal_ignored", signal=number.name, fix=fix))
         for number in ending:
             loop.add_signal_handler(number, self.stop.set)
 

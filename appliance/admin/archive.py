@@ -10,12 +10,12 @@ import tarfile
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import BinaryIO, Final
 
 from msgspec import Struct
 
@@ -192,20 +192,30 @@ def _pack(place: Path, path: Path, graph: tuple[str, str], told: Progress) -> di
     manifest: dict[str, Json] = {"nakari": "backup", "format": FORMAT, "at": datetime.now(UTC).isoformat()}
     manifest |= {"version": version(), "snapshot": graph[0], "graph": graph[1], "files": {**digests}}
     (place / MANIFEST).write_text(json.dumps(manifest, indent=1))
-    new = path.with_name(f"{path.name}.new")
+    with in_the_making(path) as raw, tarfile.open(fileobj=raw, mode="w:gz", compresslevel=3) as archive:
+        for number, file in enumerate([place / MANIFEST, *files]):
+            archive.add(file, arcname=str(file.relative_to(place)))
+            told(number, len(files))
+    return {"file": str(path), "bytes": path.stat().st_size, "files": len(files)}
+
+
+@contextmanager
+def in_the_making(file: Path) -> Iterator[BinaryIO]:
+    """Give what becomes this file at the end of the block, whole and on the disk; nothing is left when it fails.
+
+    What a command that was killed left of it is replaced.
+    """
+    new = file.with_name(f"{file.name}.new")
+    new.unlink(missing_ok=True)
+    room = in_room_of(file.parent, f"{file.name}; free some disk space")
     try:
-        with in_room_of(path.parent, f"{path.name}; free some disk space"), new.open("xb") as raw:
-            new.chmod(0o600)
-            with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=3) as archive:
-                for number, file in enumerate([place / MANIFEST, *files]):
-                    archive.add(file, arcname=str(file.relative_to(place)))
-                    told(number, len(files))
-            raw.flush()
-            os.fsync(raw.fileno())
-        rename_durably(new, path)
+        with room, os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
+            yield target
+            target.flush()
+            os.fsync(target.fileno())
+        rename_durably(new, file)
     finally:
         new.unlink(missing_ok=True)
-    return {"file": str(path), "bytes": path.stat().st_size, "files": len(files)}
 
 
 def unpack(path: Path, place: Path) -> Manifest:

@@ -1,14 +1,13 @@
 """The admin of the graph: through the socket of a running service, else opened in this process."""
 
 import asyncio
-import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from appliance.admin.archive import everything_of
+from appliance.admin.archive import everything_of, in_the_making
 from appliance.admin.disk import require_answer
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.no_graph import NO_GRAPH, NoGraph
@@ -17,7 +16,7 @@ from appliance.api.client import follow, tell
 from appliance.api.presence import PATIENCE, service_of
 from appliance.api.requests.memory import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
 from appliance.config.load import Config
-from appliance.errors import Problem, ServiceNotRunning, in_room_of
+from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
@@ -25,7 +24,6 @@ from appliance.reflexes.forget import mindless
 from appliance.wiring.memory.graph import GraphSide, graph_side
 from appliance.wiring.memory.state import open_state
 from audio.loops import running
-from memory.durable import rename_durably
 from memory.graph.embedded.store import START_SECONDS, State
 from memory.json_value import Json, listed
 
@@ -64,7 +62,7 @@ class RemoteAdmin:
     async def _back_up(self, file: Path, told: Progress) -> Json:
         """Have it written there, where a service may write, and take it away to `file`, which is then our user's."""
         await asyncio.to_thread(_refuse_what_is_there, file)
-        with _in_the_making(file) as target:
+        with in_the_making(file) as target:
             found = await self._done(Backup(), told)
             assert isinstance(found, dict)
             await asyncio.to_thread(_take_away, Path(str(found["file"])), target)
@@ -78,7 +76,7 @@ class RemoteAdmin:
     async def _replay(self, file: Path, request: Replay, told: Progress) -> Json:
         """Have the graph made again there, where a service may write, and take it away to `file`."""
         await asyncio.to_thread(_refuse_what_is_there, file)
-        with _in_the_making(file) as target:
+        with in_the_making(file) as target:
             async with self._handed_over(file.name) as place:
                 made = place.with_name(f"{place.name}.made")
                 found = await self._done(Replay(until=request.until, file=str(made)), told)
@@ -171,21 +169,6 @@ async def _started(graph: GraphSide, patience: float) -> None:
 def _refuse_what_is_there(file: Path) -> None:
     if file.exists():
         raise Problem(f"{file} is there already; name a new file", Exit.CANNOT_CREATE)
-
-
-@contextmanager
-def _in_the_making(file: Path) -> Iterator[BinaryIO]:
-    """Give what becomes this file at the end of the block, whole and on the disk; nothing is left when it fails."""
-    new = file.with_name(f"{file.name}.new")
-    room = in_room_of(file.parent, f"{file.name}; free some disk space")
-    try:
-        with room, os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as target:
-            yield target
-            target.flush()
-            os.fsync(target.fileno())
-        rename_durably(new, file)
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def _take_away(made: Path, target: BinaryIO) -> None:

@@ -2,12 +2,14 @@
 
 import os
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 import click
@@ -28,8 +30,10 @@ LONGEST = 800
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `arguments` are the process's own when None, --help when empty."""
     is_own_process = arguments is None
+    ended_by: list[int] = []
     if is_own_process:
         collect_seldom()
+        _end_in_order(ended_by)
     _prepare_streams()
     given = sys.argv[1:] if arguments is None else list(arguments)
     invocation = Invocation()
@@ -45,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     code = conclude(run, invocation)
     settle(sys.stderr)
+    for number in ended_by:  # whoever sent it sees what it did
+        signal.raise_signal(number)
     if is_own_process:
         leave_to_the_end()
     return code
@@ -67,6 +73,25 @@ def conclude(run: Callable[[], int], invocation: Invocation) -> int:
         raise
     except BaseException as error:  # noqa: BLE001  the outermost edge: nothing reaches the person as a traceback
         return _failed(error, invocation)
+
+
+def _end_in_order(ended_by: list[int]) -> None:
+    """Have the first SIGTERM, or hang-up of a terminal, end a command as Ctrl-C does: nothing half made is left behind.
+
+    The second one kills. The service has its own way (`appliance.service`); what nohup ignores stays ignored.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        ended_by.append(number)
+        on_ctrl_c = signal.getsignal(signal.SIGINT)
+        if not callable(on_ctrl_c):  # a shell's background job has no Ctrl-C
+            raise KeyboardInterrupt
+        on_ctrl_c(signal.SIGINT, frame)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
 
 
 def _prepare_streams() -> None:

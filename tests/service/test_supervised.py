@@ -90,12 +90,14 @@ def test_below_nohup_it_outlives_the_terminal(supervisor: socket.socket, tmp_pat
         assert service.wait(SECONDS) == 0
 
 
-def test_a_service_without_a_terminal_goes_on_after_a_hang_up(tmp_path: Path) -> None:
-    """It would end well, and systemd would not start it again. A suite below `nohup` hands on that it is ignored."""
+def test_a_service_goes_on_after_what_other_services_are_told_things_by(tmp_path: Path) -> None:
+    """After a hang-up it would end well, and systemd would not start it again. `nohup` has children ignore that."""
     with Household(tmp_path).running("run", by=["env", "--default-signal=HUP", "setsid"]) as service:
         service.until("service_started")
-        service.process.send_signal(signal.SIGHUP)
-        assert "config reload" in str(service.until("hang_up_ignored")["fix"])
+        for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+            service.process.send_signal(number)
+            told = service.until("signal_ignored")
+            assert (told["signal"], "config reload" in str(told["fix"])) == (number.name, True)
         assert service.stop() == 0
 
 

@@ -109,7 +109,6 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
     itself in. What runs as a service needs its login: see docs/machines.md.
     """
     import asyncio
-    import signal
 
     from appliance.errors import Problem
     from appliance.machines.joining import login as logins
@@ -138,12 +137,7 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
         click.echo(f"nakari join {line}")
         sys.stdout.flush()
 
-    async def wait_for_it() -> str:
-        for ends in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C does: an invitation left open keeps its name taken
-            asyncio.get_running_loop().add_signal_handler(ends, signal.raise_signal, signal.SIGINT)
-        return await invite(made, config.machines.url, users, given, tell, config.zone)
-
-    came = asyncio.run(wait_for_it())
+    came = asyncio.run(invite(made, config.machines.url, users, given, tell, config.zone))
     click.echo(f"{name} has joined{f', with nakari {came}' if came else ''}")
 
 

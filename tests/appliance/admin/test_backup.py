@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import TIMER, Event, utc_now
-from appliance.admin.archive import LEFT_SECONDS, fetched, handed_over
+from appliance.admin.archive import LEFT_SECONDS, fetched, handed_over, in_the_making
 from appliance.admin.local import local_admin
 from appliance.admin.restoring import restore_archive
 from appliance.api.requests.memory import Backup
@@ -252,6 +252,13 @@ async def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
         with pytest.raises(Problem, match="there already"):
             await admin.act(Backup(file=str(file)), silent)
     assert file.read_text() == "precious"
+
+
+def test_what_a_killed_backup_left_is_in_nobodys_way(tmp_path: Path) -> None:
+    (tmp_path / "all.nakari.new").write_bytes(b"half of the former")
+    with in_the_making(tmp_path / "all.nakari") as target:
+        target.write(b"whole")
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("all.nakari", b"whole")]
 
 
 @pytest.mark.shows("H7", "C11")

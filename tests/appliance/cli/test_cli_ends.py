@@ -165,6 +165,32 @@ async def test_ctrl_c_ends_ask_quietly_and_lets_go_of_the_service(tmp_path: Path
         assert await told(process) == (INTERRUPTED, "", "")
 
 
+@pytest.mark.parametrize(
+    ("ends", "before"), [(signal.SIGTERM, ""), (signal.SIGHUP, ""), (signal.SIGTERM, "trap '' INT; ")]
+)
+async def test_what_is_ended_from_outside_leaves_nothing_half_made(
+    tmp_path: Path, ends: signal.Signals, before: str
+) -> None:
+    """Also where a shell has it ignore Ctrl-C, as a script does for what it starts in the background."""
+    begun = asyncio.Event()
+
+    async def never_answers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if await reader.readline():
+            begun.set()
+        await reader.read()
+        writer.close()
+
+    state_folder(tmp_path).mkdir(parents=True)
+    async with await asyncio.start_unix_server(never_answers, state_folder(tmp_path) / "nakari.sock"):
+        command = ["sh", "-c", f'{before}exec "$@"', "sh", sys.executable, "-m", "appliance", "backup", "all.nakari"]
+        process = await asyncio.create_subprocess_exec(*command, cwd=tmp_path, env=environment(tmp_path))
+        await begun.wait()
+        assert (tmp_path / "all.nakari.new").exists()
+        process.send_signal(ends)
+        assert await process.wait() == -ends
+    assert not (tmp_path / "all.nakari.new").exists()
+
+
 async def test_a_reader_that_leaves_ends_ask_quietly(tmp_path: Path) -> None:
     handler = ScriptedHandler(pieces=["and so on, "], endless=True)
     async with serving(state_folder(tmp_path) / "nakari.sock", handler):

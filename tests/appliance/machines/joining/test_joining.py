@@ -188,7 +188,7 @@ async def test_an_invitation_that_is_ended_from_outside_leaves_its_name_free(
     mind = Machine(tmp_path / "mind", server, name="mind")
     process, _ = await mind.invite("kitchen")
     process.send_signal(ends)
-    assert await process.wait() == 130
+    assert await process.wait() == -ends
     assert "kitchen" not in (server.folder / "home.users").read_text()
 
 

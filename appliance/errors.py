@@ -17,6 +17,7 @@ _NOT_READABLE = frozenset({errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAM
 _NOT_WRITABLE = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EEXIST, errno.EFBIG, errno.EIO}
 )
+_TOO_MANY = frozenset({errno.EMFILE, errno.ENFILE})
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -125,10 +126,12 @@ def _is_refused_output(error: BaseException) -> bool:
 
 
 def _from_system(error: OSError) -> Problem | None:
-    """Return the problem of a file that cannot be read or written; any other refusal of the system is a bug of ours."""
+    """Return the problem of a file that cannot be read or written, or opened; any other refusal is a bug of ours."""
     where = f"{error.filename}: " if error.filename else ""
     if error.errno in _NOT_READABLE:
         return Problem(f"{where}{error.strerror}; check the path", Exit.NO_INPUT)
     if error.errno in _NOT_WRITABLE:
         return Problem(f"{where}{error.strerror}; check permissions and free space", Exit.CANNOT_CREATE)
+    if error.errno in _TOO_MANY:
+        return Problem(f"{error.strerror}; let it open more, by `ulimit -n 1024` or LimitNOFILE=", Exit.UNAVAILABLE)
     return None

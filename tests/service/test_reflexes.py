@@ -2,10 +2,12 @@
 
 import json
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from agent.event import utc_now
 from benchmarks.sound import quiet_room, write_wav
 from tests.service.process import Household, Running
 
@@ -59,6 +61,18 @@ def test_typed_they_act_at_once_and_mute_and_loudness_survive_a_kill(home: House
         assert "85" in said_by(home, "volume")
         assert said_by(home, "unmute") == "I can hear again."
         assert reflexes_of(home)["muted"] is False
+
+
+@pytest.mark.parametrize("minutes", [-1, 1])
+def test_a_mute_that_ended_meanwhile_is_not_told_as_one_that_lasts(home: Household, minutes: int) -> None:
+    kept = {"muted": True, "muted_until": (utc_now() + timedelta(minutes=minutes)).isoformat()}
+    home.state.mkdir()
+    (home.state / "switches.json").write_text(json.dumps(kept))
+    with home.running("run") as service:
+        service.until("service_started")
+        if minutes < 0:
+            service.until("mute_ended")
+        assert [line["event"] for line in service.log].count("still_muted") == (minutes > 0)
 
 
 def test_without_a_service_the_commands_say_so(home: Household) -> None:

@@ -82,7 +82,7 @@ def open_acting(
     insight = Insight(world.state.journal, world.state.mailbox, recordings)
     steps = ClockSteps(utc_now) if world.environment.now is utc_now else None
     mute = TimedMute(switches, config.reflexes.mute_minutes, steps=steps)
-    if mute.is_on:
+    if mute.is_on and (mute.until is None or mute.until > utc_now()):
         log.warning("still_muted", until=mute.until, fix="type unmute or run `nakari unmute`")
     ringer = RingerHere(output.ringer, output.rooms.own) if output.ringer else None
 

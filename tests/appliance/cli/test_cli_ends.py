@@ -57,6 +57,7 @@ def raising(error: BaseException) -> Callable[[], int]:
         (StateInUse("another one has it"), Exit.ALREADY_RUNNING, "another one has it"),
         (ExceptionGroup("tasks", [ModelUnavailable("no model")]), Exit.UNAVAILABLE, "no model"),
         (FileNotFoundError(2, "No such file or directory", "x.wav"), Exit.NO_INPUT, "x.wav: No such file or directory"),
+        (OSError(24, "Too many open files", "x.py"), Exit.UNAVAILABLE, "Too many open files; let it open more"),
     ],
 )
 def test_a_failure_is_its_sentence(

@@ -4,6 +4,7 @@ The library ends the process that gives it a model which is not as it expects, s
 own before it is loaded here.
 """
 
+import signal
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from audio.errors import AudioError, ModelDamaged, RecognitionFailed, RecognizerAbsent
+from audio.errors import AudioError, ModelDamaged, ModelNotFound, RecognitionFailed, RecognizerAbsent
 from audio.language import sentence_language
 from audio.pcm import SAMPLE_RATE, Samples, to_float
 from audio.recognizer.models.streaming import Kind, StreamingModel, streaming_model
@@ -110,7 +111,7 @@ class SherpaRecognizer:
                     raise self._refused[1]
                 try:
                     self._loaded = _tried_and_loaded(self._folder, self._threads)
-                except AudioError as error:
+                except ModelNotFound as error:  # not what passes by itself, as too little memory does
                     self._refused = signature, error
                     raise
             return self._loaded
@@ -199,6 +200,8 @@ def _tried_and_loaded(folder: Path, threads: int) -> "OnlineRecognizer":
         tried = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=TRIAL_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RecognitionFailed(f"the streaming model in {folder} could not be tried: {error}") from error
+    if tried.returncode == -signal.SIGKILL:  # no model does that to itself
+        raise RecognitionFailed(f"the streaming model in {folder} was killed while it was tried, as for want of memory")
     if tried.returncode:
         said = tried.stderr.decode(errors="replace").strip().splitlines() or ["it ended its process"]
         reason = said[-1].split("/csrc/")[-1][:200]

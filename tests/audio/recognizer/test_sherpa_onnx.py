@@ -1,17 +1,19 @@
 """The real sherpa-onnx with the tests' streaming model: words, words so far, turns beside each other, bad folders."""
 
+import os
 import shutil
+import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from audio.errors import ModelDamaged, ModelNotFound, RecognizerAbsent
+from audio.errors import ModelDamaged, ModelNotFound, RecognitionFailed, RecognizerAbsent
 from audio.interfaces import Recognizer, StreamingRecognizer
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, Samples
 from audio.recognizer.chain import RecognizerChain
@@ -220,6 +222,27 @@ def test_a_model_that_would_end_the_process_is_only_an_error_and_mended_without_
     assert second.value is first.value, "it is not tried again while nothing has changed"
     shutil.copy(HOUSEHOLD_STREAMING / "model.onnx", folder / "model.onnx")
     recognizer.warm()
+
+
+def test_a_trial_that_was_killed_is_no_fault_of_the_model_and_made_again() -> None:
+    """As the kernel does where memory is short."""
+    recognizer = SherpaRecognizer(HOUSEHOLD_STREAMING)
+    with ThreadPoolExecutor(1) as one:
+        warming = one.submit(recognizer.warm)
+        os.kill(pid_of_trial(), signal.SIGKILL)
+        with pytest.raises(RecognitionFailed, match="was killed while it was tried"):
+            warming.result()
+    recognizer.warm()
+
+
+def pid_of_trial() -> int:
+    """Return the process id of the trial that this process is about to start."""
+    while True:
+        for children in Path("/proc/self/task").glob("*/children"):
+            with suppress(OSError):  # a thread, or the child, that has just ended
+                for pid in children.read_text().split():
+                    if "sherpa_trial" in Path(f"/proc/{pid}/cmdline").read_text():
+                        return int(pid)
 
 
 def test_the_chain_goes_on_without_it(tmp_path: Path, spoken: Samples) -> None:

@@ -1,10 +1,14 @@
 """Hints name the command as it is typed where the person sits."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from appliance.hints import SET_UP, command, set_up, typed_here
+from tests.appliance.command import environment
+from tests.processes import ROOT
 
 
 def clone(folder: Path) -> Path:
@@ -37,6 +41,16 @@ def test_only_commands_are_rewritten() -> None:
     assert (
         typed_here("no nakari is running; `nakari run` starts one") == "no nakari is running; `nakari run` starts one"
     )
+
+
+def test_what_is_answered_names_it_as_it_is_typed_here(tmp_path: Path) -> None:
+    program = clone(tmp_path)
+    program.parent.mkdir(parents=True)
+    program.write_text("import sys\nfrom appliance.cli.main import main\nsys.exit(main())\n")
+    run = [sys.executable, str(program), "config", "set", "voice.volume", "70"]
+    given = environment(tmp_path, PYTHONPATH=str(ROOT))
+    said = subprocess.run(run, cwd=tmp_path, env=given, capture_output=True, text=True, check=True).stdout
+    assert (said.count("`scripts/run "), said.count("`nakari ")) == (1, 0), said
 
 
 def test_what_is_missing_comes_as_the_program_came(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import click
 from appliance.cli.root import NAME, TEXT, configured, loaded, nakari
 from appliance.cli.telling import asked
 from appliance.config.options import Invocation
+from appliance.hints import typed_here
 
 
 @nakari.group(no_args_is_help=False)
@@ -65,7 +66,7 @@ def set_value(invocation: Invocation, key: str, value: str) -> None:
     file = where_to_write(invocation.file)
     edit.set_value(file, key, value)
     until = "`nakari config reload`, or the next start," if key in LIVE else "the next start"
-    click.echo(f"{key} is set in {file}; it holds from {until} on")
+    click.echo(typed_here(f"{key} is set in {file}; it holds from {until} on"))
 
 
 @config.command()

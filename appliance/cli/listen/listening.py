@@ -10,6 +10,7 @@ from appliance.cli.telling import AS_JSON, LINES, asked, tell_json
 from appliance.cli.terminal import progress
 from appliance.config.options import Invocation
 from appliance.exits import Exit
+from appliance.hints import typed_here
 
 if TYPE_CHECKING:
     from memory.json_value import Json
@@ -103,7 +104,7 @@ def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
         found = [json.loads(line.to_json()) for line in told.found]
         tell_json({**asdict(told.devices), "found": found})
     else:
-        click.echo("\n".join(lines(told)))
+        click.echo(typed_here("\n".join(lines(told))))
     return Exit.FAULT if told.has_fault else Exit.OK
 
 

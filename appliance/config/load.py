@@ -7,7 +7,7 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
+from zoneinfo import TZPATH, ZoneInfo
 
 from msgspec import Struct
 from msgspec.structs import fields
@@ -294,15 +294,26 @@ def _sockets(settings: Settings, state: Path, environ: Mapping[str, str]) -> tup
 
 
 def _zone(settings: Settings, environ: Mapping[str, str]) -> tzinfo:
-    """Return the zone that is set, else $TZ, else the one /etc/localtime points to, else UTC."""
-    linked = str(Path("/etc/localtime").resolve()).partition("/zoneinfo/")[2]
-    for name in (settings.mind.timezone, environ.get("TZ", "").lstrip(":"), linked):
-        if name:
-            try:
+    """Return the zone that is set, else $TZ, else that of /etc/localtime, else UTC."""
+    for told in (settings.mind.timezone, environ.get("TZ", "").lstrip(":"), "/etc/localtime"):
+        try:
+            if name := _zone_in(Path(told)) if told.startswith("/") else told:
                 return ZoneInfo(name)
-            except (OSError, ValueError, KeyError):  # $TZ may hold a POSIX rule, which is no zone's name
-                continue
+        except (OSError, ValueError, KeyError):  # $TZ may hold a POSIX rule, which is no zone's name
+            continue
     return UTC
+
+
+def _zone_in(file: Path) -> str:
+    """Return which zone's a file is, by where it leads or by what a copy holds; "" where none is like it."""
+    if leads_to := str(file.resolve()).partition("/zoneinfo/")[2]:
+        return leads_to
+    content = file.read_bytes()
+    for folder in map(Path, TZPATH):
+        if (known := folder / "zone1970.tab").is_file():
+            rows = [line.split("\t") for line in known.read_text().splitlines() if not line.startswith("#")]
+            return next((row[2] for row in rows if (folder / row[2]).read_bytes() == content), "")
+    return ""
 
 
 def _supervisor(environ: Mapping[str, str]) -> Supervisor:

@@ -4,6 +4,7 @@ import os
 import pwd
 from datetime import UTC
 from pathlib import Path
+from zoneinfo import TZPATH
 
 import pytest
 
@@ -95,6 +96,18 @@ def test_the_zone_is_the_set_one_then_the_environment_s_then_the_system_s(home: 
     system = str(configured(home).zone)
     assert str(configured(home, TZ="CET-1CEST").zone) == system
     assert system in str(Path("/etc/localtime").resolve()) or system == str(UTC)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Asia/Shanghai", "America/New_York"])
+def test_a_zone_s_file_is_known_by_its_name_also_as_a_copy(home: Path, tmp_path: Path, zone: str) -> None:
+    """What /etc/localtime is in a container that is given the host's, and on systems that copy it."""
+    there = next(file for folder in TZPATH if (file := Path(folder, zone)).is_file())
+    copied, linked = tmp_path / "localtime", tmp_path / "linked"
+    copied.write_bytes(there.read_bytes())
+    linked.symlink_to(there)
+    assert [str(configured(home, TZ=f":{file}").zone) for file in (copied, linked)] == [zone, zone]
+    copied.write_text("no zone's")
+    assert configured(home, TZ=f":{copied}").zone == configured(home, TZ="").zone
 
 
 def test_systemd_s_words_reach_the_process_they_are_meant_for(home: Path) -> None:

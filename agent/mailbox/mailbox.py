@@ -17,7 +17,7 @@ from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
 from agent.mailbox.economy import Allowance
 from agent.mailbox.mail import Lease, MailboxRecord, State, Wake
 from agent.mailbox.sleep import Wait, waiting_by
-from agent.time.clock_steps import ClockSteps
+from agent.time.clock_steps import ClockSteps, after_step
 from agent.time.series import is_successor, successor
 from memory.json_value import Json
 from memory.state import images
@@ -135,7 +135,7 @@ class Mailbox:
                 return
             now = self.now()
             with self._changing():
-                await self._database.write(lambda c: table.follow_clock(c, step, now))
+                await self._database.write(lambda c: queue.move_timers(c, lambda timer: after_step(timer, step, now)))
             self._clock_steps.followed(step, now)
         log.warning("clock_set", seconds=round((now - step.until).total_seconds()))
 

@@ -1,13 +1,14 @@
 """What waits in the mailbox, as an owner sees it: in the order in which it comes, and moved in it."""
 
 import sqlite3
+from collections.abc import Callable
 from datetime import datetime
 
 from msgspec.structs import replace
 
-from agent.event import PERSON_TYPES, from_json, to_json, utc_text
+from agent.event import PERSON_TYPES, TIMER, Event, from_json, to_json, utc_text
 from agent.mailbox.mail import MailboxRecord
-from agent.mailbox.table import OPEN, filed
+from agent.mailbox.table import OPEN, filed, waiting
 from memory.state.words import storable
 
 
@@ -48,6 +49,17 @@ def move(
     due_at = row["due_at"] if not_before is None else utc_text(not_before)
     connection.execute("UPDATE mailbox SET envelope = ?, due_at = ? WHERE id = ?", (to_json(event), due_at, event_id))
     return True
+
+
+def move_timers(connection: sqlite3.Connection, place: Callable[[Event], Event]) -> int:
+    """Give each timer that waits the time that it has where `place` puts it; return how many were moved."""
+    rows = [
+        (to_json(moved), utc_text(moved.not_before), timer.id)
+        for timer in waiting(connection, TIMER, None)
+        if (moved := place(timer)) != timer and moved.not_before is not None
+    ]
+    connection.executemany(f"UPDATE mailbox SET envelope = ?, due_at = ? WHERE id = ? AND {OPEN}", rows)
+    return len(rows)
 
 
 def is_person_waiting(connection: sqlite3.Connection) -> bool:

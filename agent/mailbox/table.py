@@ -9,11 +9,10 @@ from typing import Final, get_args
 from msgspec.structs import replace
 
 from agent.attachments.attachment import ATTACHMENTS
-from agent.event import TIMER, Event, from_json, to_json, utc_text
+from agent.event import Event, from_json, to_json, utc_text
 from agent.mailbox import economy
 from agent.mailbox.damage import event_of, readable
 from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at, speaker_in
-from agent.time.clock_steps import ClockStep, after_step
 from memory.json_value import Json
 from memory.state import images
 from memory.state.words import storable
@@ -284,16 +283,6 @@ def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str | No
         (event_type, owner_key),
     )
     return readable(rows)
-
-
-def follow_clock(connection: sqlite3.Connection, step: ClockStep, now: datetime) -> None:
-    """Move the timers that wait to where they belong once the clock was set."""
-    for timer in waiting(connection, TIMER, None):
-        if (moved := after_step(timer, step, now)) != timer and moved.not_before is not None:
-            connection.execute(
-                f"UPDATE mailbox SET envelope = ?, due_at = ? WHERE id = ? AND {OPEN}",
-                (to_json(moved), utc_text(moved.not_before), timer.id),
-            )
 
 
 def timers_of(connection: sqlite3.Connection, event_ids: Collection[str]) -> list[Event]:

@@ -16,6 +16,9 @@ from memory.json_value import Json, fields
 SERIES: Final = "series"
 """Key of an event's metadata: its rule, zone and beginning, the series' id, and which occurrence of it this is."""
 
+ZONE: Final = "zone"
+"""Key of a series, and of an alarm that is alone: by the clock of which zone it is meant."""
+
 MOST_COUNTED: Final = 10_000
 """Occurrences missed that are counted; more are told as so many."""
 
@@ -106,7 +109,7 @@ def first(rule: str, start: datetime, zone: tzinfo, after: datetime) -> datetime
 
 def described(rule: str, start: datetime, zone: str, series_id: str) -> dict[str, Json]:
     """Return what the first event of a series carries in its metadata under `SERIES`."""
-    return {"rule": rule, "start": start.isoformat(), "zone": zone, "id": series_id, "number": 1}
+    return {"rule": rule, "start": start.isoformat(), ZONE: zone, "id": series_id, "number": 1}
 
 
 def is_recurring(event: Event) -> bool:
@@ -152,6 +155,24 @@ def recounted(event: Event, now: datetime) -> Event:
     except (ValueError, KeyError, OverflowError):  # the series ends when this one comes, and is told of then
         return event
     return event if due is None or due >= event.not_before else replace(event, not_before=due)
+
+
+def at_home(timer: Event, home: ZoneInfo, now: datetime) -> Event:
+    """Return an alarm that was set by the clock of another zone as it is due at the same time of the clock at home.
+
+    One that came due before is due as it was; what counts, or was set with its zone, is left alone.
+    """
+    series = timer.metadata.get(SERIES)
+    told = series if isinstance(series, dict) else timer.metadata
+    if timer.not_before is None or told.get(ZONE, home.key) == home.key or is_elapsed(str(told.get("rule"))):
+        return timer
+    if not isinstance(series, dict):
+        wall = timer.not_before.astimezone(ZoneInfo(str(told[ZONE])))
+        metadata = {**timer.metadata, ZONE: home.key}
+        return replace(timer, not_before=wall.replace(tzinfo=home).astimezone(UTC), metadata=metadata)
+    moved = replace(timer, metadata={**timer.metadata, SERIES: {**series, ZONE: home.key}})
+    due = timer.not_before if timer.not_before <= now else next(_coming(moved, timer.not_before, now), None)
+    return replace(moved, not_before=due) if due is not None else timer
 
 
 def series_id(event: Event) -> str:

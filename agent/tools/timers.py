@@ -16,7 +16,7 @@ from agent.mailbox import EventBox
 from agent.mailbox.economy import UNASKED
 from agent.time.clock_steps import COUNTS
 from agent.time.quiet import QuietHours
-from agent.time.series import SERIES, BadRule, days_left_out, described, first, is_recurring, without_day
+from agent.time.series import SERIES, ZONE, BadRule, days_left_out, described, first, is_recurring, without_day
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
@@ -38,6 +38,9 @@ LATE_FROM: Final = 1.0
 
 _NEAR_DAYS: Final = {"today": 0, "tomorrow": 1}
 """Days ahead, by what a model may call them."""
+
+_NAMES_ZONE: Final = re.compile(r"(?:Z|UTC|[+-]\d\d:?\d\d)$")
+"""How a time ends that is not by the clock at home."""
 
 _UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
@@ -121,7 +124,8 @@ class Timers(Struct, frozen=True):
         if due <= self.now():
             raise ToolFailed(f"{format_time(due)} is past: it is {format_time(self.now())}")
         told = f"{due.astimezone(self.zone):%H:%M}" if repeat else self._local(due)
-        return await self._set(event, _Wish(f"Alarm{_quoted(label)} ({told}) is due.", label, due, repeat))
+        zone = "" if _NAMES_ZONE.search(at.strip()) else self.zone.key
+        return await self._set(event, _Wish(f"Alarm{_quoted(label)} ({told}) is due.", label, due, repeat, zone))
 
     async def list_timers(self, event: Event) -> Json:
         """List the timers and alarms that are set, the next one first."""
@@ -176,6 +180,8 @@ class Timers(Struct, frozen=True):
         metadata = in_room_of(event) | ({} if event.is_from_person else {UNASKED: True})
         if wish.counts:
             metadata |= {COUNTS: True} | ({REMINDS: True} if wish.reminds else {})
+        if wish.zone:
+            metadata |= {ZONE: wish.zone}
         if wish.rule:
             due, series = self._begun(wish.rule, due, series_id)
             metadata |= series
@@ -235,6 +241,8 @@ class _Wish(Struct, frozen=True):
     due: datetime
     rule: str = ""
     """RRULE; "" for once."""
+    zone: str = ""
+    """By whose clock an alarm is meant; "" where its time named a zone."""
     counts: bool = False
     """Whether it counts seconds, rather than waits for a time of the clock."""
     reminds: bool = False

@@ -44,7 +44,7 @@ from appliance.wiring.machines.roles import bus_loops, bus_told, joined, of_role
 from appliance.wiring.memory.graph import GraphSide, graph_side
 from appliance.wiring.memory.managed_graph import STORE_LOOP
 from appliance.wiring.memory.memory import MemorySide, memory_side, retention_of
-from appliance.wiring.memory.state import allowance_of, open_state, tried_disk
+from appliance.wiring.memory.state import allowance_of, follow_home, open_state, tried_disk
 from appliance.wiring.sound.input import Input, open_input, word_side
 from appliance.wiring.sound.output import Output, open_output
 from appliance.wiring.sound.reflexes import open_acting
@@ -164,9 +164,11 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
     async with (
         open_transport(config, options, environment) as transport,
         open_state(config.state_folder, allowance, environment.now, transport) as state,
-        box_on(World(config, options, state, environment), {}) as box,
     ):
-        yield box
+        if not (options.brief or config.machines.url):  # one of several leads for a while, and may have another zone
+            await follow_home(state, config.zone)
+        async with box_on(World(config, options, state, environment), {}) as box:
+            yield box
 
 
 @asynccontextmanager

@@ -61,7 +61,7 @@ NOT_TYPED: Mapping[str, str] = {
     "sudo apt remove nakari": PACKAGE,
     "sudo apt purge nakari": PACKAGE,
     "podman build --build-arg COMMIT=$(git rev-parse --short HEAD) -t nakari .": CONTAINER,
-    "podman run -d --init --name nakari --network host -v nakari:/var/lib/nakari nakari": CONTAINER,
+    "podman run -d --init --name nakari --network host -e TZ=Europe/Berlin -v nakari:/var/lib/nakari nakari": CONTAINER,
     'podman exec nakari nakari ask "what time is it"': CONTAINER,
     **dict.fromkeys(
         (

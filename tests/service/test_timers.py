@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -78,6 +79,17 @@ async def test_it_rings_in_the_room_while_the_model_stalls(home: Household, tmp_
         assert "<Rang>yes</Rang>" in server.requests[-1].messages[-1]["content"]
     assert rung(home) == [0.0]
     assert bells_in(tmp_path / "out.wav") >= 2
+
+
+def test_an_alarm_waits_for_its_time_of_the_clock_in_the_zone_that_is_set_after_it(home: Household) -> None:
+    """As on a new board, whose zone somebody puts right after the first alarm."""
+    home.settings["mind"] = {"timezone": "UTC"}
+    ask_for_a_timer(home, "wake me at seven every day")
+    home.settings["mind"] = {"timezone": "Asia/Tokyo"}
+    with home.running("run") as service:
+        assert service.until("alarms_moved")["zone"] == "Asia/Tokyo"
+        (alarm,) = json.loads(home.run("timers", "--json").stdout)["timers"]
+        assert f"{datetime.fromisoformat(alarm['due']).astimezone(ZoneInfo('Asia/Tokyo')):%H:%M}" == "07:00"
 
 
 @pytest.mark.shows("V23", "A9")

@@ -9,7 +9,9 @@ from contextlib import asynccontextmanager, suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final, TypeVar
+from zoneinfo import ZoneInfo
 
+import structlog
 from msgspec import Struct
 
 from agent import mailbox as mailbox_module
@@ -17,8 +19,10 @@ from agent.bus import Bus, Transport
 from agent.event import utc_now
 from agent.growth import cursor as growth_module
 from agent.mailbox import Allowance, Mailbox
+from agent.mailbox.queue import move_timers
 from agent.record import Recorder
 from agent.time.clock_steps import ClockSteps
+from agent.time.series import at_home
 from appliance.admin import exchange, upgrade
 from appliance.config.agent.own_work import EconomySettings
 from appliance.logs.steps import logged
@@ -33,6 +37,8 @@ from memory.state import tiers as tiers_module
 from memory.state.database import Database
 from memory.state.images import FOLDER, Images
 from memory.state.journal import Journal
+
+log = structlog.get_logger()
 
 DatabaseT = TypeVar("DatabaseT", bound=Database)
 
@@ -124,6 +130,16 @@ def state_in(
     mailbox = Mailbox(database, now, allowance=allowance, clock_steps=steps)
     images = Images(database.path.parent / FOLDER, database)
     return State(journal, mailbox, Bus(logged(Recorder(journal)), transport), images)
+
+
+async def follow_home(state: State, zone: tzinfo) -> None:
+    """Have alarms that were set in another zone wait for the same time of the clock in this one, the household's."""
+    home, now = ZoneInfo(str(zone)), state.mailbox.now()
+    moved = await state.journal.database.write(
+        lambda connection: move_timers(connection, lambda timer: at_home(timer, home, now))
+    )
+    if moved:
+        log.warning("alarms_moved", zone=home.key, alarms=moved)
 
 
 def allowance_of(economy: EconomySettings, zone: tzinfo) -> Allowance:

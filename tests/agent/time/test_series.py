@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.event import TIMER, Event
-from agent.time.series import SERIES, BadRule, described, missed, occurrences, rule_of, successor
+from agent.time.series import SERIES, BadRule, at_home, described, missed, occurrences, rule_of, successor
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Call, run_tool
 from memory.json_value import Json
@@ -295,6 +295,50 @@ async def test_what_cannot_be_left_out_tomorrow_is_told(
     tools = {tool.name: tool for tool in timer_tools(rig.mailbox, rig.clock, "Europe/Berlin")}
     assert words in await run_tool(tools["cancel_timer"], '{"day": "tomorrow"}', Call("c1", ASKED))
     assert len(await rig.mailbox.waiting(TIMER, ASKED.owner_key)) == 1
+
+
+TOKYO = ZoneInfo("Asia/Tokyo")
+
+
+@pytest.mark.shows("V23")
+@pytest.mark.parametrize("again", [{}, {"repeat": "FREQ=DAILY"}, {"repeat": "FREQ=WEEKLY;BYDAY=MO,WE"}])
+async def test_an_alarm_keeps_its_time_of_the_clock_where_its_home_gets_another_zone(
+    rig: Rig, again: dict[str, Json]
+) -> None:
+    await call(rig, "set_alarm", at="07:30", **again)
+    (alarm,) = await rig.mailbox.waiting(TIMER, ASKED.owner_key)
+    moved = at_home(alarm, TOKYO, rig.clock())
+    following = [moved, *([successor(moved, moved.not_before)] if again and moved.not_before else [])]
+    for each in following:
+        assert each is not None
+        assert each.not_before is not None
+        assert each.not_before > rig.clock()
+        assert f"{each.not_before.astimezone(TOKYO):%H:%M}" == "07:30"
+    assert at_home(moved, TOKYO, rig.clock()) == moved
+    assert at_home(moved, BERLIN, rig.clock()).not_before == alarm.not_before
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("set_timer", {"seconds": 600}),
+        ("set_timer", {"seconds": 600, "repeat": True}),
+        ("set_alarm", {"at": "2026-12-24T06:30Z"}),
+        ("set_alarm", {"at": "2026-12-24 06:30:00 UTC"}),
+        ("set_alarm", {"at": "07:30+01:00"}),
+    ],
+)
+async def test_what_counts_or_names_its_zone_stays_where_it_is(rig: Rig, tool: str, arguments: dict[str, Json]) -> None:
+    await call(rig, tool, **arguments)
+    (timer,) = await rig.mailbox.waiting(TIMER, ASKED.owner_key)
+    assert at_home(timer, TOKYO, rig.clock()) == timer
+
+
+async def test_what_came_due_before_its_home_got_another_zone_is_still_due(rig: Rig) -> None:
+    await call(rig, "set_alarm", at="11:30", repeat="FREQ=DAILY")
+    (alarm,) = await rig.mailbox.waiting(TIMER, ASKED.owner_key)
+    rig.clock.advance(7200)
+    assert at_home(alarm, TOKYO, rig.clock()).not_before == alarm.not_before
 
 
 @pytest.mark.shows("V23")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
@@ -235,8 +236,8 @@ class Newcomer:
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
-    """What came of each line that is typed; one that stands in several places once with the service, once without."""
+def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Newcomer:
+    """Who has typed each line that is typed; one that stands in several places once with the service, once without."""
     if lacking := missing_programs("espeak-ng", "curl", "bash"):
         pytest.skip(lacking)
     newcomer = Newcomer(tmp_path_factory.mktemp("home"))
@@ -253,6 +254,12 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
         if newcomer.running is not None:
             with suppress(AssertionError):
                 newcomer.running.kill()
+    return newcomer
+
+
+@pytest.fixture(scope="module")
+def ended(newcomer: Newcomer) -> list[Ended]:
+    """What came of each line."""
     return newcomer.ended
 
 
@@ -260,6 +267,15 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
 def test_each_line_that_is_typed_goes_well(ended: list[Ended]) -> None:
     assert [f"{each.page}: {each.line}: {each.code} {each.told}" for each in ended if not each.went_well] == []
     assert len(ended) > 30
+
+
+def test_what_lies_in_the_state_folder_is_told(newcomer: Newcomer) -> None:
+    page = (ROOT / "docs/operation.md").read_text(encoding="utf-8")
+    rows = page.partition("In the state folder:")[2].partition("\n\nNo sound")[0].splitlines()
+    told = [name.rstrip("/").replace("…", "*") for row in rows for name in re.findall("`(.+?)`", row.split(" | ")[0])]
+    there = [each.name for each in (newcomer.home / ".local/state/nakari").iterdir()]
+    assert len(there) > 10
+    assert [name for name in there if not any(fnmatchcase(name, each) for each in told)] == []
 
 
 def test_no_answer_shows_a_traceback(ended: list[Ended]) -> None:

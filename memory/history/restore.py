@@ -7,7 +7,7 @@ emptied and filled; that this was begun is in the audit log before anything goes
 import asyncio
 import shutil
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -76,15 +76,20 @@ async def restore(
 
 
 async def made_beside(store: EmbeddedStore, fill: Callable[[Graph], Awaitable[T]]) -> T:
-    """Fill a new store beside the present one; whole, it takes its place at the next start. Raises what `fill` does."""
+    """Fill a new store beside the present one; whole, it takes its place at the next start. Raises what `fill` does.
+
+    Nothing is left of one that is not: where the disk is full, that would keep it so.
+    """
     making = store.folder.with_name(f"{store.folder.name}.making")
     await asyncio.to_thread(shutil.rmtree, making, ignore_errors=True)
-    async with EmbeddedStore(making) as new:
-        graph = Graph(new)
-        try:
+    try:
+        async with EmbeddedStore(making) as new, AsyncExitStack() as after:
+            graph = Graph(new)
+            after.push_async_callback(graph.close)
             filled = await fill(graph)
-        finally:
-            await graph.close()
+    except BaseException:
+        await asyncio.to_thread(shutil.rmtree, making, ignore_errors=True)
+        raise
     await asyncio.to_thread(shutil.rmtree, store.next_folder, ignore_errors=True)
     await asyncio.to_thread(making.rename, store.next_folder)
     return filled

@@ -1,6 +1,7 @@
 """A store that is damaged or gone is made again from snapshot and audit log; a snapshot is restored in one step."""
 
 import asyncio
+import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +18,7 @@ from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin
 from memory.history.repair import rebuild, repair_damaged, repair_missing
-from memory.history.restore import restore
+from memory.history.restore import made_beside, restore
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
@@ -209,3 +210,13 @@ async def test_a_rebuild_that_is_cut_off_leaves_the_old_store(tmp_path: Path) ->
     assert not home.store.next_folder.exists()
     async with home.supervised():
         assert await home.looks("again") == grown
+
+
+async def test_a_store_that_could_not_be_filled_leaves_nothing(tmp_path: Path) -> None:
+    async def fill(graph: Graph) -> None:
+        await graph.read("RETURN 1", {})
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        await made_beside(EmbeddedStore(tmp_path / "graph"), fill)
+    assert await asyncio.to_thread(os.listdir, tmp_path) == []

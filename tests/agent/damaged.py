@@ -15,6 +15,7 @@ from tests.agent.openai_script import (
     call_piece,
     chunk,
     event,
+    in_one_piece,
     stream,
     text,
     usage,
@@ -397,12 +398,14 @@ BROKEN: Sequence[Damaged] = (
         breaks="answer of",
     ),
     Damaged(
-        "an error as the answer", text("Error: CUDA out of memory. Tried 2.00 GiB."), breaks="CUDA out of memory. Tried"
+        "an error as the answer",
+        in_one_piece("Error: CUDA out of memory. Tried 2.00 GiB."),
+        breaks="CUDA out of memory. Tried",
     ),
-    Damaged("an error in JSON as the answer", text('{"error": {"message": "gpu gone"}}'), breaks="(gpu gone)"),
+    Damaged("an error in JSON as the answer", in_one_piece('{"error": {"message": "gpu gone"}}'), breaks="(gpu gone)"),
     Damaged(
         "too long a list, as the answer",
-        text("Error: the request exceeds the available context size (4096 tokens)"),
+        in_one_piece("Error: the request exceeds the available context size (4096 tokens)"),
         breaks="reads 4096 tokens",
     ),
     of("the connection cut in the middle of a call", whole(arguments='{"te'), Reset(), breaks="broke off"),

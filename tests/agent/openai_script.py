@@ -115,6 +115,11 @@ def stream(*steps: Step) -> Scripted:
     return Scripted(steps)
 
 
+def in_one_piece(said: str) -> Scripted:
+    """Return an answer in bare text that comes at once, as a gateway's own words do."""
+    return stream(chunk({"role": "assistant", "content": ""}), chunk({"content": said}), chunk({}, "stop"), DONE)
+
+
 def text(*parts: str | Gate, finish_reason: str = "stop") -> Scripted:
     """Return an answer in bare text, cut into small chunks; a gate between two parts holds the rest back."""
     steps: list[Step] = [chunk({"role": "assistant", "content": ""})]

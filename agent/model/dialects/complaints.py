@@ -36,18 +36,10 @@ _OF_AN_ERROR: Final = frozenset(
 """The keys of an object that is nothing but an error."""
 
 
-def may_complain(text: str) -> bool:
-    """Whether a text that has just begun may become an error of the server's, sent as an answer."""
-    bare = text.lstrip().lower()
-    return len(text) <= MOST_OF_A_COMPLAINT and any(
-        bare.startswith(each) or each.startswith(bare) for each in _COMPLAINTS
-    )
-
-
 def complains(text: str) -> bool:
     """Whether a whole text is an error of the server's, and no answer about one."""
     bare = text.strip()
-    if not (bare and may_complain(text)):
+    if len(text) > MOST_OF_A_COMPLAINT or not bare.lower().startswith(_COMPLAINTS):
         return False
     if bare.startswith("{"):
         try:
@@ -56,6 +48,4 @@ def complains(text: str) -> bool:
             return False
         is_alone = isinstance(said, dict) and said.keys() <= _OF_AN_ERROR
         return is_alone and bool(said.get("error") or said.get("detail") or {"message", "code"} <= said.keys())
-    return (
-        any(map(bare.lower().startswith, _COMPLAINTS)) and bool(_OF_SERVERS.search(bare)) and not _EXPLAINS.search(bare)
-    )
+    return bool(_OF_SERVERS.search(bare)) and not _EXPLAINS.search(bare)

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from agent.event import new_id
-from agent.model.dialects.complaints import complains, may_complain
+from agent.model.dialects.complaints import complains
 from agent.model.dialects.dialect import Dialect
 from agent.model.dialects.names import known_name
 from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
@@ -80,7 +80,7 @@ class Accumulator:
         self._pieces: dict[str, Fresh] = {}
         """Of the text ("") and the fields of thinking."""
         self._doubted: str | None = ""
-        """The text as long as it may be an error of the server's; None once it is an answer."""
+        """The text while it is blank, or one piece that may be an error of the server's; None once it is an answer."""
         self._look_at: dict[str, int] = {}
         """At how many characters the text (""), a field of thinking or a call's arguments are looked at again."""
         self._listed = 0
@@ -129,7 +129,7 @@ class Accumulator:
     @property
     def complaint(self) -> str:
         """The whole text where it is nothing but an error that the server sent as an answer, "" else."""
-        return self._doubted if self._doubted and not self._calls and complains(self._doubted) else ""
+        return self._doubted if self._doubted and self._doubted.strip() and not self._calls else ""
 
     def cut_if_endless(self) -> bool:
         """Whether the answer repeats itself without an end, or thinking has none: it is cut off here."""
@@ -195,16 +195,21 @@ class Accumulator:
         return bool(self._raw_text.text) and _words(delta.get("content")) == self._raw_text.text
 
     def _read(self, raw: str, *, is_last: bool = False) -> Iterator[StreamItem]:
-        """Yield what more of the raw text means, once it is known to be no error of the server's."""
+        """Yield what more of the raw text means, once it is known to be no error of the server's.
+
+        Such an error comes in one piece; a model writes its answer about one in many.
+        """
+        if not (raw or is_last):
+            return
         if self._doubted is not None:
+            is_first = not self._doubted.strip()
             self._doubted += raw
-            if may_complain(self._doubted) and not is_last:
+            may_complain = not self._doubted.strip() or (is_first and complains(self._doubted))
+            if may_complain and not is_last:
                 return
             raw, self._doubted = self._doubted, None
-        if not raw:
-            return
-        parts = self._reader.feed(raw) if self._reader is not None else iter((Words(raw),))
-        yield from self._take(parts)
+        if raw:
+            yield from self._take(self._reader.feed(raw) if self._reader is not None else iter((Words(raw),)))
 
     def _take(self, parts: Iterator[Part]) -> Iterator[StreamItem]:
         for part in parts:

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ModelUnavailable, StreamBroken
-from agent.model.dialects.complaints import complains, may_complain
+from agent.model.dialects.complaints import complains
 from agent.model.messages import Message
 from agent.model.ollama import OllamaModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.mind import a_mind, spoken
+from tests.agent.openai_script import in_one_piece
 from tests.agent.openai_server import Gate, OpenAiServer, text
 
 pytestmark = pytest.mark.shows("B1", "B3")
@@ -49,10 +50,16 @@ ANSWERS = [
 ]
 
 
+TOLD = [
+    "502 Bad Gateway is what a proxy says when the server behind it does not answer.",
+    "Error: 404 is on your screen because the page moved.",
+    "Upstream of the bridge is a model of the old mill, at http://mill.example.",
+]
+
+
 @pytest.mark.parametrize("said", COMPLAINTS)
 def test_an_error_of_a_server_is_known(said: str) -> None:
     assert complains(said)
-    assert all(may_complain(said[:size]) for size in range(len(said) + 1))
 
 
 @pytest.mark.parametrize("said", ANSWERS)
@@ -63,7 +70,7 @@ def test_an_answer_is_none_also_where_it_tells_of_one(said: str) -> None:
 @pytest.mark.parametrize("said", COMPLAINTS[:2])
 async def test_the_next_model_answers(tmp_path: Path, said: str) -> None:
     async with OpenAiServer() as failing, OpenAiServer() as good:
-        failing.enqueue(text(said))
+        failing.enqueue(in_one_piece(said))
         good.enqueue(text("The tea is ready."))
         models = [OpenAiCompatibleModel(failing.url, "m"), OpenAiCompatibleModel(good.url, "n")]
         async with a_mind(tmp_path, models) as mind:
@@ -73,9 +80,20 @@ async def test_the_next_model_answers(tmp_path: Path, said: str) -> None:
             await model.aclose()
 
 
+@pytest.mark.parametrize("said", TOLD)
+async def test_what_a_model_writes_piece_by_piece_is_its_answer(tmp_path: Path, said: str) -> None:
+    async with OpenAiServer() as server:
+        server.enqueue(text(said))
+        model = OpenAiCompatibleModel(server.url, "m")
+        async with a_mind(tmp_path, [model]) as mind:
+            await mind.handle(spoken("what does it say there"))
+            assert mind.outlet.said == [said]
+        await model.aclose()
+
+
 async def test_an_error_in_ollamas_own_protocol_is_known_too() -> None:
     async with OpenAiServer(pages={"/api/show": {}, "/api/ps": {}}) as server:
-        server.enqueue(text(COMPLAINTS[0]))
+        server.enqueue(in_one_piece(COMPLAINTS[0]))
         model = OllamaModel(server.url.removesuffix("/v1"), "m")
         with pytest.raises(ModelUnavailable, match="CUDA out of memory") as raised:
             _ = [item async for item in model.stream([Message("user", "hello")], [])]

@@ -24,43 +24,39 @@ TOO_LARGE: Final = 413
 BAD_REQUEST: Final = 400
 """The HTTP status of a request that is wrong in some way, which only the server's words tell."""
 
-_N: Final = r"([\d,_]*\d)"
+_N: Final = r"\b(?<!by )([\d,_]*\d)"
+_ON: Final = r"(?:(?!\brate\b|per.minute).)"
+"""What stands between two words of one matter: a limit of tokens a minute is another."""
 
 _LENGTH: Final = re.compile(
-    r"context_length_exceeded|exceed_context_size|request_too_large|prompt is too long|input is too long"
-    r"|maximum (?:context|model|prompt) length|maximum context|context length (?:is|of) only|model's context length is"
-    r"|longer than the (?:context|model)|exceeds? (?:the )?(?:available |maximum )?context|exceed context limit"
-    r"|maximum number of tokens allowed|input tokens exceed|`max_new_tokens` must be"
-    r"|request too large for .{0,200}limit \d+, requested \d+|current length is \d+ while limit is",
+    r"context_length_exceeded|exceed_context_size|request_too_large|maximum (?:context|model|prompt) length"
+    r"|context length (?:is|of) only|current length is \d+ while limit is|range of input length"
+    rf"|\b(?:prompt|inputs?|context|sequence|request(?:ed)?)\b{_ON}{{0,60}}?\b(?:too (?:long|large)"
+    r"|(?:exceed(?:s|ed)?|(?:longer|greater|less) than|must be <=)(?! (?:your|or|\d+ (?:seconds|MB))\b)"
+    rf"{_ON}{{0,80}}?(?:token|context|length|seq|max_new|\d{{3}}))",
     re.IGNORECASE | re.DOTALL,
 )
-"""How servers say that a list is too long: OpenAI, vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini,
-DeepSeek, OpenRouter, Mistral, xAI, Groq, Cerebras, by their own texts of 2024 to 2026. The limit of tokens a minute
-that a single request passes is one too: waiting does not help it."""
+"""How servers say that a list is too long: what was sent is more than what there is, or one of their codes.
+
+By the texts of OpenAI, vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini and their like of 2024 to
+2026. The limit of tokens a minute that a single request passes is one too: waiting does not help it."""
 
 _WINDOW: Final = (
     rf'"?n_ctx"?[\s:(=]+{_N}',
     rf"(?:context|model|prompt) length (?:is|of)(?: only)? {_N}",
-    rf"(?:context size|context length) \({_N}",
-    rf"tokens allowed \({_N}",
-    rf"configured limit of {_N}",
-    rf"> {_N}",
-    rf"must be <= {_N}",
     rf"with {_N} maximum context",
-    rf"limit(?: is)? {_N}",
+    rf"> {_N}",
+    rf"(?:than|exceed(?:s|ed)?|limit|max(?:imum)?|allowed|size|<=)[^\d+]{{0,40}}{_N}",
 )
 _PROMPT: Final = (
     rf'"n_prompt_tokens"\s*:\s*{_N}',
     rf"{_N} (?:in the messages|of text input|in your prompt)",
     rf"passed {_N} input tokens",
-    rf"(?:has|contains) {_N} (?:input )?tokens",
-    rf"Given: {_N} `inputs`",
+    rf"(?:has|contains)(?: at least)? {_N} (?:input )?tokens",
     rf"context limit: {_N} \+",
-    rf"(?:request|input|token count) \({_N}",
-    rf"length {_N}\) is longer",
+    rf"(?:given|received|too long):? {_N}",
+    rf"(?:request|inputs?|tokens?|count|length|n_keep) \(?{_N}",
     rf"resulted in {_N}",
-    rf"too long: {_N}",
-    rf"n_keep \({_N}",
     rf"current length is {_N}",
     rf"requested(?: a total of| about)? {_N}",
 )

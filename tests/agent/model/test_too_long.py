@@ -164,6 +164,19 @@ REFUSALS = {
         'request contains 140003 tokens."}',
         (131_072, 140_003),
     ),
+    "TGI, its input alone": (
+        '{"error":"Input validation error: `inputs` must have less than 4096 tokens. Given: 5012"}',
+        (4096, 5012),
+    ),
+    "TabbyAPI": ('{"detail":"Prompt length 5012 is greater than max_seq_len 4096"}', (4096, 5012)),
+    "llama-cpp-python": (openai("Requested tokens (5012) exceed context window of 4096"), (4096, 5012)),
+    "Cohere": (
+        "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000. Try another",
+        (4081, 5000),
+    ),
+    "TensorRT-LLM": ("prompt length (5000) exceeds maximum input length (4096). Set log level to …", (4096, 5000)),
+    "Moonshot": (openai("Invalid request: Your request exceeded model token limit: 8192"), (8192, 0)),
+    "Ollama, by how much": (openai("prompt too long; exceeded max context length by 1523 tokens"), (0, 0)),
     "Groq, by its limit a minute": (
         openai(
             "Request too large for model `llama-3.1-8b-instant` in organization `org_x` service tier `on_demand` on "
@@ -181,6 +194,12 @@ OTHERS = (
     openai("Rate limit reached for gpt-5.4-mini on tokens per min (TPM): Limit 200000, Used 199000, Requested 8000."),
     openai("the model context-small was not found"),
     "<html>Bad gateway</html>",
+    openai("max_tokens is too large: 200000. This model supports at most 16384 completion tokens."),
+    openai("Number of request tokens has exceeded your per-minute rate limit"),
+    openai("This request would exceed your organization's rate limit of 50,000 input tokens per minute"),
+    '{"detail":[{"loc":["body","temperature"],"msg":"Input should be less than or equal to 2","input":3}]}',
+    openai("messages.1.content.0.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"),
+    openai("request timed out: it took longer than 60 seconds to load the model"),
 )
 
 

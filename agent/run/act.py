@@ -40,7 +40,10 @@ SAME = "refused: you have made this very call"
 AGAIN = f"{SAME} {{times}} times in this run; its result will not change: do something else"
 
 MOST_REPEATS: Final = 2
-"""Times the same call with the same arguments is carried out in a run; the next one is told that it is the same."""
+"""Times the same call with the same arguments is carried out in a run; as often it is told then that it is the same.
+
+A model that calls nothing else after that goes on so until its budget is used up: it has one more answer.
+"""
 
 MOST_OF_A_NAME: Final = 64
 """Characters of a tool's name that is none; no name has more."""
@@ -142,9 +145,13 @@ class Actor(Struct, frozen=True):
         too_many = counted[run.budget.grant(len(counted)) :]
         run.refused = run.refused or bool(too_many)
         refused = {call.id: REFUSED for call in too_many}
+        deaf = 0
         for call in calls:
             if call.id not in refused and call.name not in REPEATABLE and (times := _count(run, call)) > MOST_REPEATS:
                 refused[call.id] = AGAIN.format(times=times - 1)
+                deaf += times > 2 * MOST_REPEATS
+        if deaf == len(calls) > 0:
+            run.refused, refused = True, dict.fromkeys(refused, REFUSED)
         return refused
 
     async def _journal_calls(self, run: Run, calls: Sequence[ToolCall], charged: int) -> None:

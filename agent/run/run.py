@@ -147,7 +147,7 @@ class Run(Struct):
     read_before: tuple[str, ...] = ()
     """Replies that were read before the state could not be written."""
     refused: bool = False
-    """A call was refused for budget: the next answer is the last one."""
+    """A call was refused for budget, or once too often as the same: the next answer is the last one."""
     fruitless: int = 0
     """Answers so far that broke off or were empty."""
     fault: ModelError | None = None

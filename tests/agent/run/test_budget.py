@@ -11,7 +11,7 @@ from agent.event import SELF_CREATED, Event
 from agent.mailbox import Allowance, Mailbox
 from agent.mailbox.economy import PUT_OFF
 from agent.model.messages import Message, Usage
-from agent.run.act import REFUSED
+from agent.run.act import MOST_REPEATS, REFUSED
 from agent.run.budget import Budget, RunLimits
 from agent.tools.tool import tool
 from memory.json_value import Json
@@ -285,3 +285,20 @@ async def test_the_third_identical_call_of_a_run_is_told_that_it_is_one(
     assert [result.startswith("refused: you have made this very call") for result in results] == [
         n >= carried_out for n in range(len(spellings))
     ]
+
+
+@pytest.mark.shows("B1")
+async def test_whoever_makes_the_same_call_for_ever_has_one_more_answer(tmp_path: Path) -> None:
+    """A small model on a small machine takes a minute for the answers that its budget would still let it give."""
+
+    async def look() -> Json:
+        """Look."""
+        return "nothing"
+
+    asked = [calls(("look", "{}"), prefix=f"c{n}") for n in range(20)]
+    model = ScriptedModel(*asked)
+    async with a_mind(tmp_path, [model], [tool(look, effect="pure")]) as mind:
+        event = spoken("look")
+        await mind.handle(event)
+        assert await mind.state_of(event) == "suspended"
+    assert len(model.requests) == 2 * MOST_REPEATS + 2

@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from agent.model.dialects.marks import FENCE
+
 _PAIRS: Final = {"(": ")", "[": "]", "（": "）", "【": "】"}
 """Brackets; besides them a run of asterisks, underlines or backticks ends with the same run."""
 
@@ -12,8 +14,11 @@ _OPENING: Final = re.compile(r"\*{1,3}|_{1,3}|`+|[(\[（【]")
 _QUOTES: Final = tuple("\"'“‘「『`")
 """What stands before a direction that is told of."""
 
-_AT_STOP: Final = re.compile(r"(?:\A|[.!?…。！？~～;；\n])[\"'”’」』）)*_`\]】]*\s*\Z")
-"""Words behind which a sentence begins."""
+_AT_STOP: Final = re.compile(r"(?:\A|[.!?…。！？~～;；]|\n[ \t]*\n)[\"'”’」』）)*_`\]】]*\s*\Z")
+"""Words behind which a sentence begins; a line may only go on with one."""
+
+_IN_SCRIPT: Final = re.compile(r"[:：][*_]*[ \t]*\Z")
+"""Words behind which somebody else speaks, in a play that people asked for."""
 
 _BEGINS: Final = re.compile(r"[ \t]*(?:\Z|\n)|[ \t]+[^\W\d_a-z]")
 """What stands behind the last words of a sentence without a stop."""
@@ -105,6 +110,8 @@ class Directions:
         """The end of what was given out, as far as it tells where a sentence begins."""
         self._is_bare = False
         """Whether a direction was left out there: blanks behind it are left out too."""
+        self._is_fenced = False
+        """Whether it stands in a block of code."""
 
     def feed(self, text: str) -> str:
         """Return what is said of a piece and of what was held."""
@@ -117,18 +124,21 @@ class Directions:
 
     def forget(self) -> None:
         """Begin anew: the words so far were none."""
-        self._held = self._line = ""
+        self._held, self._line, self._is_fenced = "", "", False
 
     def _given(self, *, is_last: bool) -> str:
         given = ""
         while found := _OPENING.search(self._held):
             given += self._give(found.start())
+            if self._held == found[0] not in _PAIRS and not is_last:
+                return given  # it may become a longer run
             size = self._size_of_direction(found[0], is_last=is_last)
             if size is None:
                 return given
             if size:
                 self._held, self._is_bare = self._held[size:], True
             else:
+                self._is_fenced ^= found[0] == FENCE
                 given += self._give(len(found[0]))
         return given + self._give(len(self._held))
 
@@ -147,7 +157,8 @@ class Directions:
         inside = self._held[len(opening) : len(opening) + most]
         content, closed, _ = inside.partition(closing)
         before = self._line[-1:]
-        if content[:1].isspace() or "\n" in content or (before.isascii() and before.isalnum()):
+        is_told = self._is_fenced or (before.isascii() and before.isalnum())
+        if is_told or content[:1].isspace() or "\n" in content:
             return 0
         if not closed:
             return 0 if is_last or len(inside) == most else None
@@ -157,14 +168,15 @@ class Directions:
 
     def _stands(self, opening: str, content: str, behind: str, *, is_last: bool) -> bool | None:
         """Whether it is a direction where it stands; None where what comes behind it tells."""
-        is_name = self._is_name(content)
-        if self._line[-1:] in _QUOTES or not (is_name or _reads_as_one(opening, content)):
+        is_name, is_at_stop = self._is_name(content), _AT_STOP.search(self._line) is not None
+        is_one = is_at_stop if is_name else _reads_as_one(opening, content)
+        if not is_one or self._line[-1:] in _QUOTES or _IN_SCRIPT.search(self._line):
             return False
-        if _AT_STOP.search(self._line) and not (is_name or opening == "["):
+        if is_at_stop and not (is_name or opening == "["):
             return True
         if not (behind.strip(" \t") or is_last):
             return None
-        if opening == "[" and _AT_STOP.search(self._line):
+        if opening == "[" and is_at_stop:
             return behind[:1] not in {*"([:"}  # else a link
         return _BEGINS.match(behind) is not None
 

@@ -51,6 +51,8 @@ def left(text: str, size: int = 1) -> str:
         ("Hello.\n[End of response]", "Hello.\n"),
         ("(sourit doucement) Oui.", "Oui."),
         ("*Laughs* Sure.", "Sure."),
+        ("Hello there\n*waves*\nHow are you?", "Hello there\n\nHow are you?"),
+        ("A title\n\n*waves* hello there", "A title\n\nhello there"),
     ],
 )
 def test_a_direction_is_left_out(written: str, said: str) -> None:
@@ -84,6 +86,11 @@ def test_a_direction_is_left_out(written: str, said: str) -> None:
         "他说（大家都知道）很好。（完）",
         "我很开心。（见第三页）",
         "*The Great Gatsby* is a novel. (It is short.)",
+        "These are there:\n\n- `memory_write`\n- `recall`\n- `complete_event`\n",
+        "It has `recall`, `memory_write`\nand others.",
+        "Juliet: (sighs) Ay me.\n**Romeo:** *whispers* She speaks.",
+        "It is from the\n(friendly) neighbours.",
+        "So:\n\n```c\nif (quiet)\n    return;\n```\n",
     ],
 )
 def test_what_a_person_would_write_is_said(text: str) -> None:

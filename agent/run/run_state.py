@@ -87,7 +87,7 @@ class RunState(Struct):
     @property
     def has_words(self) -> bool:
         """Whether anything was said for this event, or handed on to be said."""
-        return bool(self.already) or any(delivery.handed for delivery in self.deliveries.values())
+        return bool(self.already) or any(delivery.handed.strip() for delivery in self.deliveries.values())
 
     @property
     def is_speaking(self) -> bool:

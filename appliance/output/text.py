@@ -105,9 +105,8 @@ class TextDelivery(Struct):
 
     async def _end(self, mark: str) -> None:
         self.is_over = True
-        words = self.handed.strip()
-        await self.feed(mark)
-        if words:
+        if words := self.handed.strip():
+            await self.feed(mark)
             await self.bus.publish(step(WRITTEN, self.reply.event, "", {"call_id": self.reply.call_id}, words))
 
 

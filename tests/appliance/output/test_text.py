@@ -8,6 +8,7 @@ import pytest
 from agent.bus import Bus
 from agent.event import Event
 from agent.replies import MOST_SOURCES, SOURCES, Delivered, Reply, Source, Sources
+from agent.run.run_state import RunState
 from appliance.output.text import CLIENT_CAPACITY, WRITTEN, ReplyRouter, TextReplySink, is_text
 from tests.fakes import RecordingOutlet
 
@@ -36,6 +37,18 @@ async def test_pieces_reach_the_client_as_they_are_written_and_the_journal_once(
         assert [piece async for piece in pieces] == ["lo.", "\n"]
     assert await delivery.ended() == Delivered("Hello.\n", "Hello.\n")
     assert [(event.type, event.content, event.parent_id) for event in journal.kept] == [(WRITTEN, "Hello.", EVENT.id)]
+
+
+async def test_a_reply_without_words_is_none() -> None:
+    outlet, run_state = TextReplySink(Bus(Journal())), RunState()
+    with outlet.listening(EVENT.id) as pieces:
+        for name, words in (("c1", ""), ("c2", " ")):
+            delivery = run_state.deliveries[name] = outlet.open(Reply(EVENT, name))
+            await delivery.feed(words)
+            await delivery.close()
+        outlet.finish(EVENT.id)
+        assert "".join([piece async for piece in pieces]).strip(" ") == "", "not even a line"
+    assert not run_state.has_words, "whoever asked is told that there is nothing to say"
 
 
 @pytest.mark.shows("G2")

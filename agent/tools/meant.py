@@ -17,8 +17,8 @@ def meant(arguments: str, model: type[BaseModel]) -> dict[str, Json] | None:
     """Return the arguments that a tool's model can be given in place of these; None where there is more than one way.
 
     `null` is no arguments, and null under a name that may be left out leaves it out. A bare text is that of a tool
-    which demands nothing else, and a text under another usual name is its text; so is a number. Arguments within a
-    whole call, put where its arguments belong, are those of the tool.
+    which demands nothing else, and a text under another usual name is its text; so is a number. Capitals in a name make
+    no other. Arguments within a whole call, put where its arguments belong, are those of the tool.
     """
     try:
         given = parse_json(arguments)
@@ -32,9 +32,11 @@ def meant(arguments: str, model: type[BaseModel]) -> dict[str, Json] | None:
         return {TEXT: given} if is_text else None
     if not isinstance(given, dict):
         return None
+    spelled = {name.casefold(): name for name in model.model_fields}
     left: dict[str, Json] = {
         name: value
-        for name, value in _without_envelope(given, model.model_fields).items()
+        for written, value in _without_envelope(given, model.model_fields).items()
+        for name in [spelled.get(written.casefold(), written)]
         if value is not None or name not in model.model_fields or name in demanded
     }
     return _with_text(left, demanded, model.model_fields)

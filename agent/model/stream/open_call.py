@@ -89,7 +89,7 @@ class OpenCall(Struct):
         if name and self.name:
             # Servers exist that repeat the header of one call in every piece, and others that number two calls alike.
             return name != self.name or self.arguments.is_json
-        return bool(arguments.strip()) and self.arguments.is_json
+        return arguments.lstrip().startswith("{") and self.arguments.is_json
 
     def _goes_on(self, name: str, arguments: str) -> bool:
         """Whether a piece under another id goes on with this call: its arguments are open, and it opens no others."""

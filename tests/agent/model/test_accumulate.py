@@ -125,6 +125,12 @@ def test_pieces_become_the_right_calls(chunks: list[dict[str, Json]], expected: 
         assert "".join(told) == call.arguments
 
 
+@pytest.mark.parametrize("behind", [" // done", "}", " done.", '"'])
+def test_what_no_object_begins_with_is_no_further_call(behind: str) -> None:
+    calls = answer_of(collect([piece(0, "a", name="f", arguments='{"x":1}'), piece(0, arguments=behind)]))
+    assert [(call.name, call.arguments) for call in calls.message.tool_calls] == [("f", '{"x":1}')]
+
+
 def test_a_call_is_told_before_its_arguments_and_never_without_its_name() -> None:
     items = collect([piece(0, "a", arguments='{"x"'), piece(0, name="f"), piece(0, arguments=":1}")])
     assert items[:3] == [ToolCallStarted(0, "a", "f"), ArgumentsDelta(0, '{"x"'), ArgumentsDelta(0, ":1}")]

@@ -232,6 +232,7 @@ def telling() -> Tool:
         ('{"text": 42}', ["42", "", False]),
         ('{"name": "tell", "parameters": {"text": "Hi.", "room": "kitchen"}}', ["Hi.", "kitchen", False]),
         ('{"arguments": {"message": "Hi."}}', ["Hi.", "", False]),
+        ('{"Text": "Hi.", "ROOM": "kitchen"}', ["Hi.", "kitchen", False]),
     ],
 )
 async def test_arguments_that_can_mean_one_thing_are_taken_so(arguments: str, given: Json) -> None:

@@ -17,6 +17,9 @@ OTHER_KEYS: Final = ("type", "id", "tool_call_id", "call_id", "tool_call", "tool
 MOST_OF_A_TAG: Final = 300
 """Characters of a parameter's tags before its value; a name has 64 at most."""
 
+_TOKEN_QUOTE: Final = re.compile(r'<\|"\|>|<escape>')
+_TOKEN_BEGUN: Final = beginnings(('<|"|>', "<escape>"))
+
 _PARAMETER: Final = re.compile(
     r"<(?:｜DSML｜)?parameter(?:=|\s+name=)[\"']?([^\"'>\s]{1,100})[\"']?([^>]{0,150})>"
     r"|<arg_key>\s*([^<]{0,200}?)\s*</arg_key>\s*<arg_value>"
@@ -78,6 +81,33 @@ class JsonBody(_MendedBody):
     def finish(self, *, is_cut: bool) -> str:
         """See `Body`."""
         return self._mender.finish(is_cut=is_cut)
+
+
+class TokenQuotedBody(JsonBody):
+    """Arguments whose texts stand between tokens in place of quotes, as Gemma's: nothing in them is escaped."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held = ""
+        self._is_text = False
+
+    def feed(self, text: str) -> str:
+        """See `Body`."""
+        text = self._held + text
+        whole = len(text) - begun(text, _TOKEN_BEGUN)
+        made, self.rest, self._held = "", text[:whole], text[whole:]
+        while self.rest:
+            piece, *behind = _TOKEN_QUOTE.split(self.rest, 1)
+            token = self.rest[len(piece) : len(self.rest) - sum(map(len, behind))]
+            more, rest = self._mender.feed(json.dumps(piece, ensure_ascii=False)[1:-1] if self._is_text else piece)
+            made += more
+            if self.is_done or self.is_broken:
+                self.rest, self._held = "".join((rest, token, *behind, self._held)), ""
+                break
+            made += self._mender.feed('"')[0] if token else ""
+            self._is_text ^= bool(token)
+            self.rest = "".join(behind)
+        return made
 
 
 class EnvelopeBody(_MendedBody):

@@ -15,6 +15,7 @@ from agent.model.dialects.bodies import (
     EnvelopeBody,
     JsonBody,
     TaggedBody,
+    TokenQuotedBody,
 )
 from agent.model.dialects.marks import BETWEEN, CLOSERS, PYTHON, beginnings
 from agent.model.dialects.names import known_name
@@ -38,6 +39,7 @@ _KEYWORD: Final = re.compile(r"\(\s*(?:\)|[A-Za-z_]\w*\s*=)")
 _POSITIONAL: Final = re.compile(r"\(\s*(?=[\"'])")
 _OBJECT: Final = re.compile(r"\{\s*[\"'}]")
 _OBJECT_BEGUN: Final = re.compile(r"\{\s*")
+_BARE_KEY: Final = re.compile(r"\{\s*[A-Za-z_]")
 _WRAPPED: Final = re.compile(r"\(\s*(?=\{)")
 _KEYWORD_BEGUN: Final = re.compile(r"\(\s*(?:[A-Za-z_]\w*\s*)?")
 _TAGS: Final = ("<parameter", "<｜DSML｜parameter", "<arg_key>")
@@ -152,7 +154,8 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
     bare = _skip(text)
     while found := _AFTER_NAME.match(bare):
         bare = _skip(bare[found.end() :])
-    if not bare or bare in _BEGUN or "[CALL_ID]".startswith(bare) or "<|constrain|>json".startswith(bare):
+    is_begun = bare in _BEGUN or any(mark.startswith(bare) for mark in ("[CALL_ID]", "<|constrain|>json"))
+    if is_begun or _OBJECT_BEGUN.fullmatch(bare):
         return "open"
     if (positional := _POSITIONAL.match(bare)) and (only := only_text(tool)):
         return Head(tool.name, JsonBody(), f"({only}={bare[positional.end() :]}")
@@ -162,10 +165,8 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
         begun: Verdict = "open" if _KEYWORD_BEGUN.fullmatch(bare) else "none"
         return Head(tool.name, JsonBody(), bare) if _KEYWORD.match(bare) else begun
     if bare.startswith("{"):
-        is_open = not is_explicit and _OBJECT_BEGUN.fullmatch(bare)
-        return (
-            "open" if is_open else Head(tool.name, JsonBody(), bare) if is_explicit or _OBJECT.match(bare) else "none"
-        )
+        body = TokenQuotedBody() if _BARE_KEY.match(bare) else JsonBody()
+        return Head(tool.name, body, bare) if is_explicit or _OBJECT.match(bare) else "none"
     if is_explicit and bare.startswith((*_TAGS, *CLOSERS)):
         properties = tool.parameters.get("properties")
         return Head(tool.name, TaggedBody(properties if isinstance(properties, dict) else {}), bare)

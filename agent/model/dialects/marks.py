@@ -19,12 +19,13 @@ THINKING: Final[Mapping[str, str]] = {
     "<|begin_of_thought|>": "<|end_of_thought|>",
     "<unused94>": "<unused95>",
     "◁think▷": "◁/think▷",
+    "<|channel>thought": "<channel|>",
     "<tool_response>": "</tool_response>",
 }
 """Opening and closing tags: DeepSeek's, Qwen's and most others', Granite's, Mistral's, Seed's, Cohere's, Apertus'.
 
-Behind them what smaller models write, OpenThinker's, MedGemma's and Kimi's; the last is of a result that a model makes
-up behind its own call.
+Behind them what smaller models write, OpenThinker's, MedGemma's, Kimi's and Gemma 4's; the last is of a result that a
+model makes up behind its own call.
 """
 
 _OF_BLOCK: Final = (
@@ -49,6 +50,8 @@ CALLS: Final = (
     # What Hermes, Qwen2.5-Coder and others write in place of their own tag at times
     *("<function_call>", "<tools>", "<tool>", "<json>", "<JSON>", "<xml>", "<function name="),
     *("<tool name=", "<tool_call name=", "<action name=", "<call name="),
+    # Gemma 4; FunctionGemma
+    *("<|tool_call>", "<start_function_call>"),
     # Llama 3 and 4; LFM2; Mistral; Phi 4
     *("<function=", "<|python_tag|>", "<|python_start|>", "<|tool_call_start|>", "[TOOL_CALLS]", "functools["),
     # DeepSeek V3 to V3.2
@@ -80,7 +83,7 @@ MESSAGE: Final = "<|message|>"
 TURN_ENDS: Final = (
     *("<|end|>", "<|return|>", "<|call|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>"),
     *("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<end_of_turn>"),
-    *("<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>"),
+    *("<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<turn|>", "<|tool_response>", "<start_function_response>"),
 )
 """Ends of a message that a server let through: gpt-oss's, ChatML's, Llama's, Mistral's, Gemma's, DeepSeek's, Cohere's.
 
@@ -92,6 +95,7 @@ ROLE: Final = "assistant\n\n"
 
 OWN_TURNS: Final = (
     *("<|im_start|>assistant", "<|start_header_id|>assistant", "<|header_start|>assistant", "<start_of_turn>model"),
+    *("<|turn>model",),
     *("<|start_of_role|>assistant", "<|assistant|>", "<|im_assistant|>", "<|CHATBOT_TOKEN|>", "<｜Assistant｜>"),
     *("[/INST]", ROLE),
 )
@@ -102,6 +106,7 @@ OTHERS_TURNS: Final = (
     *(f"<|start_header_id|>{role}" for role in ("user", "system", "ipython", "tool")),
     *(f"<|header_start|>{role}" for role in ("user", "system", "ipython", "tool")),
     *(f"<|start_of_role|>{role}" for role in ("user", "system", "tool")),
+    *("<|turn>user", "<|turn>system"),
     *("<start_of_turn>user", "<|user|>", "<|system|>", "<|observation|>", "<|im_user|>", "<|USER_TOKEN|>"),
     *("<｜User｜>", "[INST]", "<s>[INST]", "<s> [INST]"),
 )
@@ -165,6 +170,7 @@ CLOSERS: Final = (
         "</｜DSML｜tool_calls>",
     ),
     *("</function_calls>", "</invoke>", "</minimax:tool_call>", "</seed:tool_call>"),
+    *("<tool_call|>", "<end_function_call>"),
     *("<|tool_calls_section_end|>", "<|END_ACTION|>", "<|action_end|>", "PAUSE", FENCE, *ENDS),
 )
 """What may follow a call, and is dropped there."""
@@ -214,8 +220,8 @@ TURNS: Final = frozenset((*ENDS, *OWN_LABELS, *ANSWER_LABELS, *OTHERS_LABELS))
 _ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*FIXED, FENCE, "{"), key=len, reverse=True))
 
 
-PYTHON: Final = ("print(", "await ", "functions.", "function.", "tools.", "default_api.")
-"""What models put before a call that they write as one of Python's."""
+PYTHON: Final = ("print(", "await ", "functions.", "function.", "tools.", "default_api.", "call:")
+"""What models put before a call that they write as one of Python's, or nearly."""
 
 _PYTHON: Final = f"(?:{'|'.join(map(re.escape, PYTHON))})?"
 

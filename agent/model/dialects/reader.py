@@ -10,7 +10,6 @@ from agent.model.dialects.marks import (
     ACTION_LABELS,
     AMID_ANSWER,
     CALLS,
-    FENCE,
     FIXED,
     GOES_ON,
     HARMONY,
@@ -171,7 +170,7 @@ class TextReader:
         if mark in self._tools:  # a name alone, which a list of the tools has too
             return is_at_start and (not has_begun or self._said.may_turn(before))
         if is_bare and not self._reads_bare_calls:  # words are words, but for an answer that is nothing but a call
-            return mark in {"{", FENCE} and self._may_think and not before.strip()
+            return self._may_think and not before.strip()
         if is_bare and (mark == "[" or mark[0] not in "[{`"):  # stands for a call only at the beginning of a line
             return is_at_start
         return bool(self._tools) or not (is_bare or mark in CALLS)

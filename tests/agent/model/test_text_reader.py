@@ -98,6 +98,8 @@ def test_words_before_a_call_are_said_before_the_call_is_known() -> None:
         ("<tool_call>reply\n<arg_key>text</arg_key>\n<arg_value>", ["Hello there. ", "How are", " you?</arg_value>"]),
         ('{"name": "reply", "parameters": {"text": "', ["Hello there. ", "How are", ' you?"}}']),
         ("{'name': 'reply', 'arguments': {'text': '", ["Hello there. ", "How are", " you?'}}"]),
+        ('<|tool_call>call:reply{text:<|"|>', ["Hello there. ", "How are", ' you?<|"|>}<tool_call|><|tool_response>']),
+        ("<start_function_call>call:reply{text:<escape>", ["Hello there. ", "How", " are you?<escape>}<end_function_"]),
     ],
 )
 def test_what_is_to_be_spoken_comes_out_of_an_open_call(before: str, pieces: list[str]) -> None:
@@ -114,6 +116,14 @@ def test_what_is_to_be_spoken_comes_out_of_an_open_call(before: str, pieces: lis
         ("reply", {"text": "Hello there. How are you?"})
     ]
     assert says == ""
+
+
+def test_what_stands_between_tokens_is_not_escaped() -> None:
+    """Gemma 4's notation; whatever stands in one text, and how many calls there are."""
+    texts = ('"a\\b" {c}\n', '"')
+    written = "".join(f'<|tool_call>call:recall{{about:<|"|>{each}<|"|>}}<tool_call|>' for each in texts)
+    expected = [("recall", json.dumps({"about": each}, separators=(",", ":"))) for each in texts]
+    assert [read(written, size=size) for size in (1, 3, 1000)] == [("", expected, "")] * 3
 
 
 def test_arguments_that_are_json_come_byte_for_byte() -> None:
@@ -251,6 +261,7 @@ def test_no_cut_matters_to_marks(words: list[str], size: int) -> None:
         ("<|begin_of_thought|>Hm.<|end_of_thought|><|begin_of_solution|>Hello.<|end_of_solution|>", "Hello.", "Hm."),
         ("<unused94>Hm.<unused95>Hello.", "Hello.", "Hm."),
         ("◁think▷Hm.◁/think▷Hello.", "Hello.", "Hm."),
+        ("<|channel>thought\nHm.<channel|>Hello.<turn|>\n<|turn>user\nand?", "Hello.", "\nHm."),
         ("<|im_start|>assistant\nHello.<|im_end|>", "Hello.", ""),
         ("Hello.<|im_end|>\n<|im_start|>user\nmore", "Hello.", ""),
         ("Hello. <think>Hm.</think>How are you?", "Hello. How are you?", "Hm."),
@@ -461,6 +472,11 @@ def test_what_is_thought_inline_is_kept_under_our_own_name() -> None:
     [
         ('{"name": "recall", "arguments": {"about": "tea"}}', "", [("recall", '{"about": "tea"}')]),
         ('```json\n{"name": "recall", "arguments": {"about": "tea"}}\n```', "", [("recall", '{"about": "tea"}')]),
+        (
+            '[recall(about="tea"), recall(about="milk")]',
+            "",
+            [("recall", f'{{"about": "{each}"}}') for each in ("tea", "milk")],
+        ),
         ('As JSON: {"name": "recall", "arguments": {}}', 'As JSON: {"name": "recall", "arguments": {}}', []),
         ('{"name": "rocket", "arguments": {}}', '{"name": "rocket", "arguments": {}}', []),
     ],

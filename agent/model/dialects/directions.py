@@ -4,12 +4,10 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from agent.model.dialects.marks import FENCE
+from agent.model.dialects.marks import DIRECTION_START
 
 _PAIRS: Final = {"(": ")", "[": "]", "（": "）", "【": "】"}
-"""Brackets; besides them a run of asterisks, underlines or backticks ends with the same run."""
-
-_OPENING: Final = re.compile(r"\*{1,3}|_{1,3}|`+|[(\[（【]")
+"""Brackets; a run of asterisks, underlines or backticks ends with the same run."""
 
 _QUOTES: Final = tuple("\"'“‘「『`")
 """What stands before a direction that is told of."""
@@ -20,7 +18,7 @@ _AT_STOP: Final = re.compile(r"(?:\A|[.!?…。！？~～;；]|\n[ \t]*\n)[\"'�
 _IN_SCRIPT: Final = re.compile(r"[:：][*_]*[ \t]*\Z")
 """Words behind which somebody else speaks, in a play that people asked for."""
 
-_BEGINS: Final = re.compile(r"[ \t]*(?:\Z|\n)|[ \t]+[^\W\d_a-z]")
+_BEGINS: Final = re.compile(r"[ \t]*(?:\Z|[\n<])|[ \t]+[^\W\d_a-z]")
 """What stands behind the last words of a sentence without a stop."""
 
 MOST_OF_ONE: Final = 60
@@ -96,93 +94,44 @@ _ENDINGS: Final = frozenset({"complete_event", "suspend_event"})
 """Our own tools that are named most in place of a call."""
 
 
-class Directions:
-    """Takes words in pieces, cut anywhere, and leaves out directions that stand where a sentence begins or ends.
+def size_of_direction(text: str, before: str, names: Collection[str], *, is_last: bool) -> int | None:
+    """Return how long the direction is that a text begins with, 0 where it is none; None where more of it tells.
 
-    What is no direction is given as it stands: emphasis, a list, a footnote, code.
+    `before` is what was said, as far as it tells where a sentence begins; the name of a tool that there is, alone in
+    emphasis or brackets, is a direction too. With `is_last` nothing more will come.
     """
+    found = DIRECTION_START.match(text)
+    opening = found[0] if found else ""
+    if text == opening not in _PAIRS and not is_last:
+        return None  # it may become a longer run
+    closing = _PAIRS.get(opening, opening)
+    most = MOST_OF_ONE + len(closing)
+    inside = text[len(opening) : len(opening) + most]
+    content, closed, _ = inside.partition(closing)
+    if content[:1].isspace() or not {*"\n<{"}.isdisjoint(content) or (before[-1:].isascii() and before[-1:].isalnum()):
+        return 0
+    if not closed:
+        return 0 if is_last or len(inside) == most else None
+    size = len(opening) + len(content) + len(closing)
+    called = _CALLED.fullmatch(content.strip("*`"))
+    is_name = called is not None and (called[1] in names or called[1] in _ENDINGS)
+    is_one = bool(_AT_STOP.search(before)) if is_name else _reads_as_one(opening, content)
+    if not is_one or before[-1:] in _QUOTES or _IN_SCRIPT.search(before):
+        return 0
+    stands = _stands(opening, before, text[size:], is_name=is_name, is_last=is_last)
+    return None if stands is None else size * stands
 
-    def __init__(self, names: Collection[str] = ()) -> None:
-        """`names` are the tools' that are there: the name of one, alone in emphasis or brackets, is a direction too."""
-        self._names = _ENDINGS.union(names)
-        self._held = ""
-        self._line = ""
-        """The end of what was given out, as far as it tells where a sentence begins."""
-        self._is_bare = False
-        """Whether a direction was left out there: blanks behind it are left out too."""
-        self._is_fenced = False
-        """Whether it stands in a block of code."""
 
-    def feed(self, text: str) -> str:
-        """Return what is said of a piece and of what was held."""
-        self._held += text
-        return self._given(is_last=False)
-
-    def finish(self) -> str:
-        """Return what was held: no more will come."""
-        return self._given(is_last=True)
-
-    def forget(self) -> None:
-        """Begin anew: the words so far were none."""
-        self._held, self._line, self._is_fenced = "", "", False
-
-    def _given(self, *, is_last: bool) -> str:
-        given = ""
-        while found := _OPENING.search(self._held):
-            given += self._give(found.start())
-            if self._held == found[0] not in _PAIRS and not is_last:
-                return given  # it may become a longer run
-            size = self._size_of_direction(found[0], is_last=is_last)
-            if size is None:
-                return given
-            if size:
-                self._held, self._is_bare = self._held[size:], True
-            else:
-                self._is_fenced ^= found[0] == FENCE
-                given += self._give(len(found[0]))
-        return given + self._give(len(self._held))
-
-    def _give(self, size: int) -> str:
-        text, self._held = self._held[:size], self._held[size:]
-        if self._is_bare and text:
-            text = text.lstrip(" \t") if not self._line.strip() or self._line[-1:].isspace() else text
-            self._is_bare = not text
-        self._line = (self._line + text)[-20:]
-        return text
-
-    def _size_of_direction(self, opening: str, *, is_last: bool) -> int | None:
-        """Return how long the direction is that is held, 0 where it is none, and None where that is not known yet."""
-        closing = _PAIRS.get(opening, opening)
-        most = MOST_OF_ONE + len(closing)
-        inside = self._held[len(opening) : len(opening) + most]
-        content, closed, _ = inside.partition(closing)
-        before = self._line[-1:]
-        is_told = self._is_fenced or (before.isascii() and before.isalnum())
-        if is_told or content[:1].isspace() or "\n" in content:
-            return 0
-        if not closed:
-            return 0 if is_last or len(inside) == most else None
-        size = len(opening) + len(content) + len(closing)
-        stands = self._stands(opening, content, self._held[size:], is_last=is_last)
-        return None if stands is None else size * stands
-
-    def _stands(self, opening: str, content: str, behind: str, *, is_last: bool) -> bool | None:
-        """Whether it is a direction where it stands; None where what comes behind it tells."""
-        is_name, is_at_stop = self._is_name(content), _AT_STOP.search(self._line) is not None
-        is_one = is_at_stop if is_name else _reads_as_one(opening, content)
-        if not is_one or self._line[-1:] in _QUOTES or _IN_SCRIPT.search(self._line):
-            return False
-        if is_at_stop and not (is_name or opening == "["):
-            return True
-        if not (behind.strip(" \t") or is_last):
-            return None
-        if opening == "[" and is_at_stop:
-            return behind[:1] not in {*"([:"}  # else a link
-        return _BEGINS.match(behind) is not None
-
-    def _is_name(self, content: str) -> bool:
-        called = _CALLED.fullmatch(content.strip("*`"))
-        return called is not None and called[1] in self._names
+def _stands(opening: str, before: str, behind: str, *, is_name: bool, is_last: bool) -> bool | None:
+    """Whether what reads as a direction stands where one does; None where what comes behind it tells."""
+    is_at_stop = _AT_STOP.search(before) is not None
+    if is_at_stop and not (is_name or opening == "["):
+        return True
+    if not (behind.strip(" \t") or is_last):
+        return None
+    if opening == "[" and is_at_stop:
+        return behind[:1] not in {*"([:"}  # else a link
+    return _BEGINS.match(behind) is not None
 
 
 def _reads_as_one(opening: str, content: str) -> bool:

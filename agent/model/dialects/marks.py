@@ -158,6 +158,9 @@ ENDS: Final = (*TURN_ENDS, *OWN_TURNS, *OTHERS_TURNS, *DROPPED)
 
 FENCE: Final = "```"
 
+DIRECTION_START: Final = re.compile(r"\*{1,3}|_{1,3}|`+|[(\[（【]")
+"""What a stage direction begins with: emphasis, or a bracket."""
+
 CLOSERS: Final = (
     *("</tool_call>", "</tool_calls>", "</TOOLCALL>", "<|tools_suffix|>", "[END_TOOL_REQUEST]"),
     *("</function_call>", "</tools>", "</tool>", "</json>", "</JSON>", "</xml>"),
@@ -259,4 +262,4 @@ def marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str], f
     begun_calls = (f"{before}{name}(" for name in names for before in ("", *PYTHON))
     begun_names = (f"{name}{end}" for name in names for end in (":", "{", " {"))
     line_starts = beginnings((*begun_calls, *begun_names, *LABELS))
-    return re.compile(_ANYWHERE + bare + labels, re.MULTILINE), anywhere, line_starts
+    return re.compile(f"{_ANYWHERE}{bare}{labels}|{DIRECTION_START.pattern}", re.MULTILINE), anywhere, line_starts

@@ -103,10 +103,10 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_last: bool) -> Verdict
 
 def _behind_name(name: str, behind: str, tools: Mapping[str, ToolSpec], *, is_labelled: bool, is_last: bool) -> Verdict:
     """Judge what stands behind an action's name, to which without a label only a colon or arguments may belong."""
-    tool, behind = tools.get(known_name(name, tools)), behind.lstrip("`*\"' \t")
+    tool, behind = tools.get(known_name(name, tools)), behind.lstrip("`*\"' \t" if is_labelled else " \t")
     if not is_labelled and behind[:1] in {*"({"}:
         return read_head(f"{CALLS[0]}{name}{behind}", tools, is_explicit=True, is_last=is_last)
-    if not is_labelled and behind[:1] not in {"", "\n", ":", "："}:
+    if not (is_labelled or (name in tools and behind[:1] in {"", "\n", ":", "："})):
         return "none"
     behind = behind.lstrip(":： \t")
     if told := _INPUT.match(behind):

@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from agent.model.dialects.calls import CallReader
+from agent.model.dialects.directions import size_of_direction
 from agent.model.dialects.heads import recipient_of
 from agent.model.dialects.marks import (
     ACTION_LABELS,
     AMID_ANSWER,
     CALLS,
+    DIRECTION_START,
+    FENCE,
     FIXED,
     GOES_ON,
     HARMONY,
@@ -68,7 +71,9 @@ class TextReader:
         """Whether nothing was said since the beginning, other thinking or a call."""
         self._blanks = ""
         """What stands before the next words: said with them, but never before the first."""
-        self._said = Said(self._tools)
+        self._is_bare = False
+        """Whether a stage direction was left out here: blanks behind it are left out too."""
+        self._said = Said()
         self._has_called = False
         self._has_labels = False
         """Whether it thinks in ReAct's notation."""
@@ -112,7 +117,6 @@ class TextReader:
         if self._state == self._thought:
             self._recover(is_cut=is_cut)
         self._run(is_last=True)
-        self._hear(self._said.flush())
         yield from self._taken()
 
     def _run(self, *, is_last: bool) -> None:
@@ -135,11 +139,13 @@ class TextReader:
         """Say everything before the next mark, and look at the mark."""
         found = self._marks.search(self._held)
         while found is not None and not self._stands_right(found):
-            found = self._marks.search(self._held, found.start() + 1)
-        if found is None:
-            kept = 0 if is_last else self._begun()
-            self._say(len(self._held) - kept)
-            return False
+            place = found.start()
+            found = DIRECTION_START.match(self._held, place) or self._marks.search(self._held, place + 1)
+        if found is None or DIRECTION_START.fullmatch(found[0]):
+            certain = len(self._held) - (0 if is_last else self._begun())
+            if found is None or found.start() >= certain:  # it stands in what may become a mark
+                self._say(certain)
+                return False
         self._mark = found[0].lstrip(" \t")
         self._say(found.end() - len(self._mark))
         if self._held in self._starts and not is_last:
@@ -147,33 +153,49 @@ class TextReader:
         for marks, judge in self._judges:
             if self._mark in marks:
                 return judge(is_last)
-        return self._begin_call(self._mark)
+        return self._begin_call(self._mark) if self._may_be_call() else self._direction(is_last)
 
     def _stands_right(self, found: re.Match[str]) -> bool:
         mark = found[0].lstrip(" \t")
         before = self._held[: found.start()]
+        if mark != found[0] and not (before or self._is_line_start):  # what is held does not begin a line
+            return False
         if mark in HIDDEN or mark == ROLE or (mark[0] == "<" and mark not in FIXED):
             before = self._blanks + before
             return self._said.is_at_stop(before) and not self._said.is_quoting(before)
         if mark in LABELS:
             is_at_start = self._is_line_start or "\n" in before
             return is_at_start and not before.strip(" \t").rpartition("\n")[2] and self._said.may_label(mark, before)
-        if mark == "to=functions.":
-            return self._may_think and not before.strip()
         if mark in THOUGHT_ENDS:
             return not (self._has_thought or self._said.has_opened(mark, before))
-        return self._may_be_call(found, mark, before)
+        if mark in self._tools:  # a name alone at the beginning of a line, which a list of the tools has too
+            is_first = not (self._said.has_begun or before.strip())
+            return (bool(before) or self._is_line_start) and (is_first or self._said.may_turn(before))
+        return mark != "to=functions." or (self._may_think and not before.strip())
 
-    def _may_be_call(self, found: re.Match[str], mark: str, before: str) -> bool:
-        is_bare, is_at_start = mark not in FIXED, bool(found.start()) or self._is_line_start
-        has_begun = self._said.has_begun or bool(before.strip())
-        if mark in self._tools:  # a name alone, which a list of the tools has too
-            return is_at_start and (not has_begun or self._said.may_turn(before))
-        if is_bare and not self._reads_bare_calls:  # words are words, but for an answer that is nothing but a call
-            return self._may_think and not before.strip()
-        if is_bare and (mark == "[" or mark[0] not in "[{`"):  # stands for a call only at the beginning of a line
-            return is_at_start
-        return bool(self._tools) or not (is_bare or mark in CALLS)
+    def _may_be_call(self) -> bool:
+        """Whether the mark behind what was said may begin a call: a bare one only where nothing else would."""
+        mark = self._mark
+        if not self._tools or mark in CALLS or mark in self._tools or mark[0] == "<":
+            return bool(self._tools)
+        if DIRECTION_START.fullmatch(mark) and mark not in {"[", FENCE}:
+            return False
+        if not self._reads_bare_calls:  # words are words, but for an answer that is nothing but a call
+            return self._may_think
+        is_line = mark == "[" or mark[0] not in "[{`"  # stands for a call only at the beginning of a line
+        return self._is_line_start or not is_line
+
+    def _direction(self, is_last: bool) -> bool:
+        """Leave out a stage direction; anything else is said."""
+        may_be_one = DIRECTION_START.match(self._mark) is not None and not self._said.is_fenced
+        size = size_of_direction(self._held, self._said.tail, self._tools, is_last=is_last) if may_be_one else 0
+        if size is None:
+            return False
+        if size:
+            self._held, self._is_bare = self._held[size:], True
+        else:
+            self._say(len(self._mark))
+        return True
 
     def _begun(self) -> int:
         """Return how many characters at the end may become a mark; all of them while there are but blanks."""
@@ -190,14 +212,15 @@ class TextReader:
             self._blanks = text
         elif text:
             text = text if self._said.has_begun else text.lstrip()
+            if self._is_bare:
+                tail = self._said.tail
+                text = text.lstrip(" \t") if not tail.strip() or tail[-1].isspace() else text
+                self._is_bare = not text
             self._blanks, self._may_think = "", False
             line = text.rpartition("\n")[2]
             self._is_line_start = not line.strip() and (line != text or self._is_line_start)
-            self._hear(self._said.add(text))
-
-    def _hear(self, text: str) -> None:
-        if text:
-            self._parts.append(Words(text))
+            self._said.add(text)
+            self._parts += [Words(text)] if text else []
 
     def _open_thinking(self, is_last: bool) -> bool:
         self._held, self._blanks = self._held[len(self._mark) :], ""
@@ -248,9 +271,8 @@ class TextReader:
             return True
         self._has_thought = True
         self._held = behind
-        self._hear(self._said.flush())
         self._parts.append(WordsWereThought())
-        self._said.forget()
+        self._said = Said()
         self._resume()
         return True
 
@@ -344,9 +366,7 @@ class TextReader:
             return True
         if outcome == "none":
             self._state = self._words
-            self._say(len(self._mark))
-            self._may_think = False
-            return True
+            return self._direction(is_last)
         self._resume()
         if outcome == "last":
             self._state = self._after_end
@@ -354,7 +374,6 @@ class TextReader:
 
     def _begin_call(self, mark: str) -> bool:
         self._mark = mark
-        self._hear(self._said.flush())
         self._call = CallReader(mark, self._tools, begins=self._may_think)
         self._state = self._in_call
         return True

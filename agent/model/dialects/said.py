@@ -1,10 +1,8 @@
 """What was said of an answer so far: it tells a model's own mark from one that is shown to people."""
 
 import re
-from collections.abc import Collection
 from typing import Final
 
-from agent.model.dialects.directions import Directions
 from agent.model.dialects.marks import FENCE, OTHERS_LABELS, REACT, THINKING
 
 _STOPPED: Final = re.compile(r"[.!?…。！？:：][\"'”’」』）)*_~]*\s*\Z")
@@ -22,6 +20,9 @@ _DIALOGUE: Final = re.compile(
 QUOTES: Final = ("`", '"', "'", "”", "’", "」")
 """What may stand around a mark that is told of."""
 
+TAIL: Final = 20
+"""Characters that tell where a sentence begins."""
+
 _SENTENCE: Final = re.compile(r"\S\s+\S|[?!？！。]")
 
 
@@ -36,31 +37,26 @@ def speaks_behind(behind: str, *, is_last: bool) -> bool | None:
 class Said:
     """The words of one answer as they were given out, and the line that is still open."""
 
-    def __init__(self, names: Collection[str]) -> None:
-        """`names` are the tools' (see `Directions`)."""
-        self._directions = Directions(names)
+    def __init__(self) -> None:
         self._pieces: list[str] = []
-        self._line = ""
+        self._line = self.tail = ""
+        """The line that is still open; the last words, over lines, as far as they tell where a sentence begins."""
         self._is_fenced = False
         self.has_begun = False
         """Whether anything but blanks was said."""
 
-    def add(self, text: str) -> str:
-        """Take more of the words, and return what people hear of them and of what was held."""
+    def add(self, text: str) -> None:
+        """Take more of the words."""
         self._pieces.append(text)
+        self.tail = (self.tail + text)[-TAIL:]
         self.has_begun = self.has_begun or bool(text.strip())
         *whole, self._line = (self._line + text).split("\n")
         self._is_fenced ^= sum(line.count(FENCE) for line in whole) % 2 == 1
-        return self._directions.feed(text)
 
-    def flush(self) -> str:
-        """Return what people hear of the words that were held."""
-        return self._directions.finish()
-
-    def forget(self) -> None:
-        """Take all words back."""
-        self._directions.forget()
-        self._pieces, self._line, self._is_fenced, self.has_begun = [], "", False, False
+    @property
+    def is_fenced(self) -> bool:
+        """Whether what comes behind stands in a block of code."""
+        return self._is_fenced ^ (self._line.count(FENCE) % 2 == 1)
 
     def is_quoting(self, before: str = "") -> bool:
         """Whether what comes behind these further words stands in code, in quotes or in brackets."""

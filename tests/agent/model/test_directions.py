@@ -4,17 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.dialects.directions import Directions
+from agent.model.dialects.parts import Words
+from agent.model.dialects.reader import TextReader
 from agent.model.dialects.reply_text import words_of
+from agent.model.messages import ToolSpec
 from tests.agent.model.test_text_reader import read
+
+REPLY = ToolSpec("reply", "", {"properties": {"text": {"type": "string"}}, "required": ["text"]})
 
 pytestmark = pytest.mark.shows("F1", "B12")
 
 
 def left(text: str, size: int = 1) -> str:
-    directions = Directions(("memory_write", "recall"))
-    pieces = [directions.feed(text[start : start + size]) for start in range(0, len(text), size)]
-    return "".join(pieces) + directions.finish()
+    reader = TextReader([ToolSpec("memory_write", "", {}), ToolSpec("recall", "", {})], reads_bare_calls=False)
+    pieces = [part for start in range(0, len(text), size) for part in reader.feed(text[start : start + size])]
+    return "".join(part.text for part in [*pieces, *reader.finish(is_cut=False)] if isinstance(part, Words))
 
 
 @pytest.mark.parametrize(
@@ -22,7 +26,7 @@ def left(text: str, size: int = 1) -> str:
     [
         ("[happy] Hello there.", "Hello there."),
         ("*laughs* Sure.", "Sure."),
-        ("*laughs*\n\nSure.", "\n\nSure."),
+        ("*laughs*\n\nSure.", "Sure."),
         ("(smiles) Sure. (winks)", "Sure. "),
         ("Sure! *winks* Bye.", "Sure! Bye."),
         ("Hello there *waves* How are you?", "Hello there How are you?"),
@@ -95,6 +99,20 @@ def test_a_direction_is_left_out(written: str, said: str) -> None:
 )
 def test_what_a_person_would_write_is_said(text: str) -> None:
     assert left(text) == text
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Hello. *laughs* <think>Hm.</think>Sure.",
+        "[happy] nakari: Hello. Sure.",
+        '*smiles* reply("Hello. Sure.")',
+        "(smiles)\n\nThought: They greet me.\nFinal Answer: Hello. Sure.",
+    ],
+)
+def test_behind_a_direction_all_else_is_read_as_without_it(written: str) -> None:
+    said, calls, _ = read(written, [REPLY])
+    assert said.strip() == "Hello. Sure." or calls == [("reply", '{"text": "Hello. Sure."}')]
 
 
 def test_the_text_of_an_answer_and_of_a_reply_is_without_them() -> None:

@@ -212,3 +212,17 @@ def test_what_people_are_told_is_said(text: str) -> None:
 )
 def test_no_cut_matters(words: list[str], size: int) -> None:
     assert read("".join(words), size) == read("".join(words), 10_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "complete_event. It is done.",
+        "complete_event- it is done",
+        "complete_event* it is done",
+        'All is well. *nods* [reply(text="Hello there.")]',
+        'Action: [reply(text="Hello there.")]',
+    ],
+)
+def test_a_piece_that_ends_with_a_name_tells_no_more_than_the_whole(text: str) -> None:
+    assert read(text, size=1) == read(text, size=1000)

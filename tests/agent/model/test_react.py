@@ -217,9 +217,9 @@ def test_no_cut_matters(words: list[str], size: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "complete_event. It is done.",
-        "complete_event- it is done",
-        "complete_event* it is done",
+        "complete_event. ",
+        "complete_event- \n\nIt is done.",
+        "complete_event**\n",
         'All is well. *nods* [reply(text="Hello there.")]',
         'Action: [reply(text="Hello there.")]',
     ],

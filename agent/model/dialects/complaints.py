@@ -4,13 +4,13 @@ import json
 import re
 from typing import Final
 
+from memory.json_value import fields
+
 MOST_OF_A_COMPLAINT: Final = 1000
 """Characters of an error that is sent as an answer; what is longer is an answer."""
 
 _COMPLAINTS: Final = (
-    *('{"error"', '{ "error"', '{\n"error"', '{\n  "error"', '{\n    "error"', '{"detail"', '{"message"', '{"object"'),
-    *("error:", "error code:", "error code ", "error (", "[error", "**error", "exception:"),
-    *("错误：", "错误:"),
+    *("error:", "error code", "error (", "[error", "**error", "exception:", "错误：", "错误:"),
     *("an error occurred", "an error has occurred", "internal server error", "internal error:", "server error:"),
     *("traceback (most recent call last)", "runtimeerror", "valueerror", "torch.", "cuda error", "cuda out of"),
     *("ggml_", "llama runner"),
@@ -39,13 +39,13 @@ _OF_AN_ERROR: Final = frozenset(
 def complains(text: str) -> bool:
     """Whether a whole text is an error of the server's, and no answer about one."""
     bare = text.strip()
-    if len(text) > MOST_OF_A_COMPLAINT or not bare.lower().startswith(_COMPLAINTS):
+    if len(text) > MOST_OF_A_COMPLAINT:
         return False
-    if bare.startswith("{"):
-        try:
-            said = json.loads(bare)
-        except (ValueError, RecursionError):
-            return False
-        is_alone = isinstance(said, dict) and said.keys() <= _OF_AN_ERROR
-        return is_alone and bool(said.get("error") or said.get("detail") or {"message", "code"} <= said.keys())
-    return bool(_OF_SERVERS.search(bare)) and not _EXPLAINS.search(bare)
+    if bare.lower().startswith(_COMPLAINTS):
+        return bool(_OF_SERVERS.search(bare)) and not _EXPLAINS.search(bare)
+    try:
+        said = fields(json.loads(bare))
+    except (ValueError, RecursionError):
+        return False
+    is_alone = said.keys() <= _OF_AN_ERROR
+    return is_alone and bool(said.get("error") or said.get("detail") or {"message", "code"} <= said.keys())

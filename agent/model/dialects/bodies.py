@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final, Protocol
 
 from agent.model.dialects.marks import CLOSERS, beginnings, begun
 from agent.model.dialects.mending import JsonMender
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 NAME_KEYS: Final = ("name", "function", "tool_name", "tool", "function_name", "action")
 ARGUMENT_KEYS: Final = ("arguments", "parameters", "args", "input", "kwargs", "action_input")
@@ -16,6 +16,9 @@ OTHER_KEYS: Final = ("type", "id", "tool_call_id", "call_id", "tool_call", "tool
 
 MOST_OF_A_TAG: Final = 300
 """Characters of a parameter's tags before its value; a name has 64 at most."""
+
+_DECODER: Final = json.JSONDecoder()
+_KEY: Final = re.compile(r'[\s,{]*"((?:[^"\\]|\\.)*)"\s*:\s*', re.DOTALL)
 
 _TOKEN_QUOTE: Final = re.compile(r'<\|"\|>|<escape>')
 _TOKEN_BEGUN: Final = beginnings(('<|"|>', "<escape>"))
@@ -115,33 +118,35 @@ class EnvelopeBody(_MendedBody):
 
     def __init__(self) -> None:
         super().__init__()
-        self._fields = _Fields()
+        self._json = ""
         self._told = 0
 
     @property
     def name(self) -> str | None:
         """The name of the function, None until it is whole."""
-        return self._fields.text_of(NAME_KEYS)
+        raws = _values(self._json, NAME_KEYS)
+        return next((str(json.loads(raw)) for raw, is_whole in raws if is_whole and raw.startswith('"')), None)
 
     @property
     def keys(self) -> list[str]:
         """The keys that came, each whole."""
-        return self._fields.keys
+        return [key for key, _, _ in _members(self._json)]
 
     @property
     def others(self) -> dict[str, Json]:
         """What a whole object holds beside the name: the arguments, where nothing stands around them."""
-        return {key: json.loads(raw) for key, raw in self._fields.whole if key not in (*NAME_KEYS, *OTHER_KEYS)}
+        members = fields(json.loads(self._json))
+        return {key: value for key, value in members.items() if key not in (*NAME_KEYS, *OTHER_KEYS)}
 
     @property
     def has_arguments(self) -> bool:
         """Whether the arguments have begun."""
-        return bool(self._fields.raw_of(ARGUMENT_KEYS))
+        return bool(self._arguments)
 
     def read(self, text: str) -> None:
         """Take a piece, and keep what it adds to the arguments for the next `feed`."""
         made, self.rest = self._mender.feed(text)
-        self._fields.feed(made)
+        self._json += made
 
     def feed(self, text: str) -> str:
         """See `Body`."""
@@ -151,92 +156,40 @@ class EnvelopeBody(_MendedBody):
 
     def finish(self, *, is_cut: bool) -> str:
         """See `Body`."""
-        self._fields.feed(self._mender.finish(is_cut=is_cut))
+        self._json += self._mender.finish(is_cut=is_cut)
         return self._fresh()
 
+    @property
+    def _arguments(self) -> str:
+        return next((raw for raw, _ in _values(self._json, ARGUMENT_KEYS)), "")
+
     def _fresh(self) -> str:
-        raw = self._fields.raw_of(ARGUMENT_KEYS)
-        fresh, self._told = "".join(raw[self._told :]), len(raw)
+        raw = self._arguments
+        fresh, self._told = raw[self._told :], len(raw)
         return "{}" if self.is_done and not raw else fresh
 
 
-class _Fields:
-    """The values under the keys of one JSON object, as raw JSON while they arrive; strict JSON is expected."""
+def _members(text: str, place: int = 0) -> Iterator[tuple[str, int, int | None]]:
+    """Yield the keys of an object in JSON that grows, each with where its value begins and ends: None while open."""
+    end: int | None = place
+    while end is not None and (key := _KEY.match(text, end)):
+        try:
+            end = _DECODER.raw_decode(text, key.end())[1]
+        except (ValueError, RecursionError):  # the latter for what is nested too deeply
+            end = None
+        yield str(json.loads(f'"{key[1]}"')), key.end(), end
 
-    def __init__(self) -> None:
-        self.keys: list[str] = []
-        self._raw: list[list[str]] = []
-        self._inner: dict[int, _Fields] = {}
-        self._key = ""
-        self._depth = 0
-        self._is_text = self._is_escaped = self._is_value = False
 
-    def feed(self, text: str) -> None:
-        for char in text:
-            self._take(char)
-
-    @property
-    def whole(self) -> list[tuple[str, str]]:
-        """The keys and the raw values."""
-        return [(key, "".join(raw).strip()) for key, raw in zip(self.keys, self._raw, strict=False)]
-
-    def raw_of(self, names: tuple[str, ...]) -> Sequence[str]:
-        """Return the characters of the value under the first of the names there is, without blanks around it."""
-        for key, raw in zip(self.keys, self._raw, strict=False):
-            if key in names and raw:
-                return raw
-        return next(filter(None, (inner.raw_of(names) for inner in self._inner.values())), [])
-
-    def text_of(self, names: tuple[str, ...]) -> str | None:
-        """Return the first whole text under one of the names."""
-        for key, pieces in zip(self.keys, self._raw, strict=False):
-            raw = "".join(pieces).strip()
-            if key in names and len(raw) > 1 and raw[0] == raw[-1] == '"' and not raw.endswith('\\"'):
-                return str(json.loads(raw))
-        return next((found for inner in self._inner.values() if (found := inner.text_of(names)) is not None), None)
-
-    def _take(self, char: str) -> None:
-        if self._is_value and self._depth == 1 and not self._is_text and char in ",}":
-            self._is_value = False
-        if self._is_value:
-            self._into_value(char)
-        self._follow(char)
-
-    def _into_value(self, char: str) -> None:
-        place = len(self.keys) - 1
-        if len(self._raw) <= place:
-            self._raw.append([])
-        if self.keys[place] in NAME_KEYS and (place in self._inner or not self._raw[place]):
-            if char == "{" and place not in self._inner:
-                self._inner[place] = _Fields()
-            if place in self._inner:
-                self._inner[place]._take(char)
-                return
-        if self._depth > 1 or self._is_text or char not in " \t\r\n":
-            self._raw[place].append(char)
-
-    def _follow(self, char: str) -> None:
-        if self._is_text:
-            self._in_text(char)
-        elif char == '"':
-            self._is_text, self._key = True, ""
-        elif char in "{[":
-            self._depth += 1
-        elif char in "}]":
-            self._depth -= 1
-        elif char == ":" and self._depth == 1 and not self._is_value:
-            self.keys.append(self._key)
-            self._is_value = True
-
-    def _in_text(self, char: str) -> None:
-        if self._is_escaped:
-            self._is_escaped = False
-        elif char == "\\":
-            self._is_escaped = True
-        elif char == '"':
-            self._is_text = False
-            return
-        self._key += "" if self._is_value else char
+def _values(text: str, names: tuple[str, ...], place: int = 0) -> Iterator[tuple[str, bool]]:
+    """Yield the raw values under these keys and whether they are whole; those within the object of a name last."""
+    inner = []
+    for key, begin, end in _members(text, place):
+        if key in NAME_KEYS and text.startswith("{", begin):
+            inner.append(begin)
+        elif key in names and begin < len(text):
+            yield text[begin:end], end is not None
+    for begin in inner:
+        yield from _values(text, names, begin)
 
 
 class TaggedBody:

@@ -15,8 +15,8 @@ _QUOTES: Final = tuple("\"'“‘「『`")
 _AT_STOP: Final = re.compile(r"(?:\A|[.!?…。！？~～;；]|\n[ \t]*\n)[\"'”’」』）)*_`\]】]*\s*\Z")
 """Words behind which a sentence begins; a line may only go on with one."""
 
-_IN_SCRIPT: Final = re.compile(r"[:：][*_]*[ \t]*\Z")
-"""Words behind which somebody else speaks, in a play that people asked for."""
+_IN_SCRIPT: Final = re.compile(r"(?:[:：][*_]*|(?:\A|\n)[*_]*[A-Z][A-Z .'-]{2,}[*_]*\n?)[ \t]*\Z")
+"""Words behind which somebody else speaks, in a play that people asked for: a colon, or a name in capitals."""
 
 _BEGINS: Final = re.compile(r"[ \t]*(?:\Z|[\n<])|[ \t]+[^\W\d_a-z]")
 """What stands behind the last words of a sentence without a stop."""
@@ -71,13 +71,15 @@ def _forms(verb: str) -> str:
     return f"{verb}s|{stem}e?s|{stem}{stem[-1]}?ing"
 
 
+_END: Final = re.compile(r"end(?: of (?:the )?(?:response|message|reply|conversation|turn|event))?", re.IGNORECASE)
+"""What stands behind all words, or is one of them."""
+
 _OVER: Final = "(?:completed?|closed|done|ended|handled|finished)"
 _ASIDES: Final = (
     r"(?:thinking|thought|reasoning|internal|inner monologue|思考)\s*[:：].*"
     rf"|(?:note: )?(?:the |this )?event (?:is |was |has been )?(?:now )?{_OVER}\b.*"
     rf"|(?:note: )?(?:i |i have |i've )?{_OVER} (?:the |this )?event\b.*"
-    r"|end(?: of (?:the )?(?:response|message|reply|conversation|turn|event))?"
-    r"|no (?:further )?(?:response|reply|action) (?:is )?(?:needed|required|necessary).*"
+    rf"|{_END.pattern}|no (?:further )?(?:response|reply|action) (?:is )?(?:needed|required|necessary).*"
 )
 """What a model notes for itself; only in brackets."""
 
@@ -118,7 +120,9 @@ def size_of_direction(text: str, before: str, names: Collection[str], *, is_last
     is_one = bool(_AT_STOP.search(before)) if is_name else _reads_as_one(opening, content)
     if not is_one or before[-1:] in _QUOTES or _IN_SCRIPT.search(before):
         return 0
-    stands = _stands(opening, before, text[size:], is_name=is_name, is_last=is_last)
+    stands = _stands(opening, before, behind := text[size:], is_name=is_name, is_last=is_last)
+    if stands and _END.fullmatch(content) and not is_last:
+        stands = behind.lstrip()[:1] == "<" if behind.strip() else None
     return None if stands is None else size * stands
 
 

@@ -27,6 +27,7 @@ def left(text: str, size: int = 1) -> str:
         ("[happy] Hello there.", "Hello there."),
         ("*laughs* Sure.", "Sure."),
         ("*laughs*\n\nSure.", "Sure."),
+        ("Here is one:\n\n*clears throat* Why?", "Here is one:\n\nWhy?"),
         ("(smiles) Sure. (winks)", "Sure. "),
         ("Sure! *winks* Bye.", "Sure! Bye."),
         ("Hello there *waves* How are you?", "Hello there How are you?"),
@@ -94,6 +95,8 @@ def test_a_direction_is_left_out(written: str, said: str) -> None:
         "It has `recall`, `memory_write`\nand others.",
         "Juliet: (sighs) Ay me.\n**Romeo:** *whispers* She speaks.",
         "It is from the\n(friendly) neighbours.",
+        "INT. KITCHEN\n\nBEN\n(laughing)\nWho else?\n\nANNA (softly)\nNobody.",
+        "[Chorus]\nMerrily.\n\n[End]\nLife is but a dream.",
         "So:\n\n```c\nif (quiet)\n    return;\n```\n",
     ],
 )

@@ -183,7 +183,7 @@ class TextReader:
         if not self._reads_bare_calls:  # words are words, but for an answer that is nothing but a call
             return self._may_think
         is_line = mark == "[" or mark[0] not in "[{`"  # stands for a call only at the beginning of a line
-        return self._is_line_start or not is_line
+        return self._is_line_start or not (is_line or (mark[0] == "[" and self._said.is_quoting()))
 
     def _direction(self, is_last: bool) -> bool:
         """Leave out a stage direction; anything else is said."""

@@ -187,6 +187,7 @@ def test_the_action_of_an_agent_in_json_is_a_call() -> None:
         "{" * 50,
         "to=functions.reply is how gpt-oss says it",
         "DeepSeek writes <｜tool▁calls▁begin｜> before its calls.",
+        'Llama writes `[recall(about="tea")]`, in brackets.',
     ],
 )
 def test_what_only_looks_like_a_call_is_said(text: str) -> None:

@@ -207,6 +207,7 @@ def _load() -> None:
     # Its own clients know certifi's authorities only, or SSL_CERT_FILE's only.
     clients: Any = importlib.import_module("litellm.llms.custom_httpx.http_handler")
     clients._create_ssl_context = _trusted
+    clients._ssl_context_cache.clear()  # those that it made for its import
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).disabled = True
 

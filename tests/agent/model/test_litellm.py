@@ -59,6 +59,24 @@ def test_importing_the_adapter_imports_nothing_heavy(tmp_path: Path) -> None:
     assert run_alone(code, tmp_path) == []
 
 
+def test_its_clients_trust_what_this_machine_trusts(tmp_path: Path) -> None:
+    code = """
+        import asyncio, json
+        from agent.model.litellm import LiteLlmModel
+        from memory.trust import trusted
+
+        async def main():
+            model = LiteLlmModel("openai/m", "sk-secret", "https://127.0.0.1:1")
+            await model.warm()
+            from litellm.llms.custom_httpx.http_handler import get_ssl_configuration
+            print(json.dumps(get_ssl_configuration() is trusted()))
+            await model.aclose()
+
+        asyncio.run(main())
+    """
+    assert run_alone(code, tmp_path) is True
+
+
 @pytest.mark.shows("F30", "G4")
 def test_it_reaches_nobody_reads_no_env_file_and_is_ready_after_warming(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("PLANTED_IN_ENV_FILE=1\n")

@@ -97,6 +97,10 @@ class Bm25Finder:
         rows = [(place, segmented(turn.words)) for place, turn in enumerate(household.turns)]
         self._connection.executemany("INSERT INTO turn (rowid, words) VALUES (?, ?)", rows)
 
+    def close(self) -> None:
+        """Let go of the table."""
+        self._connection.close()
+
     async def find(self, question: Question) -> Answer:
         """Return the turns with any of the words, by rank."""
         letters = "".join(each if each.isalnum() else " " for each in segmented(question.words))

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -32,9 +33,9 @@ async def measure(
     """
     measured = Measured()
     for household in households:
-        with tempfile.TemporaryDirectory(prefix="nakari-recall-") as folder:
+        with tempfile.TemporaryDirectory(prefix="nakari-recall-") as folder, ExitStack() as stack:
             async with opened(household, Path(folder), embedder, has_filters=has_filters) as nakari:
-                peers: list[Finder] = [Bm25Finder(household)]
+                peers: list[Finder] = [stack.enter_context(closing(Bm25Finder(household)))]
                 if embedder is not None:
                     peers.append(CosineFinder(household, embedder))
                 for finder in (nakari, *peers):

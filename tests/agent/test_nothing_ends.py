@@ -4,6 +4,7 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,7 @@ OF_MESSAGE: dict[str, Damage] = {
 
 def hurt(folder: Path, topic: str, damage: Damage, *, newest: bool = True) -> None:
     """Change the newest entry of a topic, or the first, as a disk might."""
-    with sqlite3.connect(folder / "nakari.db") as database:
+    with closing(sqlite3.connect(folder / "nakari.db")) as database, database:
         order = "DESC" if newest else "ASC"
         query = f"SELECT seq, body FROM journal WHERE topic = ? ORDER BY seq {order} LIMIT 1"
         [(seq, body)] = database.execute(query, (topic,)).fetchall()

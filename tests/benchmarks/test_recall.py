@@ -1,6 +1,7 @@
 """The corpus of recall: its forms, what is woven, how it is journaled, and how it is scored."""
 
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -125,10 +126,10 @@ async def test_bm25_finds_words_in_both_scripts() -> None:
         Turn("1", at, "room", "Anna", "The ladder is in the shed."),
         Turn("2", at, "room", "陈浩", "梯子在车库里。"),
     )
-    finder = Bm25Finder(Household("home", turns, ()))
-    for words, found in (("the shed?", "1"), ("车库", "2"), ("", None)):
-        answer = await finder.find(Question("q", words, at, (), "fact"))
-        assert next(iter(answer.hits), None) == found
+    with closing(Bm25Finder(Household("home", turns, ()))) as finder:
+        for words, found in (("the shed?", "1"), ("车库", "2"), ("", None)):
+            answer = await finder.find(Question("q", words, at, (), "fact"))
+            assert next(iter(answer.hits), None) == found
 
 
 def test_a_score_is_the_share_of_the_evidence_and_neighbours_count_apart() -> None:

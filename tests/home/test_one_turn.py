@@ -4,6 +4,7 @@ import json
 import sqlite3
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def check(model: ScriptedModel, folder: Path, trends: str) -> None:
     assert "5" in results["a_2"]
     assert "Agents remember. Agents remember." in results["b_0"]
     assert all(results[each].startswith("<From_Outside") for each in ("a_0", "a_1", "a_2", "b_0"))
-    with sqlite3.connect(folder / "box" / "state" / "nakari.db") as database:
+    with closing(sqlite3.connect(folder / "box" / "state" / "nakari.db")) as database:
         topics = [topic for (topic,) in database.execute("SELECT topic FROM journal ORDER BY rowid")]
         (sources,) = database.execute("SELECT body FROM journal WHERE topic = 'speech.sources'").fetchone()
     assert trends in sources

@@ -88,7 +88,8 @@ class ScratchProject(Struct, frozen=True):
 
     def environment(self) -> dict[str, str]:
         """Return what the scripts are started with."""
-        return os.environ | {"PATH": f"{self.commands}:{os.environ['PATH']}", "PIP_NO_INDEX": "1"}
+        given = {name: value for name, value in os.environ.items() if name != "NAKARI_VENV"}  # of this clone
+        return given | {"PATH": f"{self.commands}:{os.environ['PATH']}", "PIP_NO_INDEX": "1"}
 
     def run(
         self, script: str, *arguments: str, folder: Path | None = None, **variables: str

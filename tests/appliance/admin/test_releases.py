@@ -24,6 +24,7 @@ RELEASES = [file.name.removesuffix(".tar.xz") for file in sorted(FOLDER.glob("*.
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A folder with state and configuration of a release."""
     with tarfile.open(FOLDER / f"{request.param}.tar.xz") as archive:
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Debian 12's Python knows no `filter=`
         archive.extractall(tmp_path / "state")
     shutil.copy(FOLDER / f"{request.param}.toml", tmp_path / "nakari.toml")
     return tmp_path

@@ -1,6 +1,5 @@
 """What the offline model sees in a message list: the event in hand, what was done for it, and what came before."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
@@ -15,7 +14,7 @@ from agent.intents.intent import Language, language_of
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.tools.registry.finding import RENAMED, has_more
 from memory.chinese import simplified
-from memory.json_value import Json
+from memory.json_value import Json, parse_json
 
 _OFFSET: Final = re.compile(r"UTC([+-])([01]\d|2[0-3]):([0-5]\d)")
 
@@ -233,10 +232,9 @@ def _text_of(arguments: str) -> str:
 
 def _json(text: str) -> Json:
     try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except ValueError:
         return None
-    return value
 
 
 def _plain(words: str) -> Block:

@@ -1,7 +1,6 @@
 """The connection to one model server: kept open, read within bounds, its failures in words."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 
@@ -9,7 +8,7 @@ import httpx
 
 from agent.errors import ModelError
 from agent.model.faults import broken, insecure, is_page, moved, page, refused, unreachable
-from memory.json_value import Json
+from memory.json_value import Json, parse_json
 from memory.trust import trust_for
 
 KEEP_ALIVE = 120.0
@@ -62,8 +61,8 @@ class Connection:
         """
         try:
             answer = await self._looked(url, body)
-            said: Json = answer.json() if answer.status_code == 200 else None
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+            said: Json = parse_json(answer.content) if answer.status_code == 200 else None
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError):
             return None
         return said
 
@@ -163,8 +162,8 @@ def parsed(name: str, data: str | bytes) -> dict[str, Json]:
     """Return one object of a stream, bytes that are no UTF-8 as U+FFFD. Raises `ModelUnavailable` for anything else."""
     text = data if isinstance(data, str) else data.decode("utf-8", "replace")
     try:
-        chunk = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        chunk = parse_json(text)
+    except ValueError as error:
         if is_page(text):
             raise page(name, text) from error
         raise broken(name, "is not the stream of a chat") from error

@@ -1,7 +1,6 @@
 """The errors of failed model calls: their kind, and the one sentence with the fix that people read."""
 
 import html
-import json
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -10,6 +9,7 @@ from typing import Final
 
 from agent.errors import ContextTooLong, EmptyAnswer, ModelError, ModelRefused, ModelUnavailable
 from agent.model.messages import Message
+from memory.json_value import parse_json
 from memory.trust import causes, tls_fault
 
 MAX_WORDS = 200
@@ -238,8 +238,8 @@ def words_of(body: bytes | str, secret: str = "") -> str:
     """
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
+        found: object = parse_json(text)
+    except ValueError:
         found = _words_of_page(text) if is_page(text) else text
     if isinstance(found, list) and found and isinstance(found[0], dict):
         found = found[0]

@@ -1,6 +1,5 @@
 """What stands in the calendar, without a model: a day of it, what comes next, and reminders."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -10,7 +9,7 @@ from agent.intents.intent import Intent, Language
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import clock, date, spoken_length
 from agent.tools.tool import unmarked
-from memory.json_value import Json, fields, listed, objects
+from memory.json_value import Json, fields, listed, objects, parse_json
 
 INTENTS: Final = frozenset({"agenda", "agenda_next"})
 TOOL: Final = "calendar_events"
@@ -88,8 +87,8 @@ def announce(state: DialogState) -> str:
 def _told(result: str) -> Mapping[str, Json]:
     """Return what the tool told; nothing where it is none of its answers."""
     try:
-        return fields(json.loads(unmarked(result)))
-    except (ValueError, RecursionError):
+        return fields(parse_json(unmarked(result)))
+    except ValueError:
         return {}
 
 

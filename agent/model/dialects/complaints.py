@@ -1,10 +1,9 @@
 """Errors that a server or a gateway sends as the text of an answer: the model failed, and said nothing."""
 
-import json
 import re
 from typing import Final
 
-from memory.json_value import fields
+from memory.json_value import fields, parse_json
 
 MOST_OF_A_COMPLAINT: Final = 1000
 """Characters of an error that is sent as an answer; what is longer is an answer."""
@@ -44,8 +43,8 @@ def complains(text: str) -> bool:
     if bare.lower().startswith(_COMPLAINTS):
         return bool(_OF_SERVERS.search(bare)) and not _EXPLAINS.search(bare)
     try:
-        said = fields(json.loads(bare))
-    except (ValueError, RecursionError):
+        said = fields(parse_json(bare))
+    except ValueError:
         return False
     is_alone = said.keys() <= _OF_AN_ERROR
     return is_alone and bool(said.get("error") or said.get("detail") or {"message", "code"} <= said.keys())

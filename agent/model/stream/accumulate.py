@@ -48,8 +48,8 @@ LOOK_EVERY: Final = 500
 MOST_THOUGHT: Final = 500_000
 """Characters of thinking, some 128,000 tokens: as much as any model is let think, and as an answer may have."""
 
-MOST_REPEATED: Final = 3000
-"""Characters that may be one short thing again and again: somebody may have asked for some hundred."""
+MOST_REPEATED: Final = 1000
+"""Characters that may be one short thing again and again, a minute of speech: some hundred may have been asked for."""
 
 LONGEST_PERIOD: Final = 200
 """Characters of what is repeated; the verse between two refrains is longer."""

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from agent.model.dialects.bodies import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS
-from memory.json_value import Json, parse_json
+from memory.json_value import Json, listed, parse_json
 
 TEXT: Final = "text"
 OTHER_NAMES_OF_TEXT: Final = frozenset({"message", "content", "reply", "answer", "response"})
@@ -17,8 +17,9 @@ def meant(arguments: str, model: type[BaseModel]) -> dict[str, Json] | None:
     """Return the arguments that a tool's model can be given in place of these; None where there is more than one way.
 
     `null` is no arguments, and null under a name that may be left out leaves it out. A bare text is that of a tool
-    which demands nothing else, and a text under another usual name is its text; so is a number. Capitals in a name make
-    no other. Arguments within a whole call, put where its arguments belong, are those of the tool.
+    which demands nothing else, and a text under another usual name is its text; so is a number, and a list of texts is
+    its lines. Capitals in a name make no other. Arguments within a whole call, put where its arguments belong, are
+    those of the tool.
     """
     try:
         given = parse_json(arguments)
@@ -53,6 +54,8 @@ def _with_text(given: dict[str, Json], demanded: list[str], known: Mapping[str, 
     """Return the arguments with the one text that has another name under its own."""
     if TEXT in demanded and isinstance(number := given.get(TEXT), int | float) and not isinstance(number, bool):
         return {**given, TEXT: str(number)}
+    if TEXT in demanded and (lines := listed(given.get(TEXT))) and all(isinstance(line, str) for line in lines):
+        return {**given, TEXT: "\n".join(map(str, lines))}
     strange = [name for name in given if name not in known]
     if TEXT not in demanded or TEXT in given or len(strange) != 1 or strange[0] not in OTHER_NAMES_OF_TEXT:
         return given

@@ -88,7 +88,7 @@ class ScratchProject(Struct, frozen=True):
 
     def environment(self) -> dict[str, str]:
         """Return what the scripts are started with."""
-        given = {name: value for name, value in os.environ.items() if name != "NAKARI_VENV"}  # of this clone
+        given = {name: value for name, value in os.environ.items() if name not in {"NAKARI_PYTHON", "NAKARI_VENV"}}
         return given | {"PATH": f"{self.commands}:{os.environ['PATH']}", "PIP_NO_INDEX": "1"}
 
     def run(

@@ -362,9 +362,9 @@ def deafen(*_):
 def hurry(*_):
     beat_of("mind").max_age = 1.0
 
-signal.signal(signal.SIGUSR1, lambda *_: time.sleep(3600))
-signal.signal(signal.SIGUSR2, deafen)
 signal.signal(signal.SIGRTMIN, hurry)
+signal.signal(signal.SIGRTMIN + 1, lambda *_: time.sleep(3600))
+signal.signal(signal.SIGRTMIN + 2, deafen)
 """
 """By a signal the event loop blocks while every thread goes on, no chunk reaches the ears, or the mind's time is up."""
 
@@ -378,13 +378,13 @@ class TestHangs:
     """With a watchdog in a hurry, for which the service is started anew once."""
 
     @pytest.mark.shows("H2")
-    @pytest.mark.parametrize("signal", ["STOP", "USR1"], ids=["the process", "the event loop"])
+    @pytest.mark.parametrize("signal", ["STOP", "RTMIN+1"], ids=["the process", "the event loop"])
     def test_frozen_it_is_killed_by_the_watchdog_and_comes_back(self, box: Box, signal: str) -> None:
         bitten(box, lambda: signalled(box, signal))
 
     @pytest.mark.shows("H2", "V5")
     def test_ears_that_hang_are_named_and_it_is_started_anew(self, box: Box) -> None:
-        bitten(box, lambda: signalled(box, "USR2"))
+        bitten(box, lambda: signalled(box, "RTMIN+2"))
         assert missed(box)[-1] == ["ears"]
 
     @pytest.mark.shows("H2", "B10")

@@ -32,6 +32,9 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 # A shell that runs the suite in the background leaves SIGINT ignored, and every child would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Likewise nohup and SIGHUP, which this process goes on to outlive: what is handled here is not ignored by its children.
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 # The same examples every time, and no deadline for a loaded machine to miss; HYPOTHESIS_PROFILE=search goes further.
 settings.register_profile("suite", derandomize=True, deadline=None)

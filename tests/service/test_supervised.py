@@ -91,8 +91,8 @@ def test_below_nohup_it_outlives_the_terminal(supervisor: socket.socket, tmp_pat
 
 
 def test_a_service_goes_on_after_what_other_services_are_told_things_by(tmp_path: Path) -> None:
-    """After a hang-up it would end well, and systemd would not start it again. `nohup` has children ignore that."""
-    with Household(tmp_path).running("run", by=["env", "--default-signal=HUP", "setsid"]) as service:
+    """After a hang-up it would end well, and systemd would not start it again."""
+    with Household(tmp_path).running("run", by=["setsid"]) as service:
         service.until("service_started")
         for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
             service.process.send_signal(number)

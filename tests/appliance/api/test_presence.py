@@ -71,10 +71,11 @@ async def test_a_state_without_an_answer_is_no_service(config: Config) -> None:
 
 async def test_who_waits_for_a_service_is_in_no_thread_that_ctrl_c_would_have_to_wait_for(config: Config) -> None:
     async with in_use(config):
+        before = threading.enumerate()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(TOO_SHORT), open_admin(config):
                 raise AssertionError("another process has the state")
-        assert [thread.name for thread in threading.enumerate() if thread.name.startswith("asyncio_")] == []
+        assert [thread.name for thread in threading.enumerate() if thread not in before] == []
 
 
 async def test_a_command_that_is_at_the_state_is_waited_for(config: Config) -> None:

@@ -4,17 +4,18 @@ import { useAura } from '../../hooks/useAura'
 import { useWords } from '../../hooks/useWords'
 import { auraStore } from '../../store/auraStore'
 import { Icon } from '../Icon'
+import { Failed } from './Failed'
 
 export function Ringing() {
   const words = useWords()
   const ringing = useAura((aura) => aura.ringing)
   // What is told of the past rang at its time; whether it rings still is known at the end of it.
   const isCaughtUp = useAura((aura) => aura.isCaughtUp)
-  const { act } = useAct()
+  const { act, isBusy, error } = useAct()
   if (ringing.length === 0 || !isCaughtUp) return null
-  const end = (what: 'stop' | 'snooze') => {
-    for (const timer of ringing) auraStore.getState().silence(timer.id)
-    void act('hush', { what })
+  // It stands here until the box has done it: what did not reach the box rings on.
+  const end = async (what: 'stop' | 'snooze') => {
+    if (await act('hush', { what })) for (const timer of ringing) auraStore.getState().silence(timer.id)
   }
   return (
     <section
@@ -25,12 +26,13 @@ export function Ringing() {
       <p className="min-w-0 flex-1 font-medium">
         {words.now.rings}: <bdi>{ringing.map((timer) => timer.label || words.now.unnamed).join(', ')}</bdi>
       </p>
-      <button type="button" className="button" onClick={() => end('snooze')}>
+      <button type="button" className="button" disabled={isBusy} onClick={() => void end('snooze')}>
         {words.now.snooze}
       </button>
-      <button type="button" className="button" onClick={() => end('stop')}>
+      <button type="button" className="button" disabled={isBusy} onClick={() => void end('stop')}>
         {words.now.stopRinging}
       </button>
+      {error !== null && <Failed sentence={error || words.page.unreachable} />}
     </section>
   )
 }

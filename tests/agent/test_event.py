@@ -1,13 +1,17 @@
 """An event as one line of JSON: loss-free, whatever characters it holds, and its moments sort as texts."""
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from agent.event import MOST_PRIORITY, Event, from_json, to_json, utc_text
+from appliance.api.requests.box import Enqueue
+from memory.json_value import Json
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 JSON = st.recursive(
@@ -53,3 +57,18 @@ def test_a_moment_is_written_in_utc_with_microseconds() -> None:
 def test_a_field_that_a_later_version_writes_is_left_out() -> None:
     event = Event("timer", created_at=NOON)
     assert from_json(json.dumps(json.loads(to_json(event)) | {"mood": "good"})) == event
+
+
+def test_what_a_door_takes_comes_back_however_deep_it_is() -> None:
+    def asked(depth: int) -> Json:
+        return {"type": "note", "content": "x", "metadata": json.loads('{"a":' * depth + "1" + "}" * depth)}
+
+    def is_taken(depth: int) -> bool:
+        with suppress(ValidationError):
+            return bool(Enqueue.model_validate(asked(depth)))
+        return False
+
+    deepest = next(depth for depth in range(400, 0, -1) if is_taken(depth))
+    taken = Enqueue.model_validate(asked(deepest))
+    event = Event(taken.type, taken.content, metadata=taken.metadata)
+    assert from_json(to_json(event)) == event

@@ -97,8 +97,8 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
         return row[place - (place > 0)] if abs(place) <= len(row) else None
     if wanted.casefold() not in NAMELESS:
         named = next((each for each in timers if _is_called(label_of(each), wanted)), None)
-        others = (_only_one_about(timers, wanted), _ringing_at(timers, wanted), _by_order(timers, wanted))
-        return named or next(filter(None, others), None) or _other(state, timers, wanted)
+        named = named or _only_one_about(timers, wanted) or _ringing_at(timers, wanted)
+        return named or _by_order(timers, wanted) or _other(state, timers, wanted)
     if _BY_TIME & intent.slots.keys() and "newest" not in intent.slots:
         said = _COMPARED_ZH.search(state.words) if "at_period" in intent.slots and len(timers) > 1 else None
         then = next((each for each in timers if (due := due_of(each)) and _rings_then(due, intent, state)), None)

@@ -45,6 +45,19 @@ def test_a_timer_counts_down_and_rings(own_page: Page, door: ScriptedDoor) -> No
     expect(ringing).to_have_count(0)
 
 
+def test_a_refusal_is_said_beside_its_own_ring_alone(own_page: Page, door: ScriptedDoor) -> None:
+    now = datetime.now(UTC).isoformat()
+    ringing = own_page.get_by_role("region", name="It rings")
+    door.say("timer", {"id": "t1", "label": "tea", "due": now, "state": "rings"})
+    ringing.get_by_role("button", name="Stop it").click()
+    expect(ringing).to_contain_text("there is no request hush")
+    door.say("timer", {"id": "t1", "label": "tea", "due": now, "state": "ended"})
+    expect(ringing).to_have_count(0)
+    door.say("timer", {"id": "t2", "label": "rice", "due": now, "state": "rings"})
+    expect(ringing).to_contain_text("rice")
+    expect(ringing).not_to_contain_text("there is no request hush")
+
+
 def test_a_timer_is_cancelled(now: Page, door: ScriptedDoor) -> None:
     due = (datetime.now(UTC) + timedelta(minutes=3)).isoformat()
     door.answers["timers"] = {"timers": [{"id": "t1", "label": "tea", "due": due, "repeats": ""}]}

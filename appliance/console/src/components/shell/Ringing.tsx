@@ -2,20 +2,25 @@
 import { useAct } from '../../hooks/useRequest'
 import { useAura } from '../../hooks/useAura'
 import { useWords } from '../../hooks/useWords'
+import type { TimerChanged } from '../../protocol'
 import { auraStore } from '../../store/auraStore'
 import { Icon } from '../Icon'
 import { Failed } from './Failed'
 
 export function Ringing() {
-  const words = useWords()
   const ringing = useAura((aura) => aura.ringing)
   // What is told of the past rang at its time; whether it rings still is known at the end of it.
   const isCaughtUp = useAura((aura) => aura.isCaughtUp)
+  return ringing.length === 0 || !isCaughtUp ? null : <Rings timers={ringing} />
+}
+
+// Of these alone: what could not be done about one ring is not said beside the next.
+function Rings({ timers }: { timers: readonly TimerChanged[] }) {
+  const words = useWords()
   const { act, isBusy, error } = useAct()
-  if (ringing.length === 0 || !isCaughtUp) return null
   // It stands here until the box has done it: what did not reach the box rings on.
   const end = async (what: 'stop' | 'snooze') => {
-    if (await act('hush', { what })) for (const timer of ringing) auraStore.getState().silence(timer.id)
+    if (await act('hush', { what })) for (const timer of timers) auraStore.getState().silence(timer.id)
   }
   return (
     <section
@@ -24,7 +29,7 @@ export function Ringing() {
     >
       <Icon name="bell" />
       <p className="min-w-0 flex-1 font-medium">
-        {words.now.rings}: <bdi>{ringing.map((timer) => timer.label || words.now.unnamed).join(', ')}</bdi>
+        {words.now.rings}: <bdi>{timers.map((timer) => timer.label || words.now.unnamed).join(', ')}</bdi>
       </p>
       <button type="button" className="button" disabled={isBusy} onClick={() => void end('snooze')}>
         {words.now.snooze}

@@ -3,8 +3,12 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.source import ROOT
 from tests.sample import commit, sample
+
+pytestmark = pytest.mark.shows("X22")
 
 
 def test_a_sample_is_the_same_for_a_commit_and_keeps_the_order() -> None:

@@ -104,7 +104,7 @@ def embedding_at(url: str, *, enabled: bool = True) -> MemorySettings:
     return MemorySettings(enabled, embeddings="api", embedding_model="m", embedding_url=url)
 
 
-@pytest.mark.shows("G4")
+@pytest.mark.shows("G4", "X2")
 @pytest.mark.parametrize(
     ("change", "used"),
     [
@@ -183,7 +183,7 @@ async def told(config: Config) -> list[str]:
     return leaving
 
 
-@pytest.mark.shows("F3", "G4", "H5")
+@pytest.mark.shows("F3", "G4", "H5", "X2")
 async def test_a_model_that_was_chosen_while_it_ran_is_counted_too(config: Config) -> None:
     offline = replace(quiet(config), models=CATALOG, model=ModelSettings("offline", fallbacks="lan"))
     config.state_folder.mkdir(parents=True)
@@ -233,7 +233,7 @@ def test_a_model_server_found_here_comes_before_a_provider(config: Config) -> No
     assert egress(keyed, Chain.of([here, OfflineModel()])) == []
 
 
-@pytest.mark.shows("G4")
+@pytest.mark.shows("G4", "X2")
 def test_who_stands_in_is_told_even_while_it_rests(config: Config) -> None:
     models = Chain.of([OpenAiCompatibleModel("http://127.0.0.1:1/v1", "m"), LiteLlmModel("a/b"), OfflineModel()])
     for model in models.models:
@@ -241,7 +241,7 @@ def test_who_stands_in_is_told_even_while_it_rests(config: Config) -> None:
     assert [each.to for each in egress(quiet(config), models)] == ["the provider a"]
 
 
-@pytest.mark.shows("V4", "G4")
+@pytest.mark.shows("V4", "G4", "X2")
 async def test_a_model_that_is_here_is_not_fetched(config: Config) -> None:
     hearing = replace(quiet(config), ears=EarsSettings())
     folder = config.state_folder / "models" / "base"
@@ -253,14 +253,14 @@ async def test_a_model_that_is_here_is_not_fetched(config: Config) -> None:
     assert await told(hearing) == []
 
 
-@pytest.mark.shows("G4", "H5")
+@pytest.mark.shows("G4", "H5", "X2")
 def test_the_privacy_line_lists_all_or_says_nothing(config: Config) -> None:
     assert checks_machine.privacy(quiet(config)) == Line("privacy", Verdict.OK, "nothing leaves this machine")
     line = checks_machine.privacy(config)
     assert line == Line("privacy", Verdict.OK, f"leaves this machine: {EDGE}; {FETCH}; {SENTENCES}")
 
 
-@pytest.mark.shows("B13", "H5")
+@pytest.mark.shows("B13", "H5", "X2")
 def test_what_a_program_of_others_sends_on_only_it_knows(config: Config) -> None:
     lent = replace(quiet(config), mcp={"clock": McpServer(command=("uvx", "mcp-server-time"))})
     clock = "what the tools of clock are given, to whoever clock sends it on to, a program of others ([mcp.clock])"
@@ -299,7 +299,7 @@ class Telephone:
         yield SpeechAudio(np.zeros(1, np.int16), 16_000)
 
 
-@pytest.mark.shows("G4", "H5")
+@pytest.mark.shows("G4", "H5", "X2")
 def test_a_new_voice_that_calls_out_is_told_without_another_line(config: Config, engines: Engines) -> None:
     engines["telephone"] = lambda settings, stall: Telephone()
     calling = replace(quiet(config), voice=VoiceSettings(engines=("telephone", "espeak")))  # type: ignore[arg-type]
@@ -311,7 +311,7 @@ def test_a_new_voice_that_calls_out_is_told_without_another_line(config: Config,
     assert "telephone over the network (exchange.example:5060), or when it does not answer espeak-ng" in prompt
 
 
-@pytest.mark.shows("G4", "H5")
+@pytest.mark.shows("G4", "H5", "X2")
 async def test_a_new_voice_that_calls_out_is_in_the_status(config: Config, engines: Engines, tmp_path: Path) -> None:
     engines["telephone"] = lambda settings, stall: Telephone()
     calling = replace(quiet(config), voice=VoiceSettings(engines=("telephone", "espeak")))  # type: ignore[arg-type]
@@ -322,7 +322,7 @@ async def test_a_new_voice_that_calls_out_is_in_the_status(config: Config, engin
     assert leaving in " ".join(text for _, text in in_words(status))
 
 
-@pytest.mark.shows("G4")
+@pytest.mark.shows("G4", "X2")
 def test_a_new_voice_on_this_machine_is_nobody_s_business(config: Config, engines: Engines) -> None:
     engines["piper"] = lambda settings, stall: Telephone("piper", "localhost:10200")
     local = replace(quiet(config), voice=VoiceSettings(engines=("piper",)))
@@ -351,7 +351,7 @@ SEAMS = {
 """Where adapters are, and the method that makes a class one."""
 
 
-@pytest.mark.shows("G4")
+@pytest.mark.shows("G4", "X2")
 @pytest.mark.parametrize(("package", "method"), SEAMS.items())
 def test_every_adapter_declares_what_it_sends(package: str, method: str) -> None:
     adapters = [each for each in classes_below(package) if method in vars(each) and each.__name__ not in NO_ADAPTERS]
@@ -359,7 +359,7 @@ def test_every_adapter_declares_what_it_sends(package: str, method: str) -> None
     assert [each.__name__ for each in adapters if "sends_to" not in declared_in(each)] == []
 
 
-@pytest.mark.shows("V19")
+@pytest.mark.shows("V19", "X2")
 def test_every_voice_tells_what_its_sound_depends_on() -> None:
     """Else what was kept of one server's voice would be heard as another's."""
     voices = [each for each in classes_below("audio.tts") if hasattr(each, "speak") and not inspect.isabstract(each)]

@@ -96,6 +96,7 @@ def test_tests_wait_for_conditions_not_for_time() -> None:
     assert [where for path in suite() for where, call in calls(path, "sleep") if call not in yields] == []
 
 
+@pytest.mark.shows("X22")
 def test_what_ends_a_hang_leaves_a_busy_machine_its_time() -> None:
     """A test under a second waits for an end that is to come; one on virtual time counts no real seconds."""
     limits = [

@@ -104,7 +104,7 @@ def test_a_folder_that_is_not_there_holds_no_household(tmp_path: Path) -> None:
     assert households_of(tmp_path / "absent") == []
 
 
-@pytest.mark.shows("D4")
+@pytest.mark.shows("D4", "X8")
 async def test_turns_are_journaled_at_their_dates_as_the_loop_does(tmp_path: Path) -> None:
     at = datetime(2025, 3, 1, 9, tzinfo=UTC)
     said = Turn("1", at, "room", "Anna", "My dentist is in Mill Lane.")

@@ -74,7 +74,7 @@ def once_asked(*sounds: tuple[Sound, float]) -> Answer:
     return answer
 
 
-@pytest.mark.shows("G1")
+@pytest.mark.shows("G1", "X12")
 def test_a_yes_after_the_question_opens_the_door(tmp_path: Path) -> None:
     said, opened = told(tmp_path, once_asked((says("Yes."), NEAR)))
     assert said == [*QUESTION, "It is open."]

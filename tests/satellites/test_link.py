@@ -22,7 +22,7 @@ MAC = "aa:bb:cc:00:00:01"
 
 dial = EspHome()
 
-pytestmark = pytest.mark.shows("V28")
+pytestmark = pytest.mark.shows("V28", "X15")
 
 
 def paired_with(device: SmallDevice, **other: object) -> Paired:

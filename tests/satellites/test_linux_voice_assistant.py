@@ -51,7 +51,7 @@ MOST_CALLS = 4
 """Of its wake word, of which a loaded machine may miss one."""
 
 pytestmark = [
-    pytest.mark.shows("V28"),
+    pytest.mark.shows("V28", "X15"),
     pytest.mark.skipif(bool(reason := why_not()), reason=reason or ""),
     pytest.mark.skipif(not WAKE_CLIP.exists(), reason="the shared clips are not on this machine"),
 ]

@@ -25,7 +25,7 @@ WHY_NOT = why_not()
 
 pytestmark = [
     pytest.mark.sound,
-    pytest.mark.shows("V28"),
+    pytest.mark.shows("V28", "X15"),
     pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or ""),
 ]
 

@@ -28,7 +28,7 @@ from tests.satellites.devices import ALL, SPEAKER, Fault, RoomDevice, RoomDevice
 
 T = TypeVar("T")
 
-pytestmark = pytest.mark.shows("V28")
+pytestmark = pytest.mark.shows("V28", "X15")
 
 QUESTION = "Turn on the kitchen light."
 LONG = "Good morning. Turn off the kitchen light. Cancel the timer. Play some music. What time is it?"

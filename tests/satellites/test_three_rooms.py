@@ -24,7 +24,7 @@ from tests.satellites.test_talking import TALE, journaled, played, said
 
 T = TypeVar("T")
 
-pytestmark = pytest.mark.shows("V28")
+pytestmark = pytest.mark.shows("V28", "X16")
 
 LIGHT = "Turn on the kitchen light."
 NAME = "What is your name?"

@@ -7,6 +7,8 @@ import pytest
 from tests.service.arm64 import compile_here
 from tests.service.arm64_parts import main
 
+pytestmark = pytest.mark.shows("X20")
+
 FLAGS = slice(4, 8)
 """Where a file of bytecode says whether its source is looked at: 1 is by hash, and never."""
 

@@ -24,7 +24,7 @@ from tests.service.bare_debian import REGISTRY_FILES, REGISTRY_VARIABLES, cached
 from tests.service.process import HOUSEHOLD, Running, speak
 from tests.service.test_systemd import loud_seconds
 
-pytestmark = [pytest.mark.sound, pytest.mark.timeout(2400), pytest.mark.shows("H1", "H2")]
+pytestmark = [pytest.mark.sound, pytest.mark.timeout(2400), pytest.mark.shows("H1", "H2", "X19")]
 
 BASE: Final = "docker.io/library/debian:bookworm-slim"
 LOCKED: Final = (

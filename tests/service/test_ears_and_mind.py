@@ -63,7 +63,7 @@ def sound_seconds(path: Path) -> float:
         return float(np.count_nonzero(np.abs(samples) > 100) / sound.getframerate())
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 async def test_a_question_at_the_ears_is_answered_there_over_the_death_of_the_mind(tmp_path: Path) -> None:
     key = {"TEST_KEY": "sk-test"}
     question = await asyncio.to_thread(speak, "Hello there.", tmp_path / "question.wav")
@@ -88,7 +88,7 @@ async def test_a_question_at_the_ears_is_answered_there_over_the_death_of_the_mi
     assert sound_seconds(tmp_path / "answer.wav") > 2
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 async def test_the_second_mind_goes_on_at_the_same_ears(tmp_path: Path) -> None:
     key = {"TEST_KEY": "sk-test"}
     question = await asyncio.to_thread(speak, "Hello there.", tmp_path / "question.wav")
@@ -118,7 +118,7 @@ async def test_the_second_mind_goes_on_at_the_same_ears(tmp_path: Path) -> None:
         assert standby.states() == ["completed"]
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 async def test_ears_that_are_killed_in_a_reply_lose_only_the_sentence_under_way(tmp_path: Path) -> None:
     key = {"TEST_KEY": "sk-test"}
     question = await asyncio.to_thread(speak, "Hello there.", tmp_path / "question.wav")

@@ -77,7 +77,7 @@ def lines(box: Box) -> list[str]:
     return box.must("cat", STATE).split()
 
 
-@pytest.mark.shows("H2", "F32")
+@pytest.mark.shows("H2", "F32", "X19")
 def test_one_command_ends_with_a_running_service(bare: Box) -> None:
     said = installed(bare, "1.0")
     assert "nakari: it runs as a service; sudo nakari status tells how it is" in said
@@ -95,7 +95,7 @@ def test_what_the_pages_have_a_person_copy_lies_beside_them(first: Box) -> None:
     first.must("ls", *(f"/usr/share/doc/nakari/{file}" for file in copied))
 
 
-@pytest.mark.shows("H7")
+@pytest.mark.shows("H7", "X19")
 def test_a_nightly_backup_is_there_for_the_asking_and_keeps_seven(first: Box) -> None:
     assert first.run("systemctl", "is-enabled", "nakari-backup.timer").stdout == "disabled\n"
     first.must("systemctl", "enable", "--now", "nakari-backup.timer")
@@ -188,7 +188,7 @@ def test_beside_an_installation_by_script_it_is_refused_with_the_way_out(bare: B
     installed(bare, "1.0")
 
 
-@pytest.mark.shows("H8")
+@pytest.mark.shows("H8", "X19")
 def test_removed_it_leaves_what_it_knows_and_purged_nothing_but_backups(bare: Box) -> None:
     installed(bare, "1.0")
     sockets = ("nakari.socket", "nakari-code.socket")
@@ -251,7 +251,7 @@ APT_SECONDS = 1200.0
 
 
 @pytest.mark.timeout(7200)
-@pytest.mark.shows("H2", "H7", "H8", "F32")
+@pytest.mark.shows("H2", "H7", "H8", "F32", "X19")
 @pytest.mark.skipif("NAKARI_PACKAGES" not in os.environ, reason="NAKARI_PACKAGES names no folder with packages")
 def test_the_real_one_answers_remembers_through_an_upgrade_and_goes(unused_tcp_port: int) -> None:
     """Kept for what CI runs beside the suite: each installation writes 1.1 GB."""

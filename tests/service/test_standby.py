@@ -19,7 +19,7 @@ from tests.service.process import Household, Running
 COUNTED = "Number one is spoken first. Number two comes after it. Number three is the last of them."
 SENTENCES = ["Number one is spoken first.", "Number two comes after it.", "Number three is the last of them."]
 
-pytestmark = pytest.mark.shows("H10")
+pytestmark = pytest.mark.shows("H10", "X18")
 
 
 @contextmanager

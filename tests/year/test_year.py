@@ -37,7 +37,7 @@ EXCUSES: Final = (
 
 
 @pytest.mark.processor_seconds(400.0)
-@pytest.mark.shows("A24", "H9", "F26")
+@pytest.mark.shows("A24", "H9", "F26", "X21")
 def test_four_days_of_mishaps_leave_nothing_unanswered_and_nothing_behind(tmp_path: Path) -> None:
     async def four_days() -> Ledger:
         home = Home(tmp_path)

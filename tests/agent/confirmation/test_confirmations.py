@@ -42,7 +42,7 @@ def heard(mind: TestMind) -> str:
     return " ".join(mind.outlet.said)
 
 
-@pytest.mark.shows("G1")
+@pytest.mark.shows("G1", "X12")
 async def test_a_door_opens_once_after_a_yes_and_the_model_tells_of_it(tmp_path: Path) -> None:
     doors, at = Doors(), Time()
     async with a_house(tmp_path, doors, at, calls(UNLOCK), DONE) as (mind, model):

@@ -7,7 +7,7 @@ from agent.confirmation.consent import consent_in
 DOOR = "unlock the front door"
 
 
-@pytest.mark.shows("G1")
+@pytest.mark.shows("G1", "X12")
 @pytest.mark.parametrize(
     "words",
     [

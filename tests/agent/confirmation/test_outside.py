@@ -42,7 +42,7 @@ async def told(
         return mind.outlet.said, results(mind)
 
 
-@pytest.mark.shows("G1")
+@pytest.mark.shows("G1", "X12")
 @pytest.mark.parametrize("page", [ORDER, SYSTEM, RESULT])
 async def test_a_page_that_asks_to_unlock_the_door_has_a_person_asked_and_unlocks_nothing(
     tmp_path: Path, page: str

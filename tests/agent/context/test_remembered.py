@@ -26,7 +26,7 @@ from tests.fakes import ScriptedModel, calls
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
-pytestmark = [SESSION, pytest.mark.shows("G11", "D4")]
+pytestmark = [SESSION, pytest.mark.shows("G11", "D4", "X9")]
 
 REPLY = ("reply", '{"text": "Yes."}')
 LIKES = "MATCH (a:Who)-[r:LIKES]->(b:What) RETURN a.name + ' likes ' + b.name AS told ORDER BY told"

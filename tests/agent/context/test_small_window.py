@@ -28,7 +28,7 @@ PLAIN, LONG_ONES = 24, 4
 """A sample; `benchmarks.model.small_window` lives through 200 and 20."""
 
 
-@pytest.mark.shows("D2", "D5", "B1")
+@pytest.mark.shows("D2", "D5", "B1", "X4")
 @pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
 @pytest.mark.parametrize("window", [4_096, 8_192, 32_768])
 async def test_plain_questions_and_very_long_ones_are_all_answered(tmp_path: Path, window: int, known: bool) -> None:
@@ -41,7 +41,7 @@ async def test_plain_questions_and_very_long_ones_are_all_answered(tmp_path: Pat
     assert lived.first > 0.5
 
 
-@pytest.mark.shows("D2")
+@pytest.mark.shows("D2", "X4")
 @pytest.mark.parametrize("sentence", range(len(SENTENCES)))
 async def test_a_refusal_is_answered_with_less_in_the_same_turn(tmp_path: Path, sentence: int) -> None:
     async with OpenAiServer() as server:
@@ -58,7 +58,7 @@ async def test_a_refusal_is_answered_with_less_in_the_same_turn(tmp_path: Path, 
     assert small.refused - first <= 1, "it has learnt"
 
 
-@pytest.mark.shows("D2", "B1")
+@pytest.mark.shows("D2", "B1", "X4")
 async def test_a_window_of_which_the_first_refusal_tells_is_kept_to_in_the_same_turn(tmp_path: Path) -> None:
     """A small model behind a server that nobody could ask before: its first question finds the long prompt."""
     prompts = ByWindow()
@@ -107,7 +107,7 @@ def refusing_above(characters: int, window: int = 0, asked: int = 0) -> Scripted
     return model
 
 
-@pytest.mark.shows("D2", "B1")
+@pytest.mark.shows("D2", "B1", "X4")
 async def test_what_no_compression_fits_is_told_and_the_next_event_is_handled(tmp_path: Path) -> None:
     model = refusing_above(10_000)
     async with a_mind(tmp_path, [model], system="s" * 12_000) as mind:
@@ -122,7 +122,7 @@ async def test_what_no_compression_fits_is_told_and_the_next_event_is_handled(tm
         assert len(model.requests) <= 12, "it is not tried for ever"
 
 
-@pytest.mark.shows("D2")
+@pytest.mark.shows("D2", "X4")
 async def test_the_model_that_refused_is_asked_again_and_no_other(tmp_path: Path) -> None:
     chain = Chain.of([first := refusing_above(4_000), other := refusing_above(100_000)])
     async with a_mind(tmp_path, chain) as mind:
@@ -133,7 +133,7 @@ async def test_the_model_that_refused_is_asked_again_and_no_other(tmp_path: Path
     assert other.requests == []
 
 
-@pytest.mark.shows("D2", "B8")
+@pytest.mark.shows("D2", "B8", "X4")
 async def test_a_refusal_costs_neither_a_thought_nor_the_last_turn(tmp_path: Path) -> None:
     two = calls(LOOK, ("look", '{"at": "more"}'), prefix="l")
     model = ScriptedModel(two, ContextTooLong("too long"), ContextTooLong("too long"), calls(REPLY, prefix="r"))
@@ -145,7 +145,7 @@ async def test_a_refusal_costs_neither_a_thought_nor_the_last_turn(tmp_path: Pat
     assert (filed.state, filed.progress.model_calls) == ("completed", 2)
 
 
-@pytest.mark.shows("D2")
+@pytest.mark.shows("D2", "X4")
 async def test_a_refusal_for_length_tells_nothing_against_the_server() -> None:
     guarded = Guarded("m", refusing_above(0))
     with pytest.raises(ContextTooLong):
@@ -166,7 +166,7 @@ async def whole(mind: TestMind, name: str) -> str:
         start = int(more.rpartition("=")[2])
 
 
-@pytest.mark.shows("D2")
+@pytest.mark.shows("D2", "X4")
 async def test_a_long_event_is_cut_in_the_new_context_and_the_journal_has_it_whole(tmp_path: Path) -> None:
     model = refusing_above(6_000)
     words = " ".join(f"word{number} & <more>" for number in range(1_500))
@@ -184,7 +184,7 @@ async def test_a_long_event_is_cut_in_the_new_context_and_the_journal_has_it_who
     assert kept.words == words
 
 
-@pytest.mark.shows("D2")
+@pytest.mark.shows("D2", "X4")
 async def test_a_long_result_is_cut_in_the_new_context_and_its_call_stays(tmp_path: Path) -> None:
     model = refusing_above(6_000)
     async with a_mind(tmp_path, [model], [look_tool(40_000)]) as mind:
@@ -198,7 +198,7 @@ async def test_a_long_result_is_cut_in_the_new_context_and_its_call_stays(tmp_pa
     assert f"journal_read with id {event.id}" in last[-1].content
 
 
-@pytest.mark.shows("D2")
+@pytest.mark.shows("D2", "X4")
 async def test_a_window_that_is_known_is_kept_to_before_anything_is_refused(tmp_path: Path) -> None:
     limits = ContextLimits(compress_above_tokens=3_000, window_tokens=3_000)
     model = ScriptedModel(*(calls(("look", "{}"), prefix=f"l{n}") for n in range(3)), calls(REPLY), name="offline")
@@ -211,7 +211,7 @@ async def test_a_window_that_is_known_is_kept_to_before_anything_is_refused(tmp_
     assert len(model.requests) == 4
 
 
-@pytest.mark.shows("D2", "D13")
+@pytest.mark.shows("D2", "D13", "X4")
 async def test_the_history_that_is_taken_along_has_so_many_messages_and_no_more(tmp_path: Path) -> None:
     for most in (3, 7, 20):
         limits = ContextLimits(history_messages=most, compress_above_tokens=20_000)
@@ -228,6 +228,6 @@ async def test_the_history_that_is_taken_along_has_so_many_messages_and_no_more(
             assert len(taken) - 2 == most // 3 * 3
 
 
-@pytest.mark.shows("D13")
+@pytest.mark.shows("D13", "X4")
 def test_the_numbers_of_the_history_are_the_documents() -> None:
     assert (ContextLimits().history_messages, ContextLimits().history_tokens) == (20, 4_000)

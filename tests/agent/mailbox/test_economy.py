@@ -74,7 +74,7 @@ async def economy(tmp_path: Path) -> AsyncIterator[Economy]:
     await economy.stop()
 
 
-@pytest.mark.shows("A16")
+@pytest.mark.shows("A16", "X7")
 async def test_children_of_children_go_so_deep_and_no_deeper(economy: Economy) -> None:
     await economy.mailbox.enqueue(asked := spoken("plan the holidays"))
     child = await economy.made(asked)
@@ -90,7 +90,7 @@ async def test_children_of_children_go_so_deep_and_no_deeper(economy: Economy) -
         await economy.made(grandchild)
 
 
-@pytest.mark.shows("A16")
+@pytest.mark.shows("A16", "X7")
 async def test_so_many_of_an_owners_own_are_made_in_any_minute_and_no_more(economy: Economy) -> None:
     await economy.made(None, "early")
     economy.clock.advance(30)
@@ -107,7 +107,7 @@ async def test_so_many_of_an_owners_own_are_made_in_any_minute_and_no_more(econo
         await economy.made(None)
 
 
-@pytest.mark.shows("A16", "B7")
+@pytest.mark.shows("A16", "B7", "X7")
 async def test_nothing_more_comes_of_a_task_that_took_its_calls_however_they_are_spread(economy: Economy) -> None:
     await economy.mailbox.enqueue(asked := spoken("plan"))
     await economy.take_now()
@@ -125,7 +125,7 @@ async def test_nothing_more_comes_of_a_task_that_took_its_calls_however_they_are
     await economy.made(None, "another task")
 
 
-@pytest.mark.shows("A16", "B7")
+@pytest.mark.shows("A16", "B7", "X7")
 @pytest.mark.parametrize("spent", [{"calls": 10}, {"calls": 1, "usd": 0.5}])
 async def test_when_a_day_is_used_up_its_own_work_waits_for_the_next_and_is_told_and_people_do_not(
     economy: Economy, spent: dict[str, int]
@@ -153,7 +153,7 @@ async def test_when_a_day_is_used_up_its_own_work_waits_for_the_next_and_is_told
     assert await economy.told() == (0, 0.0, "")
 
 
-@pytest.mark.shows("B7")
+@pytest.mark.shows("B7", "X7")
 async def test_what_is_left_of_the_day_is_handed_over_with_the_event_and_counted_over_a_restart(
     economy: Economy,
 ) -> None:
@@ -167,7 +167,7 @@ async def test_what_is_left_of_the_day_is_handed_over_with_the_event_and_counted
     assert await economy.told("guest") == (0, 0.0, ""), "each owner's own"
 
 
-@pytest.mark.shows("B7")
+@pytest.mark.shows("B7", "X7")
 @pytest.mark.parametrize(
     ("zone", "hours", "ends"),
     [
@@ -196,7 +196,7 @@ def test_a_day_on_which_the_clocks_change_ends_at_midnight() -> None:
     assert (berlin.day(before), berlin.next_day(before)) == ("2026-10-25", before + timedelta(hours=24, minutes=30))
 
 
-@pytest.mark.shows("A16", "A9")
+@pytest.mark.shows("A16", "A9", "X7")
 async def test_a_series_that_a_person_asked_for_is_counted_and_still_comes_when_the_day_is_used_up(
     economy: Economy,
 ) -> None:
@@ -225,7 +225,7 @@ async def test_nothing_of_an_owner_stays_when_they_are_removed(economy: Economy)
     assert await economy.told("guest") == (0, 0.0, "")
 
 
-@pytest.mark.shows("A16", "B8")
+@pytest.mark.shows("A16", "B8", "X7")
 def test_the_usual_numbers() -> None:
     usual = Allowance()
     assert (usual.depth, usual.per_minute, usual.calls_per_task) == (3, 30, 100)

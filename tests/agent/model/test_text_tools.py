@@ -17,7 +17,7 @@ from agent.model.stream.relay import Patience
 from agent.model.wire.profile import GENERIC, Profile
 from tests.agent.openai_server import Gate, OpenAiServer, error, text
 
-pytestmark = pytest.mark.shows("F1", "B12")
+pytestmark = pytest.mark.shows("F1", "B12", "X6")
 
 Connect = Callable[..., ChatModel]
 HELLO = [Message("system", "You are nakari."), Message("user", "hello")]

@@ -14,7 +14,7 @@ from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.openai_script import event
 from tests.agent.openai_server import OpenAiServer, Scripted, stream
 
-pytestmark = pytest.mark.shows("D2")
+pytestmark = pytest.mark.shows("D2", "X3")
 
 HELLO = [Message("system", "You are nakari."), Message("user", "hello")]
 KEY = "sk-very-secret"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.agent.dialect_corpus import Case, cases, damaged, is_right, outcome, read, splits
 
-pytestmark = pytest.mark.shows("F1", "B12")
+pytestmark = pytest.mark.shows("F1", "B12", "X6")
 
 CORPUS = cases()
 

@@ -16,7 +16,7 @@ from agent.model.wire.profile import GENERIC, PROFILES
 from tests.agent.openai_script import chunk
 from tests.agent.openai_server import OpenAiServer, Scripted, stream, text
 
-pytestmark = pytest.mark.shows("D2", "F1")
+pytestmark = pytest.mark.shows("D2", "F1", "X3")
 
 HELLO = [Message("system", "You are nakari."), Message("user", "hello")]
 

@@ -10,7 +10,7 @@ from agent.model.messages import Message
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
-pytestmark = pytest.mark.shows("V28")
+pytestmark = pytest.mark.shows("V28", "X16")
 
 THERE = {"room": "study", "text": "Come and eat."}
 

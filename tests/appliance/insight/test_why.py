@@ -18,7 +18,7 @@ from memory.json_value import Json
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
-pytestmark = pytest.mark.shows("G5")
+pytestmark = pytest.mark.shows("G5", "X14")
 
 SAID = "It is three degrees."
 
@@ -148,7 +148,7 @@ async def test_for_people_it_is_a_line_a_step(tmp_path: Path) -> None:
     assert any(title == "model" and text.startswith("scripted: 100 tokens in") for title, text in lines)
 
 
-@pytest.mark.shows("V25")
+@pytest.mark.shows("V25", "X14")
 async def test_turns_and_why_one_was_slow_are_answered_of_the_owners_own(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [a_model(), a_model()], [tool(thermometer, effect="pure")]) as mind:
         event = await asked(mind)

@@ -33,7 +33,7 @@ from tests.agent.openai_server import OpenAiServer
 from tests.appliance.door_fakes import ScriptedHandler, serving
 from tests.appliance.wiring.test_box import until
 
-pytestmark = pytest.mark.shows("D2", "F1", "H5")
+pytestmark = pytest.mark.shows("D2", "F1", "H5", "X3")
 
 VLLM = {"/v1/models": {"data": [{"id": "m", "max_model_len": 8192}]}}
 
@@ -140,7 +140,7 @@ async def test_whoever_is_chosen_while_it_runs_is_asked_what_it_reads(tmp_path: 
     assert other.window.in_force == Window(8192, "/v1/models")
 
 
-@pytest.mark.shows("G9")
+@pytest.mark.shows("G9", "X3")
 @pytest.mark.parametrize(
     ("vision", "what"), [("yes", "sees images"), ("no", "reads text only"), ("auto", "nobody says")]
 )

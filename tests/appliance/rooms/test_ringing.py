@@ -46,7 +46,7 @@ async def rung(house: RingingRoom, place: There, count: int) -> None:
     await house.settle()
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 async def test_a_timer_rings_where_it_was_set(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as house:
         kitchen, study = there(house, "kitchen"), there(house, "study")
@@ -58,7 +58,7 @@ async def test_a_timer_rings_where_it_was_set(tmp_path: Path) -> None:
         assert (kitchen.rings, study.rings, house.said) == (["Timer: pasta."], ["Timer: call."], [])
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 async def test_it_rings_there_after_a_restart_too(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as house:
         await house.set(10, "pasta", room="kitchen")
@@ -70,7 +70,7 @@ async def test_it_rings_there_after_a_restart_too(tmp_path: Path) -> None:
         assert (kitchen.rings, house.said) == (["Timer: pasta."], [])
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 async def test_where_its_room_is_away_it_rings_at_the_box(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as house:
         kitchen = there(house, "kitchen")
@@ -81,7 +81,7 @@ async def test_where_its_room_is_away_it_rings_at_the_box(tmp_path: Path) -> Non
         assert (kitchen.rings, house.said) == ([], ["Timer: pasta."])
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 async def test_a_room_unplugged_while_it_rings_leaves_the_ring_to_another(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as house:
         kitchen, study = there(house, "kitchen"), there(house, "study")
@@ -95,7 +95,7 @@ async def test_a_room_unplugged_while_it_rings_leaves_the_ring_to_another(tmp_pa
         assert (len(kitchen.rings), study.rings, house.said) == (1, ["Timer: pasta."], [])
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 async def test_stop_is_for_the_room_it_is_said_in(tmp_path: Path) -> None:
     async with _two_ringing(tmp_path) as (house, kitchen, study):
         assert await house.ringer.take("stop", kitchen.room)
@@ -104,7 +104,7 @@ async def test_stop_is_for_the_room_it_is_said_in(tmp_path: Path) -> None:
         assert [ringer.room for ringer in house.ringer.meant_in(study.room)] == [study.room]
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 async def test_stop_said_elsewhere_is_for_what_alone_rings(tmp_path: Path) -> None:
     async with _two_ringing(tmp_path) as (house, kitchen, _):
         assert not await house.here.take("stop"), "which of the two?"

@@ -61,7 +61,7 @@ def test_the_box_has_the_name_of_its_room() -> None:
     assert rooms.names == ("living room",)
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 def test_a_room_is_a_session() -> None:
     origin = origin_of("Living Room", "mac")
     assert (origin.source, origin.session_id) == ("satellite", "room:living room")
@@ -80,7 +80,7 @@ def told(rooms: Rooms, event: Event, **heard: float) -> str:
     return where(rooms, lambda: heard)(Lease(event)).get("Room", "")
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 def test_one_room_without_a_name_costs_no_token() -> None:
     rooms = Rooms(room(""))
     assert where(rooms, lambda: {"box": 1.0})(Lease(said(source="mic"))) == {}
@@ -88,7 +88,7 @@ def test_one_room_without_a_name_costs_no_token() -> None:
     assert told(Rooms(room("kitchen")), said("kitchen", source="mic")) == "kitchen"
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 def test_the_agent_is_told_where_somebody_spoke_and_who_was_heard_where() -> None:
     rooms = Rooms(room(""))
     rooms.add(room("kitchen", "a"))

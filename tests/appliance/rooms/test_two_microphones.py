@@ -34,7 +34,7 @@ async def heard(samples: Samples, words: str, *, far: int | None = None) -> Hear
     return Hearing.of(turns[0])
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 @pytest.mark.parametrize("far", range(len(FAR)), ids=["through a door", "along a hall"])
 async def test_a_clip_that_two_rooms_hear_is_one_event_of_the_nearer_one(far: int) -> None:
     clip = go_forward().samples
@@ -44,7 +44,7 @@ async def test_a_clip_that_two_rooms_hear_is_one_event_of_the_nearer_one(far: in
     assert near.turn.utterance.samples.size == there.turn.utterance.samples.size == 0, "no recording is kept"
 
 
-@pytest.mark.shows("V28")
+@pytest.mark.shows("V28", "X16")
 async def test_two_clips_at_the_same_moment_are_two_events() -> None:
     clips = [go_forward(), *debian_clips("cards")][:4]
     near = [await heard(clip.samples, "nothing like it") for clip in clips]

@@ -25,7 +25,7 @@ def with_model(config: Config, *models: ChatModel) -> Self:
     return about(config, Chain.of([*models, OfflineModel()]))()
 
 
-@pytest.mark.shows("D18")
+@pytest.mark.shows("D18", "X2")
 def test_a_local_box_says_that_nothing_leaves_it(tmp_path: Path) -> None:
     local = replace(config(tmp_path), voice=VoiceSettings(engines=("espeak",)), mind=MindSettings(max_tool_calls=7))
     told = with_model(local, OpenAiCompatibleModel("http://127.0.0.1:11434/v1", "qwen3:4b"))
@@ -35,7 +35,7 @@ def test_a_local_box_says_that_nothing_leaves_it(tmp_path: Path) -> None:
     assert with_model(replace(local, memory=MemorySettings(enabled=False))).memory == ""
 
 
-@pytest.mark.shows("D18")
+@pytest.mark.shows("D18", "X2")
 def test_whatever_leaves_the_house_is_named_with_where_it_goes(tmp_path: Path) -> None:
     memory = MemorySettings(
         uri="bolt://10.0.0.2:7687", embeddings="api", embedding_model="m", embedding_url="https://vectors.example/v1"
@@ -48,14 +48,14 @@ def test_whatever_leaves_the_house_is_named_with_where_it_goes(tmp_path: Path) -
     assert "10.0.0.2" in told
 
 
-@pytest.mark.shows("D18")
+@pytest.mark.shows("D18", "X2")
 @pytest.mark.parametrize("host", ["localhost:8080", "127.0.0.1", "[::1]:1"])
 def test_a_model_on_this_machine_is_no_leak(tmp_path: Path, host: str) -> None:
     local = replace(config(tmp_path), voice=VoiceSettings(engines=("espeak",)))
     assert with_model(local, OpenAiCompatibleModel(f"http://{host}/v1", "m")).leaving == ()
 
 
-@pytest.mark.shows("D18")
+@pytest.mark.shows("D18", "X2")
 @pytest.mark.parametrize("host", ["127.0.0.1.example.org", "localhost.example.org:1", "10.0.0.1:11434"])
 def test_a_name_that_only_looks_like_this_machine_is_elsewhere(tmp_path: Path, host: str) -> None:
     local = replace(config(tmp_path), voice=VoiceSettings(engines=("espeak",)))

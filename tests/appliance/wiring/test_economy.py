@@ -13,7 +13,7 @@ from appliance.wiring.agent.agent import budgets_of
 from appliance.wiring.memory.state import allowance_of
 
 
-@pytest.mark.shows("A3", "B8")
+@pytest.mark.shows("A3", "B8", "X7")
 def test_each_type_of_event_has_its_own_budget() -> None:
     usual = EconomySettings()
     kinds = ("user_text", "asr_transcript", "timer", "self_created", "system", "reflection", "night")
@@ -22,7 +22,7 @@ def test_each_type_of_event_has_its_own_budget() -> None:
         assert budgets_of(replace(usual, **{kind: number}))[kind] == number
 
 
-@pytest.mark.shows("A16")
+@pytest.mark.shows("A16", "X7")
 def test_each_bound_of_its_own_work_arrives_where_it_belongs() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     assert allowance_of(EconomySettings(), UTC) == Allowance()

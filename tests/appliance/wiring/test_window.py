@@ -15,7 +15,7 @@ from tests.agent.openai_server import OpenAiServer, call, calls
 from tests.appliance.wiring.test_box import Room
 from tests.service.process import Household
 
-pytestmark = pytest.mark.shows("D2", "F1")
+pytestmark = pytest.mark.shows("D2", "F1", "X3")
 
 
 def shown(most: int) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def write(event: str, params: dict[str, Json], call: str = "w1", status: str = "
     ]
 
 
-@pytest.mark.shows("D4")
+@pytest.mark.shows("D4", "X8")
 @pytest.mark.parametrize(
     ("said", "asked"),
     [
@@ -65,7 +65,7 @@ async def test_a_word_that_the_index_takes_apart_can_be_asked_for(tmp_path: Path
             assert await memory.words_of(f"what of {odd} cups?") == ["Put 2½ cups on the coŀlecció"], odd
 
 
-@pytest.mark.shows("G3")
+@pytest.mark.shows("G3", "X8")
 async def test_what_was_never_said_is_nothing_and_has_no_hits(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:
         await memory.heard("We fed the cats", "e")
@@ -124,7 +124,7 @@ async def test_what_answers_without_the_words_is_found_beside_its_question(tmp_p
         assert ask.before == ()
 
 
-@pytest.mark.shows("D4")
+@pytest.mark.shows("D4", "X8")
 async def test_a_reply_is_found_whole_and_grows_with_its_sentences(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:
         await memory.journal.append(reply("The boat leaves at nine.", "e", 0), reply("Bring a coat.", "e", 1))
@@ -134,7 +134,7 @@ async def test_a_reply_is_found_whole_and_grows_with_its_sentences(tmp_path: Pat
         assert (hit.words, hit.speaker) == ("The boat leaves at nine. Bring a coat. And an umbrella.", "you")
 
 
-@pytest.mark.shows("G3", "D4")
+@pytest.mark.shows("G3", "D4", "X8")
 async def test_what_the_agent_noted_is_found_at_once_and_what_failed_is_not(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:
         await memory.heard("She moved", "e")
@@ -149,7 +149,7 @@ async def test_what_the_agent_noted_is_found_at_once_and_what_failed_is_not(tmp_
         assert await memory.words_of("Porto") == []
 
 
-@pytest.mark.shows("E15", "G12")
+@pytest.mark.shows("E15", "G12", "X8")
 async def test_its_words_and_the_agents_sentence_about_them_are_both_found(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:
         await memory.heard("the kettle rattles like mad", "e")
@@ -170,7 +170,7 @@ async def test_a_hit_s_id_and_paging(tmp_path: Path) -> None:
         assert len({hit.id for page in pages for hit in page.hits}) == 25
 
 
-@pytest.mark.shows("F11", "F12")
+@pytest.mark.shows("F11", "F12", "X8")
 async def test_what_is_erased_is_gone_with_its_notes_and_from_the_file(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:
         await memory.heard("remember the xylophone", "e")
@@ -188,7 +188,7 @@ async def test_what_is_erased_is_gone_with_its_notes_and_from_the_file(tmp_path:
     assert found_in(tmp_path, "xylophon") == []
 
 
-@pytest.mark.shows("D1")
+@pytest.mark.shows("D1", "X8")
 async def test_a_note_outlives_the_details_of_its_call_and_goes_with_the_words(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:
         await memory.heard("We bought a canoe", "e")

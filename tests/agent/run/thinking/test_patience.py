@@ -65,7 +65,7 @@ async def state(house: House, event: Event) -> tuple[str, str]:
     return filed.state, filed.waits_for
 
 
-@pytest.mark.shows("B1")
+@pytest.mark.shows("B1", "X5")
 @pytest.mark.parametrize("kind", ["429:3", "429 date", "5xx", "5xx later:5", "close", "cut unsaid"])
 def test_a_fault_that_passes_is_asked_again_before_anybody_is_told(tmp_path: Path, kind: str) -> None:
     async def story() -> None:
@@ -78,7 +78,7 @@ def test_a_fault_that_passes_is_asked_again_before_anybody_is_told(tmp_path: Pat
     run_virtually(story())
 
 
-@pytest.mark.shows("B1")
+@pytest.mark.shows("B1", "X5")
 @in_virtual_time
 async def test_retry_after_is_kept_to(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=1) as house:
@@ -91,7 +91,7 @@ async def test_retry_after_is_kept_to(tmp_path: Path) -> None:
         assert 6.0 < third - second < 14.0, "a date is kept to as well"
 
 
-@pytest.mark.shows("B8")
+@pytest.mark.shows("B8", "X5")
 @in_virtual_time
 async def test_what_is_refused_is_asked_of_the_next_model_only(tmp_path: Path) -> None:
     async with a_house(tmp_path) as house:
@@ -101,7 +101,7 @@ async def test_what_is_refused_is_asked_of_the_next_model_only(tmp_path: Path) -
         assert [len(each.asked_at) for each in house.servers] == [1, 1]
 
 
-@pytest.mark.shows("B1", "B8")
+@pytest.mark.shows("B1", "B8", "X5")
 @in_virtual_time
 async def test_a_question_that_nobody_answers_waits_and_is_answered_when_a_model_is_back(tmp_path: Path) -> None:
     async with a_house(tmp_path) as house:
@@ -126,7 +126,7 @@ async def test_a_question_that_nobody_answers_waits_and_is_answered_when_a_model
         assert filed.progress.model_calls == 1, "failed calls cost the event no thought"
 
 
-@pytest.mark.shows("B1", "A7")
+@pytest.mark.shows("B1", "A7", "X5")
 @in_virtual_time
 async def test_where_nothing_listens_a_person_is_told_within_seconds_whatever_the_breaker_says(tmp_path: Path) -> None:
     """The first thought ends in the offline model's search, the second in its word that it takes a model."""
@@ -146,7 +146,7 @@ async def test_where_nothing_listens_a_person_is_told_within_seconds_whatever_th
     await gone.aclose()
 
 
-@pytest.mark.shows("B1")
+@pytest.mark.shows("B1", "X5")
 @in_virtual_time
 async def test_a_server_that_wants_longer_than_a_person_waits_is_not_waited_for(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=1) as house:
@@ -160,7 +160,7 @@ async def test_a_server_that_wants_longer_than_a_person_waits_is_not_waited_for(
         assert await state(house, event) == ("completed", "")
 
 
-@pytest.mark.shows("B1")
+@pytest.mark.shows("B1", "X5")
 async def test_the_second_thought_behind_a_model_that_rests_tells_why_it_does(tmp_path: Path) -> None:
     full = refused("m", 429, "", "60")
     looked = calls(("check_mailbox", "{}"))
@@ -172,7 +172,7 @@ async def test_the_second_thought_behind_a_model_that_rests_tells_why_it_does(tm
         assert await mind.state_of(event) == "suspended"
 
 
-@pytest.mark.shows("B1")
+@pytest.mark.shows("B1", "X5")
 @in_virtual_time
 async def test_words_already_said_are_not_said_again_when_a_cut_answer_goes_on(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=1) as house:
@@ -181,7 +181,7 @@ async def test_words_already_said_are_not_said_again_when_a_cut_answer_goes_on(t
         assert house.said == ["Well now.", "Answer 1."]
 
 
-@pytest.mark.shows("A7", "G1")
+@pytest.mark.shows("A7", "G1", "X5")
 @in_virtual_time
 async def test_a_silent_model_gets_a_sign_and_then_the_next_one_beside_it(tmp_path: Path) -> None:
     async with a_house(tmp_path) as house:
@@ -203,7 +203,7 @@ async def test_a_silent_model_gets_a_sign_and_then_the_next_one_beside_it(tmp_pa
         assert len(house.servers[0].asked_at) == 2, "who was silent twice is left alone for a while"
 
 
-@pytest.mark.shows("A7", "B1")
+@pytest.mark.shows("A7", "B1", "X5")
 @in_virtual_time
 async def test_the_first_of_two_may_yet_answer_and_only_one_is_heard(tmp_path: Path) -> None:
     async with a_house(tmp_path) as house:
@@ -215,7 +215,7 @@ async def test_the_first_of_two_may_yet_answer_and_only_one_is_heard(tmp_path: P
         assert sum("Answer 1." in str(entry.body) for entry in answers) == 1
 
 
-@pytest.mark.shows("A7")
+@pytest.mark.shows("A7", "X5")
 @in_virtual_time
 async def test_a_slow_machine_that_is_the_only_model_is_waited_for(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=1) as house:
@@ -229,7 +229,7 @@ async def test_a_slow_machine_that_is_the_only_model_is_waited_for(tmp_path: Pat
         assert house.said[7].startswith("It is "), "after a minute the offline model says what it knows"
 
 
-@pytest.mark.shows("B1")
+@pytest.mark.shows("B1", "X5")
 @in_virtual_time
 async def test_a_question_is_withdrawn_by_voice(tmp_path: Path) -> None:
     async with a_house(tmp_path) as house:
@@ -243,7 +243,7 @@ async def test_a_question_is_withdrawn_by_voice(tmp_path: Path) -> None:
         assert await state(house, written) == ("suspended", "model_available"), "what another wrote is not dropped"
 
 
-@pytest.mark.shows("B1", "G13")
+@pytest.mark.shows("B1", "G13", "X5")
 @in_virtual_time
 async def test_an_old_question_is_not_answered_at_night_but_asked_about_when_somebody_speaks(tmp_path: Path) -> None:
     quiet = QuietHours(time(22), time(7), UTC)
@@ -270,7 +270,7 @@ async def test_an_old_question_is_not_answered_at_night_but_asked_about_when_som
         assert "It is old: do not answer it now" in server.newest
 
 
-@pytest.mark.shows("B1")
+@pytest.mark.shows("B1", "X5")
 @in_virtual_time
 async def test_a_question_that_nobody_can_answer_for_a_day_is_given_up(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=1) as house:
@@ -285,7 +285,7 @@ async def test_a_question_that_nobody_can_answer_for_a_day_is_given_up(tmp_path:
         assert len(house.servers[0].asked_at) < 20
 
 
-@pytest.mark.shows("A7")
+@pytest.mark.shows("A7", "X5")
 @in_virtual_time
 async def test_a_model_that_thinks_is_there_and_is_not_overtaken(tmp_path: Path) -> None:
     async with a_house(tmp_path) as house:
@@ -295,7 +295,7 @@ async def test_a_model_that_thinks_is_there_and_is_not_overtaken(tmp_path: Path)
         assert [len(each.asked_at) for each in house.servers] == [1, 0]
 
 
-@pytest.mark.shows("A7", "B8")
+@pytest.mark.shows("A7", "B8", "X5")
 @in_virtual_time
 async def test_who_speaks_while_another_is_waited_for_hears_a_sign_too(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=1) as house:
@@ -309,7 +309,7 @@ async def test_who_speaks_while_another_is_waited_for_hears_a_sign_too(tmp_path:
         assert sign - EPOCH == pytest.approx(12.0, abs=0.1), "two seconds after it was said"
 
 
-@pytest.mark.shows("B1", "A11")
+@pytest.mark.shows("B1", "A11", "X5")
 @in_virtual_time
 async def test_new_words_come_before_an_old_question_that_a_silent_model_is_tried_with(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=1) as house:
@@ -331,7 +331,7 @@ async def test_new_words_come_before_an_old_question_that_a_silent_model_is_trie
         assert (await state(house, old))[0] == "completed"
 
 
-@pytest.mark.shows("B1", "B8", "A7")
+@pytest.mark.shows("B1", "B8", "A7", "X5")
 def test_each_of_many_questions_to_failing_servers_is_answered_once_and_none_meets_silence(tmp_path: Path) -> None:
     async def story() -> None:
         async with a_house(tmp_path, seed=7) as house:
@@ -366,7 +366,7 @@ def test_words_that_drop_nothing(words: str) -> None:
     assert not drops_questions(words)
 
 
-@pytest.mark.shows("B1")
+@pytest.mark.shows("B1", "X5")
 @in_virtual_time
 async def test_a_question_that_waits_can_be_cancelled_in_the_mailbox(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=1) as house:
@@ -377,7 +377,7 @@ async def test_a_question_that_waits_can_be_cancelled_in_the_mailbox(tmp_path: P
         assert house.said == REFUSED
 
 
-@pytest.mark.shows("A7", "G1")
+@pytest.mark.shows("A7", "G1", "X5")
 async def test_the_sign_may_be_a_sound_and_comes_once() -> None:
     outlet, played = RecordingOutlet(), [0]
 
@@ -393,7 +393,7 @@ async def test_the_sign_may_be_a_sound_and_comes_once() -> None:
     assert (played, outlet.said) == ([1], [])
 
 
-@pytest.mark.shows("B1")
+@pytest.mark.shows("B1", "X5")
 @in_virtual_time
 async def test_without_any_model_configured_the_offline_word_ends_the_event(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=0) as house:
@@ -402,7 +402,7 @@ async def test_without_any_model_configured_the_offline_word_ends_the_event(tmp_
         assert await state(house, event) == ("completed", "")
 
 
-@pytest.mark.shows("B1", "G13")
+@pytest.mark.shows("B1", "G13", "X5")
 @in_virtual_time
 async def test_in_quiet_hours_a_question_is_answered_once_its_person_speaks_again(tmp_path: Path) -> None:
     quiet = QuietHours(time(12), time(7), UTC)

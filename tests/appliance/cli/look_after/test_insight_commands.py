@@ -20,7 +20,7 @@ def home(tmp_path: Path) -> Household:
     return Household(tmp_path, {"recorder": {"turns": 3}})
 
 
-@pytest.mark.shows("V25", "V26", "G5")
+@pytest.mark.shows("V25", "V26", "G5", "X14")
 def test_a_spoken_turn_is_timed_traced_and_run_again_by_the_real_program(home: Household, tmp_path: Path) -> None:
     clip, out = speak(QUESTION, tmp_path / "clip.wav"), tmp_path / "out.wav"
     with home.running("run", "--input", str(clip), "--output", str(out)) as service:
@@ -74,7 +74,7 @@ def by_itself(home: Household, event_id: str) -> None:
     assert any("on: 1 turn with sound" in json.loads(line)["what"] for line in doctor)
 
 
-@pytest.mark.shows("V26")
+@pytest.mark.shows("V26", "X14")
 def test_the_recorded_settings_are_taken_and_changed_one_by_one() -> None:
     recorded: dict[str, Json] = {"commit_silence": 0.9, "model": "small", "gone_since": 3}
     assert ears_with(recorded, []) == EarsSettings(commit_silence=0.9, model="small")

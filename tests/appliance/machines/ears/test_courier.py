@@ -18,7 +18,7 @@ async def begun(ears: EarsBox) -> list[str]:
     return [f"{each.event_id} {each.body.get('words')}" for each in entries]
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 def test_minutes_of_partition_lose_nothing_double_nothing_and_keep_the_order(tmp_path: Path, every_step: bool) -> None:
     minutes = 10 if every_step else 3
 
@@ -49,7 +49,7 @@ def test_minutes_of_partition_lose_nothing_double_nothing_and_keep_the_order(tmp
     live(tmp_path, story)
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 def test_an_hour_of_cuts_loses_nothing_and_says_nothing_twice(tmp_path: Path, every_step: bool) -> None:
     asked = 60 if every_step else 12
 
@@ -78,7 +78,7 @@ def test_an_hour_of_cuts_loses_nothing_and_says_nothing_twice(tmp_path: Path, ev
     live(tmp_path, story)
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 def test_a_mind_that_comes_back_while_the_offline_model_answers_does_not_answer_too(tmp_path: Path) -> None:
     async def story(ears: EarsBox) -> None:
         await ears.away()
@@ -97,7 +97,7 @@ def test_a_mind_that_comes_back_while_the_offline_model_answers_does_not_answer_
     live(tmp_path, story)
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 def test_what_the_engine_may_have_is_not_offered_here_and_its_person_is_told(tmp_path: Path) -> None:
     async def story(ears: EarsBox) -> None:
         ears.mind_comes()
@@ -118,7 +118,7 @@ def test_what_the_engine_may_have_is_not_offered_here_and_its_person_is_told(tmp
     live(tmp_path, story)
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 def test_what_waits_goes_to_the_mind_after_a_death_of_the_ears(tmp_path: Path) -> None:
     server, begin = FakeServer(), datetime.now(UTC)
 
@@ -137,7 +137,7 @@ def test_what_waits_goes_to_the_mind_after_a_death_of_the_ears(tmp_path: Path) -
     live(tmp_path, after, server, begin + timedelta(hours=1))
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 def test_a_question_that_nobody_wants_answered_any_more_is_told_so(tmp_path: Path) -> None:
     async def story(ears: EarsBox) -> None:
         await passed(6)
@@ -155,7 +155,7 @@ def test_a_question_that_nobody_wants_answered_any_more_is_told_so(tmp_path: Pat
     live(tmp_path, story)
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 def test_whoever_waits_for_a_slow_mind_hears_a_sign_once(tmp_path: Path) -> None:
     async def story(ears: EarsBox) -> None:
         ears.mind.answer = lambda event: []
@@ -171,7 +171,7 @@ def test_whoever_waits_for_a_slow_mind_hears_a_sign_once(tmp_path: Path) -> None
     live(tmp_path, story)
 
 
-@pytest.mark.shows("H10")
+@pytest.mark.shows("H10", "X17")
 def test_what_is_forgotten_here_leaves_what_waits_or_is_told_to_the_mind(tmp_path: Path) -> None:
     async def story(ears: EarsBox) -> None:
         ears.mind_comes()

@@ -13,7 +13,7 @@ from memory.errors import EngineRefused, EngineUnreachable, LogMoved, OutcomeUnk
 from tests.appliance.machines.wire import SLOW, Machine, Server, calm, trouble
 from tests.room.virtual_time import passed, run_virtually
 
-pytestmark = pytest.mark.shows("H10")
+pytestmark = pytest.mark.shows("H10", "X18")
 
 TROUBLE_SECONDS = 240.0
 CALM_SECONDS = 40.0

@@ -14,7 +14,7 @@ from tests.appliance.machines.household import household, until
 from tests.room.virtual_time import passed, run_virtually
 from tests.service.process import SECONDS
 
-pytestmark = pytest.mark.shows("H10")
+pytestmark = pytest.mark.shows("H10", "X18")
 
 
 def test_the_second_takes_over_within_ten_seconds_of_the_firsts_death(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import math
 import tempfile
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct
 
@@ -34,6 +34,16 @@ class Keyword(Struct, frozen=True):
     """Seconds from the first sample."""
     exponent: float
     """Decimal exponent of how much likelier it was than any string of phones."""
+
+
+class KeywordFinder(Protocol):
+    """Whatever finds phrases in a sound. One thread at a time."""
+
+    def warm(self) -> None:
+        """Load what is needed. Blocking. Raises `RecognitionFailed` where it is not installed, or broken."""
+
+    def find(self, samples: Samples) -> list[Keyword]:
+        """Return the phrases in a sound (int16, shape (n,), 16 kHz), in order. Blocking. Raises `RecognitionFailed`."""
 
 
 class KeywordDecoder:

@@ -182,9 +182,13 @@ class PocketsphinxRecognizer:
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         """Return the command, or what the language model heard. Raises `RecognitionFailed`."""
-        phones = self._decode_speech("phones", utterance.samples)
-        free = self._decode_speech("words", utterance.samples)
-        command = self._command(utterance.samples)
+        return self.find(utterance.samples)
+
+    def find(self, samples: Samples) -> Transcript:
+        """Do the same with the mere sound (int16, shape (n,), 16 kHz)."""
+        phones = self._decode_speech("phones", samples)
+        free = self._decode_speech("words", samples)
+        command = self._command(samples)
         evidence: dict[str, float] = {}
         if command.text:
             evidence["command_margin"] = _margin(command, phones)

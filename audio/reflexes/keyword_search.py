@@ -12,7 +12,8 @@ from msgspec import Struct
 from audio.errors import RecognitionFailed
 from audio.interfaces import WordVerifier
 from audio.pcm import SAMPLE_RATE, Samples
-from audio.recognizer.keyword_decoder import LAXEST, KeywordDecoder
+from audio.recognizer.apart import ApartKeywords
+from audio.recognizer.keyword_decoder import LAXEST, KeywordFinder
 from audio.reflexes.keyword_model import KeywordModel
 from audio.reflexes.noticed import Noticed
 from audio.reflexes.stretches import Stretch
@@ -106,7 +107,7 @@ class KeywordSearch:
     def __init__(
         self,
         active: Collection[str] = REFLEXES,
-        decoder: KeywordDecoder | None = None,
+        decoder: KeywordFinder | None = None,
         verifier: WordVerifier | None = None,
     ) -> None:
         """Listen for the `active` reflexes.
@@ -115,7 +116,7 @@ class KeywordSearch:
         nakari's voice.
         """
         self._reflexes = {words: reflex for words in THRESHOLDS if (reflex := asked(words, active))}
-        self._decoder: KeywordDecoder | None = decoder or KeywordDecoder(self._reflexes)
+        self._decoder: KeywordFinder | None = decoder or ApartKeywords(self._reflexes)
         self._verifier = verifier
         self._model: KeywordModel | None = None
 

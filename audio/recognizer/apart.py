@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from types import NoneType
 from typing import IO, BinaryIO, Final, Literal, TypeVar, cast
 from weakref import finalize
 
@@ -16,8 +17,6 @@ import msgspec
 from audio.errors import RecognitionFailed
 from audio.pcm import Samples
 from audio.recognizer.keyword_decoder import Keyword
-from audio.recognizer.pocketsphinx import Grammar
-from audio.speech import Transcript, Utterance
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -36,75 +35,65 @@ class Told(msgspec.Struct):
     """Why nothing came of it."""
 
 
-class ApartRecognizer:
-    """pocketsphinx (`audio.recognizer.pocketsphinx`), apart."""
-
-    name = "pocketsphinx"
-    sends_to = ()
-
-    def __init__(self, grammar: Grammar) -> None:
-        self._apart = Apart("commands", msgspec.msgpack.encode(grammar))
-
-    def warm(self) -> None:
-        """Load its models. Blocking. Raises `RecognitionFailed`."""
-        self._apart.warm()
-
-    def transcribe(self, utterance: Utterance) -> Transcript:
-        """Return the command, or what the language model heard. Blocking. Raises `RecognitionFailed`."""
-        return self._apart.find(utterance.samples, Transcript)
-
-
 class ApartKeywords:
     """A keyword search (`audio.recognizer.keyword_decoder`), apart."""
 
     def __init__(self, phrases: Collection[str]) -> None:
-        self._apart = Apart("keywords", msgspec.msgpack.encode(list(phrases)))
+        self._apart = Apart("keywords", list(phrases))
 
     def warm(self) -> None:
         """Load the model. Blocking. Raises `RecognitionFailed` where it is not installed, or broken."""
-        self._apart.warm()
+        self._apart.ask()
+        self._apart.answer(NoneType)
 
     def find(self, samples: Samples) -> list[Keyword]:
         """Return the phrases in a sound, in order. Blocking. Raises `RecognitionFailed`."""
-        return self._apart.find(samples, list[Keyword])
+        self._apart.ask(samples)
+        return self._apart.answer(list[Keyword])
 
 
 class Apart:
     """A part of `audio.recognizer.apart_program`, started when it is needed. One thread at a time.
 
-    Its process ends with this one, however that ends: its standard input is closed.
+    Its process ends with this one, however that ends: its standard input is closed. Where it has ended by itself, what
+    is asked next starts another one.
     """
 
-    def __init__(self, part: Literal["commands", "keywords"], given: bytes) -> None:
+    def __init__(self, part: Literal["commands", "speech", "keywords"], given: object = None) -> None:
+        """`given` is what the part is made of, as `PARTS` there has it."""
         self._part = part
-        self._given = given
+        self._given = msgspec.msgpack.encode(given)
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_asked = False
 
-    def warm(self) -> None:
-        """Have it load what it needs. Blocking. Raises `RecognitionFailed`."""
-        self._told(b"")
-
-    def find(self, samples: Samples, kind: type[Answer]) -> Answer:
-        """Return what it makes of a sound (int16, shape (n,), 16 kHz). Blocking. Raises `RecognitionFailed`.
-
-        Where its process has ended, the next sound starts another one.
-        """
-        return msgspec.msgpack.decode(self._told(samples.tobytes()), type=kind)
-
-    def _told(self, sound: bytes) -> bytes:
-        """Return what it answers, as MessagePack."""
+    def ask(self, samples: Samples | None = None) -> None:
+        """Hand it a sound (int16, shape (n,), 16 kHz); None has it load what it needs. Raises `RecognitionFailed`."""
+        if self._is_asked:  # who asked before has failed by another part, and left the answer
+            self._read()
         try:
             process = self._process = self._process or self._start()
-            write_frame(_open(process.stdin), sound)
-            answer = read_frame(_open(process.stdout))
+            write_frame(_open(process.stdin), b"" if samples is None else samples.tobytes())
+        except OSError as error:
+            raise self._gone(error.strerror or "its pipe broke") from error
+        self._is_asked = True
+
+    def answer(self, kind: type[Answer]) -> Answer:
+        """Return what it makes of the sound. Blocking. Raises `RecognitionFailed`, also for what failed there."""
+        told = self._read()
+        if told.failed:
+            raise RecognitionFailed(told.failed)
+        return msgspec.msgpack.decode(told.found, type=kind)
+
+    def _read(self) -> "Told":
+        assert self._process is not None, "it was asked"
+        self._is_asked = False
+        try:
+            answer = read_frame(_open(self._process.stdout))
         except OSError as error:
             raise self._gone(error.strerror or "its pipe broke") from error
         if answer is None:
             raise self._gone("it ended")
-        told = msgspec.msgpack.decode(answer, type=Told)
-        if told.failed:
-            raise RecognitionFailed(told.failed)
-        return bytes(told.found)
+        return msgspec.msgpack.decode(answer, type=Told)
 
     def _start(self) -> "subprocess.Popen[bytes]":
         """Start the process, in a session of its own: Ctrl-C is for this one to act on."""

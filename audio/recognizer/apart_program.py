@@ -11,7 +11,7 @@ from audio.errors import RecognitionFailed
 from audio.pcm import Samples
 from audio.recognizer.apart import Told, read_frame, write_frame
 from audio.recognizer.keyword_decoder import KeywordDecoder
-from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
+from audio.recognizer.sphinx_search import CommandSearch, SpeechSearch
 
 
 class Part(Protocol):
@@ -25,7 +25,8 @@ class Part(Protocol):
 
 
 PARTS: Final[Mapping[str, Callable[[bytes], Part]]] = {
-    "commands": lambda given: PocketsphinxRecognizer(msgspec.msgpack.decode(given, type=dict[str, list[str]])),
+    "commands": lambda given: CommandSearch(msgspec.msgpack.decode(given, type=dict[str, list[str]])),
+    "speech": lambda _: SpeechSearch(),
     "keywords": lambda given: KeywordDecoder(msgspec.msgpack.decode(given, type=list[str])),
 }
 """Made of what the first frame holds."""

@@ -23,7 +23,6 @@ from appliance.input.whisper.short_window import is_short
 from audio.errors import AudioError, ModelDamaged, ModelNotFound, RecognizerAbsent
 from audio.interfaces import Recognizer, WordVerifier
 from audio.pcm import Samples
-from audio.recognizer.apart import ApartRecognizer
 from audio.recognizer.faster_whisper import (
     FasterWhisperRecognizer,
     Hotwords,
@@ -33,6 +32,7 @@ from audio.recognizer.faster_whisper import (
     no_hotwords,
 )
 from audio.recognizer.models.speed import BOUND
+from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
 from audio.recognizer.wrapped import WrappedRecognizer
 from audio.speech import Transcript, Utterance
 
@@ -55,7 +55,7 @@ def last_resort() -> Recognizer:
     """Return what listens where nothing better does: pocketsphinx, which knows English commands."""
     from agent.intents.language.grammar import command_grammar
 
-    return ApartRecognizer(command_grammar("en"))
+    return PocketsphinxRecognizer(command_grammar("en"))
 
 
 class AbsentWhisper:

@@ -59,10 +59,7 @@ class Recalled:
         self._seconds = seconds
 
     async def lines(self, event: Event, messages: Sequence[Message], besides: Collection[str]) -> str:
-        """Return a line a hit, the best first, "" where nothing is near, or it takes too long to find.
-
-        `messages` is what the context has; `besides` are ids of events that are told anyway.
-        """
+        """Return a line a hit, the best first, "" where nothing is near, or it takes too long to find."""
         if not event.is_from_person:
             return ""
         try:
@@ -91,14 +88,11 @@ class Recent(Struct, frozen=True):
     name = RECENT
 
     async def lines(self, event: Event, messages: Sequence[Message], besides: Collection[str]) -> str:
-        """Return a line a member, the oldest first, "" when there is none.
-
-        `messages` is what the epoch begins with; `besides` are ids of events that are told anyway.
-        """
+        """Return a line a member, the oldest first, "" when there is none."""
         held = _text_of(messages)
         members = [
             each
-            for each in await self.tiers.everything(event.owner_key)
+            for each in (await self.tiers.views(event.owner_key)).everything
             if each.session_id == event.session_id
             and each.event_id not in besides
             and not _is_in(held, each.event_id, each.words[:100])

@@ -59,8 +59,6 @@ CREATE TABLE IF NOT EXISTS tier_item (
 );
 CREATE INDEX IF NOT EXISTS tier_item_by_time ON tier_item (owner_key, at);
 CREATE INDEX IF NOT EXISTS tier_item_important ON tier_item (owner_key, at) WHERE importance > 0.6;
-CREATE INDEX IF NOT EXISTS tier_item_old_mark ON tier_item (seq) WHERE marked_by = 'her';
-UPDATE tier_item SET marked_by = 'agent' WHERE marked_by = 'her';
 CREATE TABLE IF NOT EXISTS tier_place (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL);
 CREATE TRIGGER IF NOT EXISTS tier_forgets AFTER UPDATE OF body ON journal
 WHEN json_extract(new.body, '$.erased') IS NOT NULL
@@ -78,8 +76,7 @@ BEGIN
 END;
 """
 """For `Database.open`, after the journal's. What the journal erases, or drops for its age, is gone from the tiers in
-the same transaction, and a page that was read before comes too late. Files of before name the agent's mark otherwise:
-by its index that costs nothing once none is left."""
+the same transaction, and a page that was read before comes too late."""
 
 
 RECENT_FOR: Final = timedelta(hours=1)
@@ -121,6 +118,23 @@ class Remembered(Struct, frozen=True):
     """`TASK` for an event that was taken up, else the topic under which it was published."""
 
 
+class Views(Struct, frozen=True):
+    """What the first three tiers of one owner hold at one moment, each the oldest first."""
+
+    recent: list[Remembered]
+    """L1: whole, the newest of the last hour."""
+    important: list[Remembered]
+    """L2: whole, the newest important ones of the last day."""
+    summaries: list[Remembered]
+    """L3: the summaries of important things that L2 holds no longer, of the last week."""
+
+    @property
+    def everything(self) -> list[Remembered]:
+        """What is in any of them, each once and the oldest first: whole where it is in one of the first two."""
+        found = {each.seq: each for each in (*self.summaries, *self.important, *self.recent)}  # the whole ones stand
+        return [found[seq] for seq in sorted(found)]
+
+
 class Tiers:
     """Views over one table that follows the journal by a cursor; nothing is ever moved from tier to tier.
 
@@ -154,55 +168,22 @@ class Tiers:
             await self._database.write(partial(_take_over, page=page))
         return len(page)
 
-    async def recent(self, owner_key: str) -> list[Remembered]:
-        """Return L1: whole, the newest of the last hour, oldest first."""
-        return await self._database.read(self._views(owner_key).recent)
-
-    async def important(self, owner_key: str) -> list[Remembered]:
-        """Return L2: whole, the newest important ones of the last day, oldest first."""
-        return await self._database.read(self._views(owner_key).important)
-
-    async def summaries(self, owner_key: str) -> list[Remembered]:
-        """Return L3: the summaries of important things that L2 holds no longer, of the last week, oldest first."""
-        return await self._database.read(self._views(owner_key).summaries)
-
-    async def everything(self, owner_key: str) -> list[Remembered]:
-        """Return what is in L1, L2 or L3, each once and oldest first: whole where it is in one of the first two."""
-        return await self._database.read(self._views(owner_key).everything)
-
-    def _views(self, owner_key: str) -> "_Views":
-        return _Views(owner_key, self._now(), self._sizes)
+    async def views(self, owner_key: str) -> Views:
+        """Return the first three tiers of an owner, as they are now."""
+        return await self._database.read(partial(_views, owner_key=owner_key, now=self._now(), sizes=self._sizes))
 
 
-class _Views(Struct, frozen=True):
-    """The tiers of one owner at one moment, read over a connection."""
-
-    owner_key: str
-    now: datetime
-    sizes: TierSizes
-
-    def recent(self, connection: sqlite3.Connection) -> list[Remembered]:
-        return self._view(connection, _WHOLE + _OF_OWNER, RECENT_FOR, self.sizes.recent)
-
-    def important(self, connection: sqlite3.Connection) -> list[Remembered]:
-        select = _WHOLE + _OF_OWNER + _IMPORTANT
-        return self._view(connection, select, IMPORTANT_FOR, self.sizes.important)
-
-    def summaries(self, connection: sqlite3.Connection) -> list[Remembered]:
-        held = {each.seq for each in self.important(connection)}
-        select, most = SHORT + _OF_OWNER + _IMPORTANT, self.sizes.summaries + len(held)
-        found = self._view(connection, select, SUMMARIES_FOR, most)
-        return [each for each in found if each.seq not in held][-self.sizes.summaries :]
-
-    def everything(self, connection: sqlite3.Connection) -> list[Remembered]:
-        views = (self.summaries(connection), self.important(connection), self.recent(connection))
-        found = {each.seq: each for view in views for each in view}  # the whole ones last: they stand
-        return [found[seq] for seq in sorted(found)]
-
-    def _view(self, connection: sqlite3.Connection, select: str, span: timedelta, most: int) -> list[Remembered]:
-        values = {"owner": self.owner_key, "since": utc_text(self.now - span), "most": most}
+def _views(connection: sqlite3.Connection, owner_key: str, now: datetime, sizes: TierSizes) -> Views:
+    def view(select: str, span: timedelta, most: int) -> list[Remembered]:
+        values = {"owner": owner_key, "since": utc_text(now - span), "most": most}
         rows = connection.execute(f"{select} ORDER BY tier_item.seq DESC LIMIT :most", values)
         return [remembered(row) for row in rows][::-1]
+
+    recent = view(_WHOLE + _OF_OWNER, RECENT_FOR, sizes.recent)
+    important = view(_WHOLE + _OF_OWNER + _IMPORTANT, IMPORTANT_FOR, sizes.important)
+    held = {each.seq for each in important}
+    older = view(SHORT + _OF_OWNER + _IMPORTANT, SUMMARIES_FOR, sizes.summaries + len(held))
+    return Views(recent, important, [each for each in older if each.seq not in held][-sizes.summaries :])
 
 
 _COLUMNS: Final = (

@@ -187,8 +187,9 @@ async def test_each_owner_finds_what_is_theirs(tmp_path: Path) -> None:
                 assert not [other for other in SECRETS.values() if other != secret and other in answer]
         tiers = Tiers(mind.journal.database, mind.journal, lambda: NOON)
         for owner, secret in SECRETS.items():
-            for view in (tiers.recent, tiers.important):
-                assert [each.words for each in await view(owner)] == [f"Remember the {secret}."]
+            views = await tiers.views(owner)
+            for view in (views.recent, views.important):
+                assert [each.words for each in view] == [f"Remember the {secret}."]
 
 
 def graph_tool(holds: str) -> Tool:

@@ -65,10 +65,11 @@ class Memory:
     async def counts(self) -> dict[str, int]:
         """Return how many members of the household's each tier has, L4 what has a vector."""
         vectors = "SELECT count(*) FROM recall_vector JOIN recall_item USING (id) WHERE owner_key = 'household'"
+        views = await self.tiers.views("household")
         return {
-            "L1": len(await self.tiers.recent("household")),
-            "L2": len(await self.tiers.important("household")),
-            "L3": len(await self.tiers.summaries("household")),
+            "L1": len(views.recent),
+            "L2": len(views.important),
+            "L3": len(views.summaries),
             "L4": await self.database.read(lambda connection: connection.execute(vectors).fetchone()[0]),
         }
 

@@ -148,8 +148,8 @@ async def test_the_importance_an_event_states_is_the_tiers_until_the_agent_says_
         await mind.handle(spoken("The sky is grey.", importance=0.9))
         await mind.handle(spoken("The sea is grey.", importance=0.9))
         await mind.tiers.fill()
-        [grey] = await mind.tiers.important("household")
-        recent = await mind.tiers.recent("household")
+        [grey] = (await mind.tiers.views("household")).important
+        recent = (await mind.tiers.views("household")).recent
     assert (grey.words, grey.importance, grey.marked_by) == ("The sky is grey.", 0.9, "sender")
     assert [(each.importance, each.marked_by) for each in recent] == [(0.9, "sender"), (0.1, "agent")]
     assert grey.at >= NOON

@@ -38,7 +38,7 @@ async def produced(bus: Bus) -> list[str]:
 
 async def until_last(side: MemorySide, name: str) -> None:
     async with asyncio.timeout(120):
-        while not any(each.event_id == name for each in await side.tiers.recent("household")):
+        while not any(each.event_id == name for each in (await side.tiers.views("household")).recent):
             pass
 
 
@@ -75,10 +75,10 @@ async def test_a_thousand_envelopes_merely_published_are_all_in_journal_and_tier
         kept = [entry.id for entry in await state.journal.entries() if entry.topic.startswith("plugin")]
         assert sorted(kept) == sorted([*names, echo]), "each once"
         wide = Tiers(state.journal.database, state.journal, utc_now, TierSizes(recent=2 * PUBLISHED))
-        whole = await wide.recent("household")
+        whole = (await wide.views("household")).recent
         assert [each.event_id for each in whole] == kept, "all of them, in their order"
-        assert [each.event_id for each in await side.tiers.recent("household")] == kept[-50:]
-        [important] = await side.tiers.important("household")
+        assert [each.event_id for each in (await side.tiers.views("household")).recent] == kept[-50:]
+        [important] = (await side.tiers.views("household")).important
         assert (important.event_id, important.marked_by) == (echo, "sender")
         assert important.importance > IMPORTANT
         assert next(each for each in whole if each.event_id == names[0]).words == '{"number":0}'

@@ -42,10 +42,10 @@ async def test_each_tier_holds_so_many_and_lets_go_of_the_oldest(tmp_path: Path)
     async with a_memory(tmp_path) as memory:
         await memory.journal.append(*(task(f"remember number {n}", f"e{n}") for n in range(551)))
         await memory.tiers.fill()
-        tiers = memory.tiers
-        views = [[each.event_id for each in await view(HOME)] for view in (tiers.recent, tiers.important)]
-        assert views == [[f"e{n}" for n in range(501, 551)]] * 2
-        assert [each.event_id for each in await tiers.summaries(HOME)] == [f"e{n}" for n in range(1, 501)]
+        views = await memory.tiers.views(HOME)
+        newest = [[each.event_id for each in view] for view in (views.recent, views.important)]
+        assert newest == [[f"e{n}" for n in range(501, 551)]] * 2
+        assert [each.event_id for each in views.summaries] == [f"e{n}" for n in range(1, 501)]
     assert (SIZES.recent, SIZES.important, SIZES.summaries) == (50, 50, 500)
 
 
@@ -61,9 +61,9 @@ async def test_what_is_above_six_tenths_matters_and_what_nobody_set_is_a_half(
         if importance is not None:
             await memory.marked("e", importance)
         await memory.fill()
-        assert [each.event_id for each in await memory.tiers.important(HOME)] == (["e"] if matters else [])
+        assert [each.event_id for each in (await memory.tiers.views(HOME)).important] == (["e"] if matters else [])
         assert (await memory.counts())["L4"] == 1  # what does not matter is found all the same
-        [found] = await memory.tiers.recent(HOME)
+        [found] = (await memory.tiers.views(HOME)).recent
         assert found.importance == (0.5 if importance is None else importance)
     assert (IMPORTANT, UNSET) == (0.6, 0.5)
 
@@ -78,23 +78,11 @@ async def test_a_summary_has_at_most_two_hundred_characters(tmp_path: Path) -> N
         await memory.heard(longer, "cut")
         await memory.fill()
         memory.now += hours(24)
-        found = {each.event_id: each.words for each in await memory.tiers.summaries(HOME)}
+        found = {each.event_id: each.words for each in (await memory.tiers.views(HOME)).summaries}
     assert found["exact"] == exact
     assert {name: len(words) for name, words in found.items()} == {"exact": 200, "longer": 200, "cut": 200}
     assert SUMMARY == 200
     assert len(summary_of("word " * 100)) <= 200
-
-
-@pytest.mark.shows("E13")
-async def test_a_mark_of_a_file_of_before_is_the_agent_s(tmp_path: Path) -> None:
-    async with a_memory(tmp_path) as memory:
-        await memory.heard("remember tea", "e")
-        await memory.fill()
-        old = "UPDATE tier_item SET marked_by = 'her', reason = 'its own'"
-        await memory.database.write(lambda connection: connection.execute(old))
-    async with a_memory(tmp_path) as again:
-        [found] = await again.tiers.recent(HOME)
-        assert (found.marked_by, found.reason) == ("agent", "its own")
 
 
 @pytest.mark.shows("E13", "G12")
@@ -107,9 +95,8 @@ async def test_who_sets_an_importance_is_the_agent_before_the_sender_before_the_
         await memory.heard("remember tea", "beyond", importance=7)
         await memory.heard("remember tea", "nonsense", importance=True)
         await memory.fill()
-        told = {
-            each.event_id: (each.importance, each.marked_by, each.reason) for each in await memory.tiers.recent(HOME)
-        }
+        recent = (await memory.tiers.views(HOME)).recent
+    told = {each.event_id: (each.importance, each.marked_by, each.reason) for each in recent}
     assert told == {
         "rule": (0.95, "rule", "asked to remember"),
         "sender": (0.3, "sender", "stated by its sender"),

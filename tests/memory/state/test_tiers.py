@@ -60,11 +60,11 @@ async def test_a_thousand_events_fill_every_tier_without_being_asked(tmp_path: P
 
 async def check_thousand(memory: Memory) -> None:
     tiers = memory.tiers
-    assert events(await tiers.recent(HOME)) == numbered(950, 1000)
+    assert events((await tiers.views(HOME)).recent) == numbered(950, 1000)
     day = [f"e{n}" for n in range(0, 1000, 10) if n >= 940 or hours(240 * (940 - n) / 940) + hours(1) < hours(24)]
-    assert events(await tiers.important(HOME)) == day
+    assert events((await tiers.views(HOME)).important) == day
     week = [f"e{n}" for n in range(0, 940, 10) if hours(240 * (940 - n) / 940) + hours(1) < timedelta(days=7)]
-    assert events(await tiers.summaries(HOME)) == [name for name in week if name not in day]
+    assert events((await tiers.views(HOME)).summaries) == [name for name in week if name not in day]
     assert await memory.counts() == {
         "L1": 50,
         "L2": len(day),
@@ -80,11 +80,11 @@ async def test_the_recent_ones_are_whole_and_the_oldest_leaves_first(tmp_path: P
         for n in range(51):
             await memory.heard(f"{long}{n}", f"e{n}")
         await memory.fill()
-        found = await memory.tiers.recent(HOME)
+        found = (await memory.tiers.views(HOME)).recent
         assert events(found) == numbered(1, 51)
         assert found[-1].words == f"{long}50"
         memory.now += hours(1)
-        assert await memory.tiers.recent(HOME) == []
+        assert (await memory.tiers.views(HOME)).recent == []
 
 
 @pytest.mark.shows("E13", "E14")
@@ -93,16 +93,16 @@ async def test_what_overflows_or_grows_old_is_a_summary(tmp_path: Path) -> None:
         for n in range(52):
             await memory.heard(f"Remember number {n}. " + "And so on and on. " * 20, f"e{n}")
         await memory.fill()
-        assert events(await memory.tiers.important(HOME)) == numbered(2, 52)
-        [first, second] = await memory.tiers.summaries(HOME)
+        assert events((await memory.tiers.views(HOME)).important) == numbered(2, 52)
+        [first, second] = (await memory.tiers.views(HOME)).summaries
         assert (first.event_id, second.event_id) == ("e0", "e1")
         assert first.words.startswith("Remember number 0.")
         assert len(first.words) <= SUMMARY
         memory.now += hours(24)
-        assert await memory.tiers.important(HOME) == []
-        assert events(await memory.tiers.summaries(HOME)) == numbered(0, 52)
+        assert (await memory.tiers.views(HOME)).important == []
+        assert events((await memory.tiers.views(HOME)).summaries) == numbered(0, 52)
         memory.now += timedelta(days=6)
-        assert await memory.tiers.summaries(HOME) == []
+        assert (await memory.tiers.views(HOME)).summaries == []
         assert len(await memory.words_of("number", limit=100)) == 52  # L4 is for ever
 
 
@@ -113,7 +113,7 @@ async def test_summaries_are_as_many_as_they_may_be(tmp_path: Path) -> None:
         for n in range(10):
             await memory.heard(f"remember {n}", f"e{n}")
         await memory.fill()
-        assert events(await memory.tiers.summaries(HOME)) == ["e5", "e6", "e7"]
+        assert events((await memory.tiers.views(HOME)).summaries) == ["e5", "e6", "e7"]
 
 
 @pytest.mark.shows("E13", "G12")
@@ -122,19 +122,19 @@ async def test_its_own_judgement_stands_before_the_rule_with_its_reason(tmp_path
         await memory.heard("the boiler rattles", "plain")
         await memory.heard("remember the milk", "ruled")
         await memory.fill()
-        assert events(await memory.tiers.important(HOME)) == ["ruled"]
+        assert events((await memory.tiers.views(HOME)).important) == ["ruled"]
         await memory.marked("plain", 0.9, reason="it may break", summary="The boiler rattles since Monday.")
         await memory.marked("ruled", 0.1, reason="bought already")
         await memory.fill()
-        [boiler] = await memory.tiers.important(HOME)
+        [boiler] = (await memory.tiers.views(HOME)).important
         assert (boiler.event_id, boiler.importance, boiler.reason, boiler.marked_by) == (
             *("plain", 0.9, "it may break"),
             "agent",
         )
-        by_rule = {each.event_id: each for each in await memory.tiers.recent(HOME)}["ruled"]
+        by_rule = {each.event_id: each for each in (await memory.tiers.views(HOME)).recent}["ruled"]
         assert (by_rule.importance, by_rule.marked_by) == (0.1, "agent")
         memory.now += hours(25)
-        [later] = await memory.tiers.summaries(HOME)
+        [later] = (await memory.tiers.views(HOME)).summaries
         assert later.words == "The boiler rattles since Monday."
 
 
@@ -143,15 +143,15 @@ async def test_nobody_else_s_judgement_changes_what_is_kept_of_an_event(tmp_path
     async with a_memory(tmp_path) as memory:
         await memory.heard("remember the milk", "e")
         await memory.fill()
-        before = await memory.tiers.recent(HOME)
+        before = (await memory.tiers.views(HOME)).recent
         found = await memory.words_of("milk")
         await memory.marked("e", 0.1, owner="another", reason="theirs", summary="Something else.")
         await memory.tiers.fill()
-        assert await memory.tiers.recent(HOME) == before
+        assert (await memory.tiers.views(HOME)).recent == before
         assert await memory.words_of("milk") == found
         assert await memory.words_of("something else") == []
         memory.now += hours(25)
-        [kept] = await memory.tiers.summaries(HOME)
+        [kept] = (await memory.tiers.views(HOME)).summaries
         assert kept.words == "remember the milk"
 
 
@@ -160,7 +160,7 @@ async def test_what_nobody_marked_counts_a_half(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:
         await memory.heard("what is the time", "e")
         await memory.fill()
-        [found] = await memory.tiers.recent(HOME)
+        [found] = (await memory.tiers.views(HOME)).recent
         assert (found.importance, found.marked_by) == (0.5, "")
 
 
@@ -169,7 +169,7 @@ async def test_the_reason_is_logged_without_a_word_of_it(tmp_path: Path, caplog:
     async with a_memory(tmp_path) as memory:
         await memory.heard("remember the secret", "e")
         await memory.fill()
-        [found] = await memory.tiers.recent(HOME)
+        [found] = (await memory.tiers.views(HOME)).recent
     assert (found.reason, found.marked_by) == ("asked to remember", "rule")
     assert "secret" not in caplog.text
 
@@ -181,7 +181,7 @@ async def test_an_event_that_comes_back_is_there_once(tmp_path: Path) -> None:
         await memory.journal.append(replace(task("", "own"), body={"source": "self", "content": "think of tea"}))
         await memory.journal.append(replace(task("", "empty"), body={"source": "self", "content": ""}))
         await memory.fill()
-        found = await memory.tiers.recent(HOME)
+        found = (await memory.tiers.views(HOME)).recent
         assert [(each.event_id, each.words, each.who) for each in found] == [
             ("e", "remember tea", "mic"),
             ("own", "think of tea", "self"),
@@ -198,7 +198,7 @@ async def test_what_the_journal_erases_is_gone_from_every_tier_and_from_the_file
         assert await memory.counts() == {"L1": 0, "L2": 0, "L3": 0, "L4": 0}
         assert await memory.words_of("secret") == []
         await memory.fill()
-        assert await memory.tiers.recent(HOME) == []
+        assert (await memory.tiers.views(HOME)).recent == []
     shutil.copytree(tmp_path, tmp_path / "copy")
     assert b"cabinet" not in b"".join(file.read_bytes() for file in (tmp_path / "copy").iterdir())
 
@@ -217,7 +217,7 @@ async def test_killed_in_the_middle_nothing_is_missing_and_nothing_is_twice(tmp_
         left = await memory.tiers.fill()
         assert 0 < left <= 400 - 20 * 4
         memory.now += hours(25)
-        assert events(await memory.tiers.summaries(HOME)) == numbered(0, 400)
+        assert events((await memory.tiers.views(HOME)).summaries) == numbered(0, 400)
 
 
 @pytest.mark.shows("E16")
@@ -238,8 +238,8 @@ async def test_half_a_character_of_a_broken_stream_stops_nobody(tmp_path: Path) 
         await memory.heard("remember that I am called \ud83d Bo", "e1", source="a\udc00")
         await memory.marked("e1", 0.9, reason="a \ud83d name", summary="Bo \ud83d is the name")
         await memory.fill()
-        for tier in (memory.tiers.recent, memory.tiers.important):
-            [one] = await tier(HOME)
+        views = await memory.tiers.views(HOME)
+        for [one] in (views.recent, views.important):
             assert one.words.startswith("remember that I am called ")
         assert "Bo ? is the name" in await memory.words_of("name")
 

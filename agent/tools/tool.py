@@ -86,7 +86,7 @@ class Tool(Struct, frozen=True):
     """Whether it is expected to take longer than a person likes to wait in silence (1.5 s)."""
     brief: ToolSpec | None = None
     """What a model with little room is told of it; None where it finds it (`agent.tools.registry.finding`)."""
-    secrets: tuple[str, ...] = ()
+    secrets: Sequence[str] = ()
     """Names of the keys and passwords without which it is not offered."""
     asks_first: AsksFirst | None = None
     """None where no call of it needs a person's yes."""
@@ -111,28 +111,17 @@ class Tool(Struct, frozen=True):
 
 
 class Declaration(TypedDict, total=False):
-    """What a tool may say of itself beside its signature."""
+    """What a tool may say of itself beside its signature, as `Tool` has it; what it does not say is as there."""
 
     timeout: float | None
-    """Seconds it may take; None for what may wait for ever. 20 where nothing is said."""
     counted: bool
-    """Whether a call counts against the event's budget, as it does where nothing is said."""
     effect: Effect
-    """The worst, irreversible, where nothing is said."""
     is_slow: bool
-    """Whether it is expected to take longer than a person likes to wait in silence (1.5 s)."""
-    brief: str
-    """Describes it to a model with little room; without, it is not offered to that at all, and found."""
     secrets: Sequence[str]
-    """Names of the keys and passwords without which it is not offered."""
     asks_first: AsksFirst
-    """Says of a call what needs a person's yes."""
     outside: str
-    """Whose words its answers carry, where they are a stranger's."""
     is_undoable: bool
-    """Whether what it did can be taken back, so that it needs nobody's yes after a stranger's words."""
     offered_in: Callable[[str], bool]
-    """Whether it is listed in the context of an event, by that event's type."""
 
 
 ToolFunction: TypeAlias = Callable[..., Any]
@@ -140,20 +129,20 @@ ToolFunction: TypeAlias = Callable[..., Any]
 
 
 @overload
-def tool(function: ToolFunction, **declared: Unpack[Declaration]) -> Tool: ...
+def tool(function: ToolFunction, *, brief: str = "", **declared: Unpack[Declaration]) -> Tool: ...
 
 
 @overload
-def tool(**declared: Unpack[Declaration]) -> Callable[[ToolFunction], Tool]: ...
+def tool(*, brief: str = "", **declared: Unpack[Declaration]) -> Callable[[ToolFunction], Tool]: ...
 
 
 def tool(
-    function: ToolFunction | None = None, **declared: Unpack[Declaration]
+    function: ToolFunction | None = None, *, brief: str = "", **declared: Unpack[Declaration]
 ) -> Tool | Callable[[ToolFunction], Tool]:
     """Make a tool of a function, also as a decorator. One that is not async runs in a thread.
 
-    The schema for a model with little room is without descriptions, defaults and bounds, which the validation still
-    has.
+    `brief` describes it to a model with little room, with a schema without descriptions, defaults and bounds, which the
+    validation still has; without, it is not offered to that at all, and found.
 
     Its name is the tool's name, its docstring the description, its annotated parameters the schema
     (`Annotated[..., Field(description=...)]` describes one). A parameter annotated `Event` is given the event in hand,
@@ -162,7 +151,7 @@ def tool(
     Raises ValueError for a function without docstring.
     """
     if function is None:
-        return partial(tool, **declared)
+        return partial(tool, brief=brief, **declared)
     if not function.__doc__:
         raise ValueError(f"tool {function.__name__} needs a docstring: it is what the model reads")
     fields: dict[str, Any] = {}
@@ -175,23 +164,8 @@ def tool(
     model = create_model(function.__name__, __config__=ConfigDict(extra="forbid", defer_build=True), **fields)
     parameters = _MadeWhenRead(lambda: _schema_of(model))
     spec = ToolSpec(function.__name__, inspect.cleandoc(function.__doc__), parameters)
-    brief = declared.get("brief", "")
-    return Tool(
-        spec,
-        model,
-        awaited(function),
-        tuple(hidden),
-        declared.get("timeout", DEFAULT_TIMEOUT),
-        declared.get("counted", True),
-        declared.get("effect", "irreversible"),
-        declared.get("is_slow", False),
-        ToolSpec(spec.name, brief, _MadeWhenRead(lambda: _bare(parameters))) if brief else None,
-        tuple(declared.get("secrets", ())),
-        declared.get("asks_first"),
-        declared.get("outside", ""),
-        declared.get("is_undoable", False),
-        offered_in=declared.get("offered_in"),
-    )
+    short = ToolSpec(spec.name, brief, _MadeWhenRead(lambda: _bare(parameters))) if brief else None
+    return Tool(spec, model, awaited(function), tuple(hidden), brief=short, **declared)
 
 
 def filled_in(function: ToolFunction) -> list[tuple[str, Hidden]]:

@@ -176,7 +176,8 @@ def discover(
     """
     found = Discovered()
     for name in _files_of_package():
-        found.keep(f"{name}.py", partial(_content_of, f"{name}.py", partial(_import, name), context, secret))
+        load = partial(importlib.import_module, f"{agent.tools.__name__}.{name}")
+        found.keep(f"{name}.py", partial(_content_of, f"{name}.py", load, context, secret))
     until, loading = monotonic() + patience, list[Loading]()
     for file in _files_of(folder):
         read = partial(_content_of, file.name, partial(load_file, file), context, secret)
@@ -268,10 +269,6 @@ def _files_of_package() -> list[str]:
     return sorted(each.name for each in found if not each.ispkg and each.name not in PLUMBING)
 
 
-def _import(name: str) -> ModuleType:
-    return importlib.import_module(f"{agent.tools.__name__}.{name}")
-
-
 def _files_of(folder: Path | None) -> list[Path]:
     if folder is None or not folder.is_dir():
         return []
@@ -318,16 +315,14 @@ def _defined(module: ModuleType, definition: Mapping[str, Any]) -> Tool:
         spec = ToolSpec(name, str(told.get("description", "")), legal_schema(told.get("parameters") or {}))
     except SchemaRefused as refused:
         raise ValueError(f"{name} cannot be told to a model: {refused}") from refused
-    hidden = tuple(filled_in(function))
-    call, declared = awaited(function), _declared(module)
+    call = awaited(function)
 
     async def run(root: dict[str, object], **filled: object) -> Json:
         if wrong := _wrong(root, spec):
             raise ToolFailed(f"{name} was called with wrong arguments ({wrong}); correct them and call it again")
         return await call(**root, **filled)
 
-    made = Tool(spec, AnyArguments, run, hidden, declared["timeout"], effect=declared["effect"])
-    return replace(made, is_slow=declared["is_slow"], secrets=tuple(declared["secrets"]))
+    return Tool(spec, AnyArguments, run, tuple(filled_in(function)), **_declared(module))
 
 
 def _wrong(given: Mapping[str, object], spec: ToolSpec) -> str:

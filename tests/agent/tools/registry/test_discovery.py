@@ -118,6 +118,10 @@ async def test_without_its_key_a_tool_is_not_offered(tmp_path: Path) -> None:
         ('GO_TOOL = {"name": "go", "parameters": {}}\n', "its definition names go, and there is no such function"),
         ('GO_TOOL = {"name": "go", "parameters": {"type": "array"}}\ndef go(): ...\n', "go cannot be told to a model"),
         ("def tools(context):\n    return context.nothing\n", "line 2: AttributeError"),
+        (
+            'from agent.tools.tool import tool\n@tool(efect="pure")\ndef go() -> str:\n    """Go."""\n',
+            "line 2: TypeError: Unexpected keyword argument 'efect'",
+        ),
     ],
 )
 def test_a_broken_file_is_one_line_and_the_others_load(tmp_path: Path, text: str, why: str) -> None:

@@ -28,7 +28,7 @@ def decoded(body: bytes) -> str:
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return body.decode(_told_by(body[:_LOOKED_AT]), "replace")
+        return body.decode(guessed(body[:_LOOKED_AT]), "replace")
     return body.decode(_utf_16(body[:_LOOKED_AT]) or "utf-8", "replace") if "\0" in text else text
 
 
@@ -37,11 +37,10 @@ def as_utf_8(body: bytes) -> bytes:
     return decoded(body).encode(errors="replace")
 
 
-def _told_by(body: bytes) -> str:
-    for encoding, is_it in _CHINESE:
-        if is_it(body):
-            return encoding
-    return _utf_16(body) or "cp1252"
+def guessed(sample: bytes) -> str:
+    """Return the encoding of a text that is no UTF-8, for Python's codecs; its end may be within a character."""
+    chinese = (encoding for encoding, is_it in _CHINESE if is_it(sample))
+    return next(chinese, "") or _utf_16(sample) or "cp1252"
 
 
 def _utf_16(body: bytes) -> str:

@@ -5,6 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.charset import guessed
+
 SAMPLE: Final = 8_192
 """Bytes of a file's beginning by which it is judged."""
 
@@ -18,8 +20,6 @@ _MARKS: Final = (
 """A byte order mark decides; that of UTF-32 begins with that of UTF-16, and stands before it."""
 
 _CONTROLS: Final = frozenset(range(32)) - frozenset(b"\t\n\r\f\x1b")
-_CHINESE: Final = 0.3
-"""Of all characters have to be Chinese ones, before bytes that are no UTF-8 are taken for GB 18030."""
 
 
 class Encoding(Struct, frozen=True):
@@ -40,9 +40,11 @@ def encoding_of(sample: bytes) -> Encoding:
     controls = sum(byte in _CONTROLS for byte in sample)
     if b"\0" in sample or controls > len(sample) // 100:
         return Encoding("")
-    if _fits(sample, "utf-8"):
-        return Encoding("utf-8")
-    return Encoding("gb18030" if _is_chinese(sample) else "cp1252", is_guessed=True)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)  # the last character may be cut in two
+    except UnicodeDecodeError:
+        return Encoding(guessed(sample), is_guessed=True)
+    return Encoding("utf-8")
 
 
 def decoded(raw: bytes, encoding: Encoding, *, is_end: bool) -> tuple[str, int]:
@@ -50,18 +52,3 @@ def decoded(raw: bytes, encoding: Encoding, *, is_end: bool) -> tuple[str, int]:
     decoder = codecs.getincrementaldecoder(encoding.name)(errors="replace")
     text = decoder.decode(raw, final=is_end)
     return text, len(raw) - len(decoder.getstate()[0])
-
-
-def _fits(sample: bytes, encoding: str) -> bool:
-    try:
-        codecs.getincrementaldecoder(encoding)().decode(sample)  # the last character may be cut in two
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _is_chinese(sample: bytes) -> bool:
-    if not _fits(sample, "gb18030"):
-        return False
-    text = codecs.getincrementaldecoder("gb18030")().decode(sample)
-    return sum("\u4e00" <= each <= "\u9fff" for each in text) >= _CHINESE * len(text)

@@ -45,6 +45,7 @@ def whole(folders: Folders, path: str) -> str:
         ("utf-16", "naïve 你好 🙂\n" * 3000),
         ("utf-32", "naïve 你好\n" * 3000),
         ("gb18030", "今天的天气很好，我们去公园散步。\n" * 3000),
+        ("big5", "今天的天氣很好，我們去公園散步。\n" * 3000),
         ("cp1252", "Grüße aus Köln, ein schöner Tag: 5 €\n" * 3000),
     ],
 )
@@ -54,7 +55,7 @@ def test_text_of_any_usual_encoding_is_read_whole_page_by_page(
     (papers / "a.txt").write_bytes(text.encode(encoding))
     assert len(folders.read("papers/a.txt").text.encode(encoding)) <= PAGE + 8
     assert whole(folders, "papers/a.txt") == text
-    assert folders.read("papers/a.txt").encoding.is_guessed is (encoding in ("gb18030", "cp1252"))
+    assert folders.read("papers/a.txt").encoding.is_guessed is (encoding in ("gb18030", "big5", "cp1252"))
 
 
 def test_an_empty_file_is_text_and_a_picture_is_not(folders: Folders, papers: Path) -> None:

@@ -27,8 +27,6 @@ class Occurrence(Struct, frozen=True):
     """Of the same kind; the day after the last one where it takes whole days."""
     alarms: tuple[datetime, ...] = ()
     """When somebody wants to be told of it; aware UTC."""
-    calendar: str = ""
-    """The collection that it is in, as its server calls it."""
 
     @property
     def is_all_day(self) -> bool:
@@ -56,9 +54,6 @@ class Occurrence(Struct, frozen=True):
 class Agenda(Struct, frozen=True):
     """What was read of a calendar."""
 
-    begin: datetime
-    end: datetime
-    """The stretch of time that was read (aware)."""
     occurrences: Sequence[Occurrence] = ()
     """By their beginning."""
     left_out: int = 0
@@ -71,7 +66,7 @@ class Agenda(Struct, frozen=True):
         return [each for each in self.occurrences if _touches(each, begin, end, zone)]
 
 
-def agenda_of(told: Mapping[str, Any], begin: datetime, end: datetime) -> Agenda:
+def agenda_of(told: Mapping[str, Any]) -> Agenda:
     """Return what `agent.calendars.ics` answered."""
     entries = [Entry(**each) for each in told["entries"]]
     occurrences = tuple(
@@ -80,12 +75,11 @@ def agenda_of(told: Mapping[str, Any], begin: datetime, end: datetime) -> Agenda
             _moment(each["begin"]),
             _moment(each["end"]),
             tuple(datetime.fromisoformat(at) for at in each["alarms"]),
-            each["calendar"],
         )
         for each in told["occurrences"]
     )
     left_out, unread = (sum(each[name] for each in told["files"]) for name in ("left_out", "unread"))
-    return Agenda(begin, end, occurrences, left_out, unread)
+    return Agenda(occurrences, left_out, unread)
 
 
 def at_home(at: date, zone: tzinfo) -> datetime:

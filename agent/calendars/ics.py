@@ -319,7 +319,7 @@ def answer_read(told: Mapping[str, Any]) -> dict[str, object]:
     window = Window(begin, end, ZoneInfo(told["zone"]))
     found, files = Found(), []
     for each in told["files"]:
-        left_out, first, unread = 0, len(found.occurrences), found.unread
+        left_out, unread = 0, found.unread
         try:
             cuts = [cut(text) for text in texts_of(Path(each["path"]), each["kind"])]
         except (ValueError, OSError):
@@ -327,8 +327,6 @@ def answer_read(told: Mapping[str, Any]) -> dict[str, object]:
             continue
         for parts in cuts:
             left_out += read(parts, window, found)
-        for occurrence in found.occurrences[first:]:
-            occurrence["calendar"] = each["name"]
         is_calendar = all(parts.is_calendar for parts in cuts) and (bool(cuts) or each["kind"] != "ics")
         is_torn = any(parts.is_torn for parts in cuts)
         files.append(

@@ -25,20 +25,18 @@ class Body(Struct, frozen=True):
     path: Path
     kind: str
     """`ics`, or `multistatus`: a CalDAV server's answer with several."""
-    name: str
-    """Of the calendar, for people; the server's words."""
 
 
 async def read(bodies: Sequence[Body], begin: datetime, end: datetime, zone: str, seconds: float = SECONDS) -> Agenda:
     """Return what takes place in a stretch of time (aware). Raises `CalendarLost` where a file is no calendar."""
-    files = [{"path": str(each.path), "kind": each.kind, "name": each.name} for each in bodies]
+    files = [{"path": str(each.path), "kind": each.kind} for each in bodies]
     stretch = {"begin": begin.isoformat(), "end": end.isoformat(), "zone": zone}
     told = await _answer({"do": "read", "files": files, **stretch}, seconds)
     if not all(each["is_calendar"] for each in told["files"]):
         raise CalendarLost("what it sends is no calendar")
     if any(each["is_torn"] for each in told["files"]):
         raise CalendarLost("what it sends breaks off in the middle")
-    return await asyncio.to_thread(agenda_of, told, begin, end)
+    return await asyncio.to_thread(agenda_of, told)
 
 
 async def write(entry: Mapping[str, object]) -> bytes:

@@ -82,7 +82,7 @@ class Store(Struct):
 
     def bodies(self, held: tuple[Held, ...]) -> list[Body]:
         """Return the files to read."""
-        return [Body(self.folder / each.file, each.collection.kind, each.collection.name) for each in held]
+        return [Body(self.folder / each.file, each.collection.kind) for each in held]
 
 
 def forget_others(folder: Path, names: Container[str]) -> None:

@@ -66,7 +66,7 @@ def calendar(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder, suppress(CalendarLost):
         file = Path(folder) / "calendar"
         file.write_bytes(content)
-        asyncio.run(read([Body(file, "ics", "home")], BEGIN, BEGIN + timedelta(days=60), "Europe/Berlin"))
+        asyncio.run(read([Body(file, "ics")], BEGIN, BEGIN + timedelta(days=60), "Europe/Berlin"))
 
 
 TARGETS = (

@@ -128,15 +128,6 @@ def _check_schema(schema: Path) -> None:
         ) from error
 
 
-def leave(folder: Path, known: checksums.Sums) -> None:
-    """Write checksums of the files, the engine having closed them.
-
-    Where the disk refuses it, the next start takes them as they are. `known` is what `look` returned.
-    """
-    with suppress(OSError):
-        checksums.write(folder, known)
-
-
 @contextmanager
 def writable(folder: Path) -> Iterator[None]:
     """Say as `Unstartable` what the disk refuses in the block."""

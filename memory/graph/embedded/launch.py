@@ -124,17 +124,6 @@ class Child(asyncio.SubprocessProtocol):
         return self._transport
 
 
-class LaunchOptions(Struct, frozen=True):
-    """How a store is to be served."""
-
-    bolt_port: int
-    """0 for any free one."""
-    heap_megabytes: int
-    statement_seconds: float
-    as_it_is: bool
-    """Whether the files are opened without a look at whether they are what they were."""
-
-
 class RunningStore(Struct, frozen=True):
     """A child that serves, and where."""
 
@@ -154,7 +143,7 @@ class LaunchFailed(Exception):
         """Whether what is damaged may open all the same."""
 
 
-async def launch(folder: Path, options: LaunchOptions, seconds: float) -> RunningStore:
+async def launch(folder: Path, options: server.Options, seconds: float) -> RunningStore:
     """Run the child on a folder (absolute) and return where it serves within so many seconds. Raises `LaunchFailed`."""
     root, reader, writer = (secrets.token_hex(32) for _ in range(3))
     settings = server.Settings(

@@ -15,14 +15,14 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final, Protocol, cast
 
 from msgspec import Struct
 
 from memory.graph.embedded import checksums
-from memory.graph.embedded.folder import DATABASE, Damaged, Unstartable, enter, leave, look, undeclare, writable
+from memory.graph.embedded.folder import DATABASE, Damaged, Unstartable, enter, look, undeclare, writable
 
 READER: Final = "reader"
 WRITER: Final = "writer"
@@ -77,19 +77,24 @@ java.util.logging.FileHandler.pattern = log/store.log
 """
 
 
-class Settings(Struct, frozen=True):
-    """What the parent decides."""
+class Options(Struct, frozen=True):
+    """How a store is to be served."""
 
-    folder: str
     bolt_port: int
     """0 for any free one."""
     heap_megabytes: int
     statement_seconds: float
+    as_it_is: bool
+    """Whether the files are opened without a look at whether they are what they were."""
+
+
+class Settings(Options, frozen=True):
+    """What the parent decides."""
+
+    folder: str
     reader_password: str
     writer_password: str
     root_password: str
-    as_it_is: bool
-    """Whether the files are opened without a look at whether they are what they were."""
     parent: int
     """Process id; another parent means that it died before we could ask to die with it."""
 
@@ -129,7 +134,8 @@ def main() -> None:
     os.write(answer, _line({**ports}))
     sys.stdin.read()
     server.stop()
-    leave(folder, known)
+    with suppress(OSError):  # where the disk refuses the checksums, the next start takes the files as they are
+        checksums.write(folder, known)
     os._exit(0)  # the engine leaves threads behind that would keep an ordinary exit waiting
 
 

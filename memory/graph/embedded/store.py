@@ -26,8 +26,9 @@ from memory.graph.dump.definitions import IndexDefinition, create_lookup, defini
 from memory.graph.embedded.folder import note_lookups
 from memory.graph.embedded.index_builder import IndexBuilder
 from memory.graph.embedded.indexes import create, free_name_at
-from memory.graph.embedded.launch import LaunchFailed, LaunchOptions, RunningStore, launch
+from memory.graph.embedded.launch import LaunchFailed, RunningStore, launch
 from memory.graph.embedded.refusals import explained
+from memory.graph.embedded.server import Options
 from memory.graph.store import Endpoint, Made, Refused, Store
 
 START_SECONDS: Final = 45.0
@@ -205,7 +206,7 @@ class EmbeddedStore(Awaited[State], Store):
             raise self._failure(
                 f"{self.next_folder} cannot take the place of {self.folder} ({error.strerror})"
             ) from error
-        options = LaunchOptions(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
+        options = Options(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
         try:
             self._serving = await launch(self.folder.resolve(), options, self._start_seconds)
         except LaunchFailed as error:

@@ -75,7 +75,6 @@ class News(Struct, frozen=True):
     """What people said in a session, and nobody looked back on yet."""
 
     owner_key: str
-    session_id: str
     events: int
     """How many times somebody spoke or wrote."""
     first: int
@@ -156,7 +155,6 @@ def _news(connection: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> Ne
     key = {"owner": row["owner_key"], "session": row["session_id"], "now": utc_text(now)}
     return News(
         row["owner_key"],
-        row["session_id"],
         row["events"],
         row["first"],
         row["last"],

@@ -115,7 +115,6 @@ class Change(Struct, frozen=True):
     at: datetime
     """Aware UTC; when it was attempted."""
     event_id: str
-    owner_key: str
     statement: str
     """ "" where its content was erased."""
     stats: Mapping[str, int] = {}
@@ -147,7 +146,6 @@ def _change(attempt: Record, outcome: Record) -> Change:
     return Change(
         attempt.at,
         str(attempt.facts.get("event_id", "")),
-        str(attempt.facts.get("owner_key", "")),
         str((attempt.content or {}).get("cypher", "")),
         {name: int(str(count)) for name, count in stats.items()} if isinstance(stats, dict) else {},
     )

@@ -41,7 +41,6 @@ class Line(Struct, frozen=True):
     """A turn beside a hit."""
 
     id: str
-    at: datetime
     speaker: str
     words: str
 
@@ -51,8 +50,6 @@ class Hit(Struct, frozen=True):
 
     id: str
     """Of its event, as `journal_read` takes it."""
-    seq: int
-    """Its entry in the journal: the order of what happened."""
     at: datetime
     """Aware UTC."""
     speaker: str

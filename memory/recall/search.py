@@ -376,7 +376,7 @@ def _hits(connection: sqlite3.Connection, rows: Iterable[sqlite3.Row], neighbour
 
 def _hit(connection: sqlite3.Connection, row: sqlite3.Row, words: str, neighbours: int) -> Hit:
     return Hit(
-        *(row["event_id"], row["seq"], datetime.fromisoformat(row["at"]), row["speaker"], row["session_id"]),
+        *(row["event_id"], datetime.fromisoformat(row["at"]), row["speaker"], row["session_id"]),
         words,
         row["kind"],
         _beside(connection, row, neighbours, "<", "DESC")[::-1],
@@ -388,11 +388,9 @@ def _beside(connection: sqlite3.Connection, row: sqlite3.Row, most: int, side: s
     if row["place"] is None or not most:
         return ()
     rows = connection.execute(
-        "SELECT event_id, at, speaker, words FROM recall_item WHERE (owner_key, session_id) = "
+        "SELECT event_id, speaker, words FROM recall_item WHERE (owner_key, session_id) = "
         f"(SELECT owner_key, session_id FROM recall_item WHERE id = ?) AND place {side} ? "
         f"ORDER BY place {order} LIMIT ?",
         (row["id"], row["place"], most),
     )
-    return tuple(
-        Line(each["event_id"], datetime.fromisoformat(each["at"]), each["speaker"], each["words"]) for each in rows
-    )
+    return tuple(Line(each["event_id"], each["speaker"], each["words"]) for each in rows)

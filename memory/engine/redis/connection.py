@@ -75,7 +75,7 @@ class RedisLink:
             await self._back(connection)
             raise self._explained(error) from None
         except (RedisError, OSError, TimeoutError) as error:
-            await self._drop(connection)
+            await self.drop(connection)
             self.is_up = False
             if connection is not None and changes and not isinstance(error, BusyLoadingError):
                 what = f"Redis at {self.server.at} gave no answer within {seconds:g} s, or the connection broke"
@@ -83,7 +83,7 @@ class RedisLink:
             self._failure = self._unreachable(str(error).strip(".") or "it does not answer")
             raise self._failure from None
         except BaseException:
-            await self._drop(connection)
+            await self.drop(connection)
             raise
         await self._back(connection)
         self.is_up = True
@@ -94,13 +94,13 @@ class RedisLink:
         return await self.do("EVAL", text, len(keys), *keys, *arguments, changes=changes)
 
     async def connection(self) -> Connection:
-        """Return a connection that stands, for `close_one` later; raises `EngineFailure`, RedisError, OSError."""
+        """Return a connection that stands, for `drop` later; raises `EngineFailure`, RedisError, OSError."""
         while self._idle:
             connection = self._idle.pop()
             self._used.add(connection)
             if not await connection.can_read():  # else it was closed while nobody looked
                 return connection
-            await self._drop(connection)
+            await self.drop(connection)
         if self._rest.rest:
             raise type(self._failure)(str(self._failure))
         connection = self._kind(**self._arguments)
@@ -108,7 +108,7 @@ class RedisLink:
         try:
             await connection.connect()  # type: ignore[no-untyped-call]
         except BaseException as error:
-            await self._drop(connection)
+            await self.drop(connection)
             if isinstance(error, AuthenticationError | NoPermissionError):
                 self._rest.failed()
                 what = f"Redis at {self.server.at} does not let nakari in"
@@ -137,24 +137,21 @@ class RedisLink:
         """Let go of all connections, those under way too."""
         self._idle.clear()
         for connection in list(self._used):
-            await self._drop(connection)
+            await self.drop(connection)
         self.is_up = False
 
     async def _back(self, connection: Connection | None) -> None:
         if connection is not None and connection in self._used and len(self._idle) < _IDLE:
             self._idle.append(connection)
         else:
-            await self._drop(connection)
+            await self.drop(connection)
 
-    async def _drop(self, connection: Connection | None) -> None:
+    async def drop(self, connection: Connection | None) -> None:
+        """End a connection that `connection` returned; None is none."""
         if connection is not None:
             self._used.discard(connection)
             with suppress(RedisError, OSError, TimeoutError):
                 await connection.disconnect(nowait=True)
-
-    async def close_one(self, connection: Connection) -> None:
-        """End a connection that `connection` returned."""
-        await self._drop(connection)
 
     def _unreachable(self, why: str) -> EngineUnreachable:
         return EngineUnreachable(f"Redis at {self.server.at} cannot be reached ({why}); start it, or mend the network")

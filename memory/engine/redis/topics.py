@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from redis.exceptions import RedisError
 
@@ -102,9 +102,7 @@ class RedisTopics:
                         at = self._link.server.at
                         raise EngineUnreachable(f"Redis at {at} cannot be reached; start it") from error
                 finally:
-                    if connection is not None:
-                        with suppress(RedisError, OSError):
-                            await self._link.close_one(connection)
+                    await self._link.drop(connection)
                 await self._link.patiently()
 
         return keep

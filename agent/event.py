@@ -146,13 +146,22 @@ class Event(Struct, frozen=True):
 
 def speaker_of(event: Event) -> str:
     """Return the name of the person who said or wrote it, "" where nobody knows which one it was."""
-    told = event.metadata.get(SPEAKER)
-    return told.strip() if isinstance(told, str) else ""
+    return _told(event, SPEAKER)
 
 
 def room_of(event: Event) -> str:
     """Return the name of the room in which it was said, or that it is meant for; "" for the box's without a name."""
-    told = event.metadata.get(ROOM)
+    return _told(event, ROOM)
+
+
+def predecessor(event: Event) -> str:
+    """Return the id of the event whose words this one goes on with, "" when it stands alone."""
+    return _told(event, "continues")
+
+
+def _told(event: Event, key: str) -> str:
+    """Return a text of an event's metadata, "" for what is none."""
+    told = event.metadata.get(key)
     return told.strip() if isinstance(told, str) else ""
 
 

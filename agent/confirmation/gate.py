@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from agent.errors import ToolFailed
-from agent.event import OUTSIDE, Event
+from agent.event import OUTSIDE, Event, predecessor
 from agent.mailbox import Mailbox
 from agent.model.messages import ToolCall
 from agent.run.run import Run
@@ -130,8 +130,7 @@ async def _told(asks_first: AsksFirst, given: Mapping[str, Json]) -> str:
 
 def _before(event: Event) -> str:
     """Return the id of the event that this one came of or goes on with, "" for none."""
-    continued = event.metadata.get("continues")
-    return event.parent_id or (continued if isinstance(continued, str) else "")
+    return event.parent_id or predecessor(event)
 
 
 def _short(value: Json) -> str:

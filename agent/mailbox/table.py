@@ -9,7 +9,7 @@ from typing import Final, get_args
 from msgspec.structs import replace
 
 from agent.attachments.attachment import ATTACHMENTS
-from agent.event import Event, from_json, to_json, utc_text
+from agent.event import Event, from_json, predecessor, to_json, utc_text
 from agent.mailbox import economy
 from agent.mailbox.damage import event_of, readable
 from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at, speaker_in
@@ -70,7 +70,7 @@ def put(connection: sqlite3.Connection, event: Event, now: datetime) -> bool:
             None if event.not_before is None else utc_text(event.not_before),
         ),
     )
-    if added.rowcount and isinstance(before := event.metadata.get("continues"), str):
+    if added.rowcount and (before := predecessor(event)):
         connection.execute(
             "UPDATE mailbox SET state = 'withdrawn', reason = ?, closed_at = ? "
             "WHERE id = ? AND owner_key = ? AND state = 'pending' AND NOT redelivered",

@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from agent.confirmation.consent import NAMES
-from agent.event import Event, room_of
+from agent.event import Event, predecessor, room_of
 from agent.mailbox import Mailbox
 from agent.replies import SENTENCE_STARTED
-from agent.run.opening import predecessor
 from agent.run.run import Run
 from agent.run.system_replies import FILLER, SystemReplies
 from memory.errors import MemoryFailure

@@ -242,13 +242,8 @@ def last_words(run: Run, ending: Ending, status: Status) -> Iterator[tuple[str, 
 
 def last_calls(run: Run) -> str:
     """Return the last calls of a run and the beginnings of their results, as a note to it."""
-    messages = run.epoch.messages[run.epoch.position_of(run.event.id) or 0 :]
-    results = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
-    made = [call for message in messages for call in message.tool_calls]
-    lines = [
-        f"{call.name} {call.arguments[:_EXCERPT]} -> {results.get(call.id, '')[:_EXCERPT]}"
-        for call in made[-LAST_CALLS:]
-    ]
+    made = run.calls[-LAST_CALLS:]
+    lines = [f"{call.name} {call.arguments[:_EXCERPT]} -> {result[:_EXCERPT]}" for call, result in made]
     return "Last calls: " + "; ".join(lines) if lines else "No call was made yet."
 
 

@@ -17,9 +17,9 @@ from agent.context.block import RESULT, ROLES
 from agent.context.epoch import Prefix
 from agent.context.epochs import MESSAGE, Contexts
 from agent.context.situation import AtOpening, SituationProvider, gather, written_at
-from agent.event import SPEAKER, UNKNOWN, VOICE, Event, speaker_of
+from agent.event import SPEAKER, UNKNOWN, VOICE, Event, predecessor, speaker_of
 from agent.mailbox import Lease, Mailbox
-from agent.model.messages import Message, ToolCall
+from agent.model.messages import Message
 from agent.record import step
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run.act import REPEATABLE, Actor
@@ -216,12 +216,6 @@ def replies_in(entries: Sequence[Stored]) -> tuple[str, ...]:
     return tuple(filter(None, said))
 
 
-def predecessor(event: Event) -> str:
-    """Return the id of the event whose words this one goes on with, "" when it stands alone."""
-    before = event.metadata.get("continues", "")
-    return before if isinstance(before, str) else ""
-
-
 def attached_to(event: Event) -> tuple[block.Attached, ...]:
     """Return what a block tells of the images and documents that came with an event, marked as a stranger's words."""
     return tuple(map(_attached, event.attachments))
@@ -318,14 +312,6 @@ class Resuming(Struct, frozen=True):
 
         They may not have been heard, or put into effect.
         """
-        for call, result in _results(run):
+        for call, result in run.calls:
             if call.name in REPEATABLE and result.startswith(GOOD):
                 await self.actor.call(run, call)
-
-
-def _results(run: Run) -> list[tuple[ToolCall, str]]:
-    """Return the calls of this event that have a result, with it, in order."""
-    messages = run.epoch.messages[run.epoch.position_of(run.event.id) or 0 :]
-    results = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
-    calls = [call for message in messages for call in message.tool_calls]
-    return [(call, results[call.id]) for call in calls if call.id in results]

@@ -230,6 +230,13 @@ class Run(Struct):
         return newest if newest is not None and newest.role == "assistant" else None
 
     @property
+    def calls(self) -> list[tuple[ToolCall, str]]:
+        """The calls that were made for this event, in order, each with its result; "" where it has none yet."""
+        messages = self.epoch.messages[self.epoch.position_of(self.event.id) or 0 :]
+        results = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
+        return [(call, results.get(call.id, "")) for message in messages for call in message.tool_calls]
+
+    @property
     def unanswered(self) -> tuple[ToolCall, ...]:
         """The calls of the last assistant message that have no result yet, in order."""
         answered: set[str] = set()

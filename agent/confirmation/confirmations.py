@@ -1,6 +1,5 @@
 """Asks a person before a call, keeps the question until it is answered, and lets one plain yes carry it out once."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -21,7 +20,7 @@ from agent.record import step
 from agent.run.run import Run, Why
 from agent.run.system_replies import SystemReplies, phrase
 from agent.tools.registry.registry import ToolRegistry
-from agent.tools.reply import REPLY
+from agent.tools.reply import reply_call
 from memory.json_value import Json
 from memory.state.journal import Journal
 
@@ -221,15 +220,14 @@ class Confirmations(Struct, frozen=True):
                 del self.waiting[whose]
 
     def _call_for(self, run: Run, question: Question, verdict: Verdict) -> ToolCall | None:
-        name = f"call_{new_id()[:24]}"
-        if verdict in ("yes", "again"):
-            if verdict == "yes":
-                run.confirmed[name] = question.phrase
-            return ToolCall(name, question.tool, question.arguments)
-        if verdict not in _TOLD:
+        if verdict in _TOLD:
+            return reply_call(phrase(_TOLD[verdict], question.phrase, phrase=question.phrase))
+        if verdict not in ("yes", "again"):
             return None
-        text = phrase(_TOLD[verdict], question.phrase, phrase=question.phrase)
-        return ToolCall(name, REPLY, json.dumps({"text": text}, ensure_ascii=False))
+        call = ToolCall(f"call_{new_id()[:24]}", question.tool, question.arguments)
+        if verdict == "yes":
+            run.confirmed[call.id] = question.phrase
+        return call
 
 
 def _how(event: Event, about: str) -> list[str]:

@@ -1,13 +1,14 @@
 """The reply tool: the words go out while the model still writes them; the call itself says that they are whole."""
 
+import json
 from typing import Annotated
 
 from pydantic import Field
 
 from agent.errors import ToolFailed
-from agent.event import GROWTH, HOUSEHOLD
+from agent.event import GROWTH, HOUSEHOLD, new_id
 from agent.model.dialects.reply_text import words_of
-from agent.model.messages import is_wordless
+from agent.model.messages import ToolCall, is_wordless
 from agent.replies import Reply, ReplySink
 from agent.run.run_state import RunState
 from agent.run.unrepeated import Unrepeated, letters_of
@@ -22,6 +23,11 @@ DELIVERED_THERE = "delivered there, and not to whoever spoke"
 
 WHOLE = frozenset({DELIVERED, DELIVERED_THERE})
 """What came of replies that went out as they were meant."""
+
+
+def reply_call(words: str) -> ToolCall:
+    """Return a call of the reply tool as a model makes it."""
+    return ToolCall(f"call_{new_id()[:24]}", REPLY, json.dumps({"text": words}, ensure_ascii=False))
 
 
 def tools(context: ToolContext) -> list[Tool]:

@@ -1,6 +1,5 @@
 """What people want to hear unasked, and what not: told in words, acted on without a model, kept as the house's rule."""
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -10,11 +9,11 @@ import structlog
 from agent.bus import Bus
 from agent.context.epochs import Contexts
 from agent.event import HOUSEHOLD, new_id
-from agent.model.messages import Message, ToolCall
+from agent.model.messages import Message
 from agent.record import step
 from agent.run.run import Run
 from agent.run.system_replies import phrase
-from agent.tools.reply import REPLY
+from agent.tools.reply import reply_call
 from agent.unasked.announcements import Announcements
 from agent.unasked.past import Fate, Matter, last_breath
 from memory.chinese import simplified
@@ -129,8 +128,7 @@ class Wishes:
         log.info("announcements_unwanted", count=len(lines))
 
     async def _answer(self, run: Run, name: str, announcements: list[str]) -> Message:
-        text = json.dumps({"text": phrase(name, run.event.content)}, ensure_ascii=False)
-        message = Message("assistant", tool_calls=(ToolCall(f"call_{new_id()[:24]}", REPLY, text),))
+        message = Message("assistant", tool_calls=(reply_call(phrase(name, run.event.content)),))
         run.cycle = new_id()
         rule = step(RULE, run.event, run.id, {"rule": name, "announcements": [*announcements]})
         await self._bus.publish(rule, self._contexts.envelope(run.epoch, run.event, run.id, message, run.cycle))

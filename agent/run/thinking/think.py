@@ -1,6 +1,5 @@
 """Asks the models for the next thought of a run: journals request and answer, and hands its words on as they come."""
 
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -29,7 +28,7 @@ from agent.model.interface import (
     StreamItem,
     ThinkingStarted,
 )
-from agent.model.messages import Message, ToolCall
+from agent.model.messages import Message
 from agent.record import step
 from agent.run.budget import ThoughtLimits
 from agent.run.questions import Outage
@@ -37,7 +36,7 @@ from agent.run.run import Run
 from agent.run.system_replies import SystemReplies
 from agent.run.thinking.asking import Asking, Claim, silence, split
 from agent.run.thinking.speaking import Speaking
-from agent.tools.reply import REPLY
+from agent.tools.reply import reply_call
 from memory.json_value import Json
 
 NOTICEABLE_WAIT = 0.05
@@ -293,8 +292,7 @@ def failure_of(run: Run, error: ModelError) -> ModelError:
 
 async def keep_interrupted(bus: Bus, contexts: Contexts, run: Run, handed: str, why: str) -> None:
     """Append a reply with exactly the words that reached the mouth, and its result saying that no more of it did."""
-    arguments = json.dumps({"text": handed}, ensure_ascii=False)
-    call = ToolCall(f"call_{new_id()[:24]}", REPLY, arguments)
+    call = reply_call(handed)
     reply = Message("assistant", tool_calls=(call,))
     result = Message("tool", f"interrupted: {why}; only this much was said, go on after it", tool_call_id=call.id)
     kept = [contexts.envelope(run.epoch, run.event, run.id, message, run.cycle) for message in (reply, result)]

@@ -11,7 +11,7 @@ from dateutil.rrule import rrule, rrulestr
 from msgspec.structs import replace
 
 from agent.event import Event
-from memory.json_value import Json, fields
+from memory.json_value import Json, fields, listed
 
 SERIES: Final = "series"
 """Key of an event's metadata: its rule, zone and beginning, the series' id, and which occurrence of it this is."""
@@ -112,15 +112,19 @@ def described(rule: str, start: datetime, zone: str, series_id: str) -> dict[str
     return {"rule": rule, "start": start.isoformat(), ZONE: zone, "id": series_id, "number": 1}
 
 
+def series_of(event: Event) -> dict[str, Json]:
+    """Return the series that an event is of, as `described` made it; {} when it is alone."""
+    return fields(event.metadata.get(SERIES))
+
+
 def is_recurring(event: Event) -> bool:
     """Whether another like it follows."""
-    return isinstance(event.metadata.get(SERIES), dict)
+    return bool(series_of(event))
 
 
 def is_successor(event: Event) -> bool:
     """Whether it goes on with a series that was begun before."""
-    series = event.metadata.get(SERIES)
-    return isinstance(series, dict) and series.get("number") != 1
+    return is_recurring(event) and series_of(event).get("number") != 1
 
 
 def successor(event: Event, now: datetime, after: datetime | None = None) -> Event | None:
@@ -130,8 +134,8 @@ def successor(event: Event, now: datetime, after: datetime | None = None) -> Eve
     number in it, so that it can be filed by whoever comes first, and only once. A series that cannot be read any more
     (an update took its zone away) ends, and the log says so: else nobody could take this event in hand.
     """
-    series = event.metadata.get(SERIES)
-    if not isinstance(series, dict) or event.not_before is None:
+    series = series_of(event)
+    if not series or event.not_before is None:
         return None
     try:
         due = next(_coming(event, event.not_before, max(now, event.not_before, after or now)), None)
@@ -147,8 +151,7 @@ def successor(event: Event, now: datetime, after: datetime | None = None) -> Eve
 
 def recounted(event: Event, now: datetime) -> Event:
     """Return an event of a series as it is due once the clock was set back: not later than the next after now."""
-    series = event.metadata.get(SERIES)
-    if not isinstance(series, dict) or event.not_before is None:
+    if not is_recurring(event) or event.not_before is None:
         return event
     try:
         due = next(_coming(event, event.not_before, now), None)
@@ -162,11 +165,11 @@ def at_home(timer: Event, home: ZoneInfo, now: datetime) -> Event:
 
     One that came due before is due as it was; what counts, or was set with its zone, is left alone.
     """
-    series = timer.metadata.get(SERIES)
-    told = series if isinstance(series, dict) else timer.metadata
+    series = series_of(timer)
+    told = series or timer.metadata
     if timer.not_before is None or told.get(ZONE, home.key) == home.key or is_elapsed(str(told.get("rule"))):
         return timer
-    if not isinstance(series, dict):
+    if not series:
         wall = timer.not_before.astimezone(ZoneInfo(str(told[ZONE])))
         metadata = {**timer.metadata, ZONE: home.key}
         return replace(timer, not_before=wall.replace(tzinfo=home).astimezone(UTC), metadata=metadata)
@@ -177,8 +180,7 @@ def at_home(timer: Event, home: ZoneInfo, now: datetime) -> Event:
 
 def series_id(event: Event) -> str:
     """Return the id of the series an event is of, "" when it is alone."""
-    series = event.metadata.get(SERIES)
-    return str(series["id"]) if isinstance(series, dict) else ""
+    return str(series_of(event).get("id", ""))
 
 
 def without_today(event: Event, now: datetime) -> Event | None:
@@ -186,8 +188,8 @@ def without_today(event: Event, now: datetime) -> Event | None:
 
     None when it does not come today, or nothing comes afterwards.
     """
-    series = event.metadata.get(SERIES)
-    if not isinstance(series, dict) or event.not_before is None:
+    series = series_of(event)
+    if not series or event.not_before is None:
         return None
     end = end_of_day(now, ZoneInfo(str(series["zone"])))
     return successor(event, now, after=end) if event.not_before <= end else None
@@ -199,8 +201,8 @@ def without_day(event: Event, day: date, now: datetime, id: str) -> Event | None
     That is the next after the day where the event itself comes on it; else the same event, with an id of its own, whose
     series goes on without that day. Raises LookupError where the series does not come on the day.
     """
-    series = event.metadata.get(SERIES)
-    if not isinstance(series, dict) or event.not_before is None:
+    series = series_of(event)
+    if not series or event.not_before is None:
         raise LookupError("it does not repeat")
     zone = ZoneInfo(str(series["zone"]))
     begins = datetime.combine(day, time(), zone).astimezone(UTC) - timedelta(microseconds=1)
@@ -224,8 +226,7 @@ def end_of_day(now: datetime, zone: tzinfo) -> datetime:
 
 def missed(event: Event, now: datetime) -> int:
     """Return how many occurrences after this one have passed too, at most `MOST_COUNTED`."""
-    series = event.metadata.get(SERIES)
-    if not isinstance(series, dict) or event.not_before is None:
+    if not is_recurring(event) or event.not_before is None:
         return 0
     count = 0
     for due in _coming(event, event.not_before, event.not_before):
@@ -242,7 +243,7 @@ def is_elapsed(rule: str) -> bool:
 
 def _coming(event: Event, due: datetime, after: datetime) -> Iterator[datetime]:
     """Yield the moments of an event's series that are later than `after`, without those of the days left out."""
-    series = fields(event.metadata.get(SERIES))
+    series = series_of(event)
     zone, left_out = ZoneInfo(str(series["zone"])), days_left_out(event)
     for moment in occurrences(*_rule(series, due), after):
         if moment.astimezone(zone).date().isoformat() not in left_out:
@@ -251,9 +252,7 @@ def _coming(event: Event, due: datetime, after: datetime) -> Iterator[datetime]:
 
 def days_left_out(event: Event) -> list[Json]:
     """Return the days (ISO) on which the series of an event does not come, in order; [] when it is alone."""
-    series = event.metadata.get(SERIES)
-    days = series.get(_LEFT_OUT) if isinstance(series, dict) else None
-    return days if isinstance(days, list) else []
+    return listed(series_of(event).get(_LEFT_OUT))
 
 
 def _rule(series: dict[str, Json], due: datetime) -> tuple[str, datetime, ZoneInfo]:

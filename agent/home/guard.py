@@ -19,13 +19,7 @@ READING: Final = frozenset(
 
 _OF_THEIR_OWN: Final = frozenset(
     {
-        *(
-            "HassLightSet",
-            "HassClimateSetTemperature",
-            "HassFanSetSpeed",
-            "HassHumidifierMode",
-            "HassHumidifierSetpoint",
-        ),
+        *("HassLightSet", "HassClimateSetTemperature", "HassFanSetSpeed", "HassHumidifierMode"),
         *("HassHumidifierSetpoint", "HassMediaNext", "HassMediaPause", "HassMediaPlayerMute", "HassMediaPlayerUnmute"),
         *("HassMediaPrevious", "HassMediaSearchAndPlay", "HassMediaUnpause", "HassSetVolume", "HassSetVolumeRelative"),
         *("HassBroadcast", "HassListAddItem", "HassListCompleteItem", "HassListRemoveItem", "HassShoppingListAddItem"),

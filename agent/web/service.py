@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agent.errors import ToolFailed
+from agent.tools.mcp.schema import plain as on_one_line
 from agent.web.fetch import SERVICE, Bounds, Fetcher
 from memory.json_value import Json, fields, parse_json
 
@@ -54,9 +55,7 @@ def plain(told: Json, most: int) -> str:
     """Return a text of a service's without markup and control characters, in one line; "" for what is no text."""
     if not isinstance(told, str):
         return ""
-    words = html.unescape(_TAG.sub("", told[: 4 * most]))
-    line = " ".join("".join(each if each.isprintable() else " " for each in words).split())
-    return line if len(line) <= most else f"{line[:most]}…"
+    return on_one_line(html.unescape(_TAG.sub("", told[: 4 * most])), most)
 
 
 def within(told: Json, name: str) -> dict[str, Json]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct
 
 from agent.turns.stages import TURN_ENDED, Stage
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 
 if TYPE_CHECKING:
     from memory.state.journal import Journal
@@ -40,6 +40,14 @@ FEW: Final = 5
 """Turns of a kind below which nothing is usual yet: then the longest step is named."""
 
 Language = Literal["en", "zh"]
+
+CallKind = Literal["tools", "models"]
+
+_WAITED_FOR: Final[Mapping[CallKind, tuple[str, str, str]]] = {
+    "tools": ("tool", "began", "ended"),
+    "models": ("model", "asked", "first_token"),
+}
+"""Where a call of a kind has its name, and the beginning and the end of the wait for it."""
 
 _STEPS: Final[Mapping[str, tuple[str, str]]] = {
     "endpointing": ("waiting to hear whether you had finished", "等着确认你说完了没有"),
@@ -95,7 +103,7 @@ class Turn(Struct, frozen=True):
     @property
     def stages(self) -> Mapping[str, float]:
         """Stage -> seconds since its beginning."""
-        return {name: at for name, at in _of(self.body.get("stages")).items() if isinstance(at, int | float)}
+        return {name: at for name, at in fields(self.body.get("stages")).items() if isinstance(at, int | float)}
 
     @property
     def answered_at(self) -> float | None:
@@ -117,24 +125,20 @@ class Turn(Struct, frozen=True):
         """
         return dict(_steps(self))
 
-    def slowest_tool(self) -> str:
-        """Return the name of the tool that took longest before the first words, "" where none was used."""
-        return max(self._before_words("tools", "began"), key=lambda each: each[2] - each[1], default=("", 0.0, 0.0))[0]
+    def slowest_call(self, kind: CallKind) -> str:
+        """Return the name of the tool or model that was waited for longest before the first words, "" for none."""
+        return max(self.calls_before_words(kind), key=lambda each: each[2] - each[1], default=("", 0.0, 0.0))[0]
 
-    def slowest_model(self) -> str:
-        """Return the name of the model that was waited for longest, "" where none was asked."""
-        return max(self._before_words("models", "asked"), key=lambda each: each[2] - each[1], default=("", 0.0, 0.0))[0]
-
-    def _before_words(self, kind: str, began: str) -> list[tuple[str, float, float]]:
+    def calls_before_words(self, kind: CallKind) -> list[tuple[str, float, float]]:
         """Return name, beginning and end of the calls of a kind, as far as they were before the first words."""
         words_at = _first(self.stages, "first_sentence", "first_text", "done")
-        listed = self.body.get(kind)
+        name, began, ended = _WAITED_FOR[kind]
         found = []
-        for call in map(_of, listed if isinstance(listed, Sequence) and not isinstance(listed, str) else ()):
-            start, end = call.get(began), call.get("ended" if kind == "tools" else "first_token")
+        for call in objects(self.body.get(kind)):
+            start, end = call.get(began), call.get(ended)
             if isinstance(start, int | float) and words_at is not None and start < words_at:
                 until = min(end, words_at) if isinstance(end, int | float) else words_at
-                found.append((str(call.get("tool" if kind == "tools" else "model")), float(start), float(until)))
+                found.append((str(call.get(name)), float(start), float(until)))
         return found
 
 
@@ -155,8 +159,8 @@ def _steps(turn: Turn) -> Iterator[tuple[str, float]]:
     words_at = _first(stages, "first_sentence", "first_text")
     if words_at is None:
         return
-    tools = _covered([(start, end) for _, start, end in turn._before_words("tools", "began")])
-    model = _covered([(start, end) for _, start, end in turn._before_words("models", "asked")])
+    tools = _covered([(start, end) for _, start, end in turn.calls_before_words("tools")])
+    model = _covered([(start, end) for _, start, end in turn.calls_before_words("models")])
     whole = max(0.0, words_at - before)
     yield "model", min(model, whole)
     yield "tools", min(tools, max(0.0, whole - model))
@@ -210,10 +214,6 @@ def _first(stages: Mapping[str, float], *names: Stage) -> float | None:
     return next((stages[name] for name in names if name in stages), None)
 
 
-def _of(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def slowest(turn: Turn, before: Sequence[Turn]) -> str:
     """Return the step that took most over the usual, "" where none took noticeably more.
 
@@ -250,7 +250,7 @@ def why_slow(turn: Turn | None, before: Sequence[Turn], language: Language = "en
         whole["usual"] = _seconds(typical["answer"]["p50"], language)
     if not step:
         return told("usual", **whole)
-    what = _STEPS[step][place].format(model=turn.slowest_model(), tool=turn.slowest_tool())
+    what = _STEPS[step][place].format(model=turn.slowest_call("models"), tool=turn.slowest_call("tools"))
     seconds = _seconds(turn.steps[step], language)
     if not has_usual:
         return told("longest", **whole, step=what, seconds=seconds)

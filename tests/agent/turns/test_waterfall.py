@@ -75,7 +75,7 @@ def test_what_tools_took_before_the_first_words_is_theirs_and_not_the_models() -
     turn = a_turn(first_sentence=2.4, tools=tools, models=models)
     assert turn.steps["tools"] == pytest.approx(2.0)
     assert turn.steps["model"] == pytest.approx(0.46 + 0.2)
-    assert turn.slowest_tool() == "web_search"
+    assert turn.slowest_call("tools") == "web_search"
     assert sum(turn.steps.values()) == pytest.approx(turn.answered_at or 0.0)
 
 

@@ -226,10 +226,8 @@ class Graph(Kept[str | Statement, Result, Written]):
         for index in await self._all("SHOW INDEXES"):
             covers = {str(name) for column in columns for name in listed(index[column])}
             if is_by_itself(index["name"]) and str(index["name"]) not in named and covers <= named:
-                await self._drop(str(index["name"]))
-
-    async def _drop(self, index: str) -> None:
-        await self._run(_Run(Statement.parse(f"DROP INDEX {quoted(index)}"), {}, writes=True), self.limits)
+                drop = Statement.parse(f"DROP INDEX {quoted(str(index['name']))}")
+                await self._run(_Run(drop, {}, writes=True), self.limits)
 
     async def _all(self, cypher: str) -> list[dict[str, Json]]:
         limits = replace(self.limits, rows=100_000, characters=100_000_000)

@@ -143,9 +143,9 @@ class Journal:
     async def append(self, *entries: Entry, in_transaction: Change | None = None, durable: bool = True) -> None:
         """Write the entries in one transaction, all or none, durable on return; known ids are left out.
 
-        `along` is a change of the state that belongs to them: it comes after them in their transaction. `durable` is
+        `in_transaction` is a change of the state that belongs to them: it comes after them in theirs. `durable` is
         `Database.write`'s. Raises `StateUnusable` when the disk is full or the file damaged, TypeError for a body JSON
-        cannot hold, and what `along` raises.
+        cannot hold, and what `in_transaction` raises.
         """
         rows = [_row(entry) for entry in entries]
 
@@ -229,16 +229,11 @@ def _row(entry: Entry) -> tuple[dict[str, str], str]:
 
 def _json(body: Mapping[str, Json]) -> str:
     text = json.dumps(dict(body), ensure_ascii=False, separators=(",", ":"))
-    # A model's stream may break inside a pair of surrogates; SQLite takes UTF-8 only, so such a body is escaped.
-    return text if _is_utf8(text) else json.dumps(dict(body), separators=(",", ":"))
-
-
-def _is_utf8(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    except UnicodeEncodeError:  # a model's stream broke inside a pair of surrogates, and SQLite takes UTF-8 only
+        return json.dumps(dict(body), separators=(",", ":"))
+    return text
 
 
 def _append(connection: sqlite3.Connection, rows: list[tuple[dict[str, str], str]]) -> dict[str, int]:

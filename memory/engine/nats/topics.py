@@ -1,7 +1,7 @@
 """Topics on core NATS, without JetStream: at most once."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
@@ -9,69 +9,37 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription as NatsSubscription
 from nats.errors import Error
 
-from memory.engine.interface import DEADLINE, SUBSCRIPTION_CAPACITY, Message, Request, Subscription
-from memory.engine.names import require_dotted, require_message, require_pattern
+from memory.engine.interface import DEADLINE, Message, Subscription
+from memory.engine.names import require_dotted, require_message
 from memory.engine.nats.connection import Connection, Link
-from memory.engine.subscription import Answering, Waiting, first_answer, kept_up
+from memory.engine.subscription import Keep, ServerTopics, Take, Waiting
 from memory.errors import NobodyServes
 
 _NOBODY: Final = "503"
 """Status of what the server answers for those who are not there."""
 
 
-class NatsTopics:
+class NatsTopics(ServerTopics):
     """The `Topics` of a household, under its prefix."""
 
     def __init__(self, link: Link, prefix: str) -> None:
+        super().__init__(f"{prefix}.topic.", f"{prefix}.ask.")
         self._link = link
-        self._published = f"{prefix}.topic."
-        self._asked = f"{prefix}.ask."
 
-    async def publish(self, topic: str, data: bytes) -> None:
-        """Hand a message to the server's connection."""
-        await self._send(self._published + require_dotted(topic), data)
-
-    async def _send(self, subject: str, data: bytes, reply: str = "") -> None:
-        require_message(data)
-
+    async def _send(self, at: str, data: bytes) -> None:
         async def send(connection: Connection) -> None:
-            await connection.client.publish(subject, data, reply)
+            await connection.client.publish(at, data)
 
         await self._link.ask(send, changes=False)
 
-    @asynccontextmanager
-    async def subscribe(self, pattern: str, capacity: int = SUBSCRIPTION_CAPACITY) -> AsyncIterator[Subscription]:
-        """Receive what is published."""
-        waiting = Waiting[Message](capacity)
+    def _keep(self, pattern: str, take: Take) -> Keep:
+        subject = f"{pattern[:-1]}>" if pattern.endswith("*") else pattern
 
-        async def take(message: Msg) -> None:
-            waiting.offer(Message(message.subject.removeprefix(self._published), message.data))
-
-        async with kept_up(self._keep(self._published + subject_of(pattern), take)):
-            yield waiting
-
-    @asynccontextmanager
-    async def serve(self, pattern: str) -> AsyncIterator[AsyncIterator[Request]]:
-        """Receive requests."""
-        requests = Waiting[Answering]()
-
-        async def take(message: Msg) -> None:
-            async def answer(data: bytes) -> None:
-                await self._send(message.reply, data)
-
-            asked = Message(message.subject.removeprefix(self._asked), message.data)
-            requests.offer(Answering(asked, answer))
-
-        async with kept_up(self._keep(self._asked + subject_of(pattern), take)):
-            yield aiter(requests)
-
-    def _keep(
-        self, subject: str, take: Callable[[Msg], Awaitable[None]]
-    ) -> Callable[[Callable[[], None]], Awaitable[None]]:
-        """Return what subscribes, says when that stands, and subscribes anew on each connection."""
+        async def came(message: Msg) -> None:
+            take(message.subject, message.data, message.reply)
 
         async def begin(connection: Connection) -> tuple[Connection, NatsSubscription]:
-            subscription = await connection.client.subscribe(subject, cb=take)
+            subscription = await connection.client.subscribe(subject, cb=came)
             await connection.client.flush()
             return connection, subscription
 
@@ -121,13 +89,3 @@ class NatsTopics:
         finally:
             with suppress(Error):
                 await subscription.unsubscribe()
-
-    async def request(self, topic: str, data: bytes, *, seconds: float = DEADLINE) -> bytes:
-        """Return the first answer."""
-        return await first_answer(self.ask(topic, data), topic, seconds)
-
-
-def subject_of(pattern: str) -> str:
-    """Return a pattern as NATS writes it."""
-    require_pattern(pattern)
-    return f"{pattern[:-1]}>" if pattern.endswith("*") else pattern

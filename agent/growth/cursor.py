@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.event import NIGHT, REFLECTION, utc_text
+from agent.mailbox.mail import DUE, OPEN
 from memory.state.tiers import TASK
 from memory.state.words import storable
 
@@ -64,9 +65,9 @@ SELECT journal.at, mailbox.closed_at FROM journal LEFT JOIN mailbox ON mailbox.i
 WHERE journal.seq = ?
 """
 
-_UNDER_WAY: Final = """
+_UNDER_WAY: Final = f"""
 SELECT 1 FROM mailbox WHERE owner_key = :owner AND json_extract(envelope, '$.session_id') = :session
-  AND (state = 'in_hand' OR state IN ('pending', 'suspended') AND (due_at <= :now OR due_at IS NULL AND waits_for = ''))
+  AND (state = 'in_hand' OR {OPEN} AND {DUE})
 LIMIT 1
 """
 

@@ -8,7 +8,7 @@ from typing import Final
 from agent.errors import TooManyEvents
 from agent.event import Event, from_json, utc_text
 from agent.mailbox.economy import SELF
-from agent.mailbox.mail import CHILDREN, LEAST_PAUSE
+from agent.mailbox.mail import CHILDREN, LEAST_PAUSE, OPEN, UNFINISHED
 from memory.state.words import storable
 
 MOST_CHILDREN: Final = 20
@@ -23,10 +23,9 @@ CREATE INDEX IF NOT EXISTS mailbox_children ON mailbox (json_extract(envelope, '
 """
 
 _OF: Final = "json_extract(envelope, '$.source') = 'self' AND json_extract(envelope, '$.parent_id') = :parent"
-_OPEN: Final = "state IN ('pending', 'suspended', 'in_hand')"
 _OWN_WAITING: Final = (
     "SELECT count(*) FROM mailbox INDEXED BY mailbox_order "
-    "WHERE state IN ('pending', 'suspended') AND owner_key = :owner AND json_extract(envelope, '$.source') = 'self'"
+    f"WHERE {OPEN} AND owner_key = :owner AND json_extract(envelope, '$.source') = 'self'"
 )
 """Its index holds what waits; without the name SQLite would go through all that it ever made."""
 
@@ -87,7 +86,7 @@ def children(connection: sqlite3.Connection, event_id: str) -> list[Child]:
 
 
 def _open(connection: sqlite3.Connection, parent: str) -> bool:
-    return bool(_count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF} AND {_OPEN}", parent=parent))
+    return bool(_count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF} AND {UNFINISHED}", parent=parent))
 
 
 def _count(connection: sqlite3.Connection, statement: str, **values: str) -> int:

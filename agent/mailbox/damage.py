@@ -9,6 +9,7 @@ import structlog
 
 from agent.event import Event, from_json, to_json
 from agent.mailbox import children as offspring
+from agent.mailbox.mail import UNFINISHED
 from memory.clock import utc_text
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ def in_spite_of_damage(connection: sqlite3.Connection, now: datetime, step: Call
 def give_up_unreadable(connection: sqlite3.Connection, now: datetime) -> int:
     """Move every open event that cannot be read to the dead letter, as far as its columns tell it; return how many."""
     rows = connection.execute(
-        "SELECT id, envelope, type, owner_key, priority FROM mailbox WHERE state IN ('pending', 'suspended', 'in_hand')"
+        f"SELECT id, envelope, type, owner_key, priority FROM mailbox WHERE {UNFINISHED}"
     ).fetchall()
     damaged = [row for row in rows if _read(row) is None]
     if not damaged:

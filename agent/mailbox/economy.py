@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent.errors import TooManyEvents
 from agent.event import Event, utc_text
-from agent.mailbox.mail import PURSE, Lease, Purse
+from agent.mailbox.mail import DUE, OPEN, PURSE, Lease, Purse
 from agent.time.series import is_recurring
 from memory.json_value import Json
 from memory.state.words import storable
@@ -182,7 +182,7 @@ def put_off(connection: sqlite3.Connection, allowance: Allowance, now: datetime)
     for row in spent:
         connection.execute(
             "UPDATE mailbox SET due_at = :tomorrow, note = CASE note WHEN '' THEN :note ELSE note END "
-            "WHERE state IN ('pending', 'suspended') AND (due_at <= :now OR due_at IS NULL AND waits_for = '') "
+            f"WHERE {OPEN} AND {DUE} "
             "AND type <> 'timer' AND id IN (SELECT id FROM own_work WHERE owner_key = :owner)",
             {
                 "tomorrow": utc_text(allowance.next_day(now)),

@@ -11,6 +11,15 @@ from memory.json_value import Json
 
 State = Literal["pending", "suspended", "in_hand", "completed", "dead", "withdrawn"]
 
+OPEN: Final = "state IN ('pending', 'suspended')"
+"""Of an event that waits, in SQL."""
+
+DUE: Final = "ifnull(due_at <= :now, waits_for = '')"
+"""Of one that waits and may be delivered now."""
+
+UNFINISHED: Final = "state IN ('pending', 'suspended', 'in_hand')"
+"""Of one that waits, or is in hand."""
+
 PERSON: Final = "person"
 """The name that any person's event wakes."""
 

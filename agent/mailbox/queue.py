@@ -7,16 +7,15 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from agent.event import PERSON_TYPES, TIMER, Event, from_json, to_json, utc_text
-from agent.mailbox.mail import MailboxRecord
-from agent.mailbox.table import OPEN, filed, waiting
+from agent.mailbox.mail import DUE, OPEN, MailboxRecord
+from agent.mailbox.table import filed, waiting
 from memory.state.words import storable
 
 
 def coming(connection: sqlite3.Connection, owner_key: str, now: datetime, limit: int) -> list[MailboxRecord]:
     """Return an owner's events that wait: those that are due in the order of delivery, then by their time."""
-    is_due = "(ifnull(due_at <= :now, waits_for = ''))"
     rows = connection.execute(
-        f"SELECT * FROM mailbox WHERE {OPEN} AND owner_key = :owner ORDER BY NOT {is_due}, iif({is_due}, '', "
+        f"SELECT * FROM mailbox WHERE {OPEN} AND owner_key = :owner ORDER BY NOT {DUE}, iif({DUE}, '', "
         "ifnull(due_at, '9')), idle, priority DESC, redelivered DESC, arrival LIMIT :limit",
         {"owner": storable(owner_key), "now": utc_text(now), "limit": limit},
     )

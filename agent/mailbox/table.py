@@ -12,7 +12,7 @@ from agent.attachments.attachment import ATTACHMENTS
 from agent.event import Event, from_json, predecessor, to_json, utc_text
 from agent.mailbox import economy
 from agent.mailbox.damage import event_of, readable
-from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at, speaker_in
+from agent.mailbox.mail import DUE, MAX_ATTEMPTS, OPEN, PERSON, Lease, MailboxRecord, State, Wake, back_at, speaker_in
 from memory.json_value import Json
 from memory.state import images
 from memory.state.words import storable
@@ -49,10 +49,6 @@ CREATE INDEX IF NOT EXISTS mailbox_due ON mailbox (due_at)
 CREATE INDEX IF NOT EXISTS mailbox_states ON mailbox (state, waits_for);
 """
 """For `Database.open`. Two statements name their index: without statistics SQLite takes the one by state, and sorts."""
-
-
-OPEN: Final = "state IN ('pending', 'suspended')"
-"""Of an event that waits."""
 
 
 def put(connection: sqlite3.Connection, event: Event, now: datetime) -> bool:
@@ -107,10 +103,9 @@ def claim(connection: sqlite3.Connection, now: datetime) -> Lease | None:
     if already := held(connection):
         return already
     row = connection.execute(
-        f"SELECT * FROM mailbox INDEXED BY mailbox_order WHERE {OPEN} "
-        "AND (due_at <= ? OR due_at IS NULL AND waits_for = '') "
+        f"SELECT * FROM mailbox INDEXED BY mailbox_order WHERE {OPEN} AND {DUE} "
         "ORDER BY idle, priority DESC, redelivered DESC, arrival LIMIT 1",
-        (utc_text(now),),
+        {"now": utc_text(now)},
     ).fetchone()
     if row is None:
         return None

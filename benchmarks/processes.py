@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
@@ -25,13 +25,23 @@ def resident_megabytes(pid: int) -> float:
     return int(_status(pid)["VmRSS"].split()[0]) * 1024 / 1e6
 
 
-def children_megabytes(pid: int) -> float:
-    """Return what the living processes that it started have in RAM now, as `resident_megabytes` does."""
+def all_megabytes(pids: Iterable[int]) -> float:
+    """Return what those of the processes that still live have in RAM now, as `resident_megabytes` does."""
     megabytes = 0.0
-    for child in children_of(pid):
+    for each in pids:
         with suppress(OSError, KeyError):  # it has ended meanwhile, or is just ending: it has no memory of its own
-            megabytes += resident_megabytes(child)
+            megabytes += resident_megabytes(each)
     return megabytes
+
+
+def parts_of(pid: int) -> tuple[list[int], list[int]]:
+    """Return the processes of a running nakari, those that listen for it included, and that of its graph store."""
+    own, store = [pid], list[int]()
+    for child in children_of(pid):
+        with suppress(OSError):  # ended meanwhile
+            is_store = b"memory.graph" in Path(f"/proc/{child}/cmdline").read_bytes()
+            (store if is_store else own).append(child)
+    return own, store
 
 
 def children_of(pid: int) -> list[int]:

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from benchmarks.figure import Figure, Series, run
-from benchmarks.processes import children_megabytes, resident_megabytes
+from benchmarks.processes import all_megabytes, parts_of
 from benchmarks.sound import quiet_room, write_wav
 from tests.engine_servers import nats_program, nats_server
 from tests.service.process import Household
@@ -47,7 +47,7 @@ def measure(*, quick: bool = False) -> Figure:
 
 
 def _started(home: Household, room: Path, settling: float) -> tuple[float, float, float]:
-    """Return the memory of a box, its seconds to the recognizer, and the memory of its children."""
+    """Return the memory of a box, its seconds to the recognizer, and the memory of its store."""
     began = time.perf_counter()
     with home.running("run", "--input", str(room), "--output", str(home.folder / "answer.wav")) as running:
         running.until("recognizer_ready")
@@ -55,8 +55,8 @@ def _started(home: Household, room: Path, settling: float) -> tuple[float, float
         if home.settings.get("memory"):
             running.until("graph_store_started")
         time.sleep(settling)
-        pid = running.process.pid
-        return resident_megabytes(pid), seconds, children_megabytes(pid)
+        own, store = parts_of(running.process.pid)
+        return all_megabytes(own), seconds, all_megabytes(store)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from msgspec import Struct
 from agent.context.tokens import TokenCounter
 from appliance.api.client import Question, answer_to
 from benchmarks.figure import Figure, milliseconds, run, short
-from benchmarks.processes import children_of, cpu_seconds, resident_megabytes
+from benchmarks.processes import cpu_seconds, parts_of, resident_megabytes
 from tests.agent.openai_server import OpenAiServer, Recorded, Scripted, reply, text
 from tests.service.process import Household, Running
 
@@ -49,8 +49,8 @@ class One(Struct, frozen=True):
     @property
     def processes(self) -> tuple[int, int]:
         """The service's and the graph store's process."""
-        pid = self.running.process.pid
-        return pid, children_of(pid)[0]
+        (service, *_), (store, *_) = parts_of(self.running.process.pid)
+        return service, store
 
     async def answer(self) -> float:
         """Ask something in writing; return the seconds until the answer is whole."""

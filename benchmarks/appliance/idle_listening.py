@@ -6,6 +6,7 @@ Beside them a box without microphone and loudspeaker, and an asyncio loop that o
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -15,7 +16,7 @@ from audio.turns.silero import load_silero
 from audio.turns.vad import EnergyGate
 from benchmarks.figure import Figure, Series, run, short
 from benchmarks.models import SILERO
-from benchmarks.processes import children_of, cpu_seconds, line_of, module, speaking
+from benchmarks.processes import cpu_seconds, line_of, module, parts_of, speaking
 from benchmarks.sound import quiet_room, write_wav
 from tests.service.process import Household
 
@@ -56,15 +57,10 @@ def measure(*, quick: bool = False) -> Figure:
             without.until("service_started")
             for ready in ("service_started", "recognizer_ready", "graph_store_started"):
                 running.until(ready)
-            pids = [
-                running.process.pid,
-                *children_of(running.process.pid),
-                floor.pid,
-                without.process.pid,
-                sleeping.pid,
-            ]
+            others = [each.pid for each in (floor, without.process, sleeping)]
             time.sleep(settling)
-            spent = [_spent(pids, seconds) for _ in range(windows)]
+            groups = [*parts_of(running.process.pid), *([pid] for pid in others)]
+            spent = [_spent(groups, seconds) for _ in range(windows)]
     ours, store, loop, missing, asleep = zip(*spent, strict=True)
     unit = "s of one core a minute"
     listening = Series("nakari run, everything in it, in a quiet room", unit, ours)
@@ -81,11 +77,11 @@ def measure(*, quick: bool = False) -> Figure:
     return Figure("Listening to a quiet room", listening, floor_series, notes)
 
 
-def _spent(pids: list[int], seconds: float) -> list[float]:
-    """Return each process's processor time in the coming seconds, as seconds a minute."""
-    began, before = time.monotonic(), [cpu_seconds(pid) for pid in pids]
+def _spent(groups: Sequence[Sequence[int]], seconds: float) -> list[float]:
+    """Return the processor time of each group of processes in the coming seconds, as seconds a minute."""
+    began, before = time.monotonic(), [sum(map(cpu_seconds, each)) for each in groups]
     time.sleep(seconds)
-    after, ended = [cpu_seconds(pid) for pid in pids], time.monotonic()
+    after, ended = [sum(map(cpu_seconds, each)) for each in groups], time.monotonic()
     return [(late - early) / (ended - began) * MINUTE for late, early in zip(after, before, strict=True)]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.figure import Figure, Series, run, short
 from benchmarks.models import SILERO
-from benchmarks.processes import children_megabytes, line_of, module, resident_megabytes, speaking
+from benchmarks.processes import all_megabytes, line_of, module, parts_of, resident_megabytes, speaking
 from benchmarks.sound import quiet_room, write_wav
 from tests.service.process import HOUSEHOLD, Household
 
@@ -50,8 +50,8 @@ def _appliance(folder: Path, room: Path, settling: float) -> tuple[float, float]
         for ready in ("service_started", "recognizer_ready", "graph_store_started"):
             running.until(ready)
         time.sleep(settling)
-        pid = running.process.pid
-        return resident_megabytes(pid), children_megabytes(pid)
+        own, store = parts_of(running.process.pid)
+        return all_megabytes(own), all_megabytes(store)
 
 
 def _named(parts: Mapping[str, float]) -> str:

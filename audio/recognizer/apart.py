@@ -9,14 +9,16 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from types import NoneType
-from typing import IO, BinaryIO, Final, Literal, TypeVar, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, Final, Literal, TypeVar, cast
 from weakref import finalize
 
 import msgspec
 
 from audio.errors import RecognitionFailed
-from audio.pcm import Samples
 from audio.recognizer.keyword_decoder import Keyword
+
+if TYPE_CHECKING:  # nothing that is run apart needs numpy, which takes 18 MB
+    from audio.pcm import Samples
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -46,7 +48,7 @@ class ApartKeywords:
         self._apart.ask()
         self._apart.answer(NoneType)
 
-    def find(self, samples: Samples) -> list[Keyword]:
+    def find(self, samples: "Samples") -> list[Keyword]:
         """Return the phrases in a sound, in order. Blocking. Raises `RecognitionFailed`."""
         self._apart.ask(samples)
         return self._apart.answer(list[Keyword])
@@ -66,7 +68,7 @@ class Apart:
         self._process: subprocess.Popen[bytes] | None = None
         self._is_asked = False
 
-    def ask(self, samples: Samples | None = None) -> None:
+    def ask(self, samples: "Samples | None" = None) -> None:
         """Hand it a sound (int16, shape (n,), 16 kHz); None has it load what it needs. Raises `RecognitionFailed`."""
         if self._is_asked:  # who asked before has failed by another part, and left the answer
             self._read()

@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import BinaryIO, Final, Protocol
 
 import msgspec
-import numpy as np
 
 from audio.errors import RecognitionFailed
-from audio.pcm import Samples
 from audio.recognizer.apart import Told, read_frame, write_frame
 from audio.recognizer.keyword_decoder import KeywordDecoder
 from audio.recognizer.sphinx_search import CommandSearch, SpeechSearch
@@ -20,8 +18,8 @@ class Part(Protocol):
     def warm(self) -> None:
         """Load what is needed. Raises `RecognitionFailed`."""
 
-    def find(self, samples: Samples) -> object:
-        """Return what it makes of a sound (int16, shape (n,), 16 kHz). Raises `RecognitionFailed`."""
+    def find(self, pcm: bytes) -> object:
+        """Return what it makes of a sound (int16, 16 kHz, mono). Raises `RecognitionFailed`."""
 
 
 PARTS: Final[Mapping[str, Callable[[bytes], Part]]] = {
@@ -46,7 +44,7 @@ def _found(part: Part, sound: bytes) -> object:
     if not sound:
         part.warm()
         return None
-    return part.find(np.frombuffer(sound, np.int16))
+    return part.find(sound)
 
 
 if __name__ == "__main__":

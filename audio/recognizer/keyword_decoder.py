@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 from msgspec import Struct
 
 from audio.errors import RecognitionFailed
-from audio.pcm import Samples
 
 if TYPE_CHECKING:
     from pocketsphinx import Decoder
+
+    from audio.pcm import Samples
 
 LAXEST: Final = -40
 """Exponent at which the decoder itself gives up; callers apply their own thresholds to what it reports."""
@@ -42,7 +43,7 @@ class KeywordFinder(Protocol):
     def warm(self) -> None:
         """Load what is needed. Blocking. Raises `RecognitionFailed` where it is not installed, or broken."""
 
-    def find(self, samples: Samples) -> list[Keyword]:
+    def find(self, samples: "Samples") -> list[Keyword]:
         """Return the phrases in a sound (int16, shape (n,), 16 kHz), in order. Blocking. Raises `RecognitionFailed`."""
 
 
@@ -57,8 +58,8 @@ class KeywordDecoder:
         """Load the model. Raises `RecognitionFailed` where it is not installed, or broken."""
         self._decoder = self._loaded()
 
-    def find(self, samples: Samples) -> list[Keyword]:
-        """Return the phrases in a sound (int16, shape (n,), 16 kHz), in order. Blocking, about 30 ms a second.
+    def find(self, pcm: bytes) -> list[Keyword]:
+        """Return the phrases in a sound (int16, 16 kHz, mono), in order. Blocking, about 30 ms a second.
 
         Raises `RecognitionFailed`.
         """
@@ -66,7 +67,7 @@ class KeywordDecoder:
         try:
             decoder.start_utt()
             try:
-                decoder.process_raw(samples.tobytes(), full_utt=True)
+                decoder.process_raw(pcm, full_utt=True)
             finally:
                 decoder.end_utt()  # one left open refuses every later search
         except RuntimeError as error:

@@ -1,16 +1,15 @@
 """What pocketsphinx hears in a sound: a command of a grammar, mere phones, English words by a language model."""
 
 import math
+import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import numpy as np
 from msgspec import Struct
 
 from audio.errors import RecognitionFailed
-from audio.pcm import SAMPLE_RATE, Samples
 
 if TYPE_CHECKING:
     from pocketsphinx import Decoder
@@ -108,6 +107,12 @@ FRAMES_A_SECOND: Final = 100
 SCORE_NATS: Final = 1024 * math.log(1.0001)
 """The decoder counts in 1024ths of its logarithm to the base 1.0001 (upstream `SENSCR_SHIFT`, `-logbase`)."""
 
+BYTES_A_SECOND: Final = 32_000
+"""int16 at 16 kHz."""
+
+NOISE: Final = random.Random(0).randbytes(BYTES_A_SECOND)
+"""What nobody could take for words."""
+
 _FILLERS: Final = frozenset({"SIL", "+SPN+", "+NSN+", "+BREATH+", "+SMK+", "+COUGH+"})
 
 
@@ -136,12 +141,12 @@ class CommandSearch:
 
     def warm(self) -> None:
         """Load the model, and hear a second of noise. Blocking. Raises `RecognitionFailed`."""
-        self.find(_noise())
+        self.find(NOISE)
 
-    def find(self, samples: Samples) -> Heard:
-        """Return the best command; "" when none fits to its end. Blocking. Raises `RecognitionFailed`."""
+    def find(self, pcm: bytes) -> Heard:
+        """Return the best command (int16, 16 kHz), "" when none fits. Blocking. Raises `RecognitionFailed`."""
         decoder = self._decoder = self._decoder or self._load()
-        return _decode(decoder, "commands", samples) if self.commands else Heard("", -math.inf)
+        return _decode(decoder, "commands", pcm) if self.commands else Heard("", -math.inf)
 
     def _load(self) -> "Decoder":
         # Without the best path through the lattice a command that was not said to its end stays none.
@@ -163,12 +168,12 @@ class SpeechSearch:
 
     def warm(self) -> None:
         """Load the models, and hear a second of noise. Blocking. Raises `RecognitionFailed`."""
-        self.find(_noise())
+        self.find(NOISE)
 
-    def find(self, samples: Samples) -> tuple[Heard, Heard]:
-        """Return the likeliest phones, and the likeliest words. Blocking. Raises `RecognitionFailed`."""
+    def find(self, pcm: bytes) -> tuple[Heard, Heard]:
+        """Return the likeliest phones and words of a sound (int16, 16 kHz). Blocking. Raises `RecognitionFailed`."""
         decoder = self._decoder = self._decoder or self._load()
-        return _decode(decoder, "phones", samples), _decode(decoder, "words", samples)
+        return _decode(decoder, "phones", pcm), _decode(decoder, "words", pcm)
 
     def _load(self) -> "Decoder":
         from pocketsphinx import get_model_path
@@ -209,22 +214,17 @@ def _loading() -> Iterator[None]:
         raise RecognitionFailed(f"pocketsphinx could not be loaded: {error}; install nakari again") from error
 
 
-def _noise() -> Samples:
-    """Return a second of noise, which nobody could take for words."""
-    return np.random.default_rng(0).normal(0.0, 100.0, SAMPLE_RATE).astype(np.int16)
-
-
-def _decode(decoder: "Decoder", search: str, samples: Samples) -> Heard:
+def _decode(decoder: "Decoder", search: str, pcm: bytes) -> Heard:
     try:
         decoder.activate_search(search)
         decoder.reinit_feat()  # its estimate of the noise begins anew (0.2 ms): what came before changes nothing
         decoder.start_utt()
         try:
-            decoder.process_raw(samples.tobytes(), full_utt=True)
+            decoder.process_raw(pcm, full_utt=True)
         finally:
             decoder.end_utt()  # one left open refuses every later search with a KeyError
     except RuntimeError as error:
-        raise RecognitionFailed(f"pocketsphinx could not decode {len(samples) / SAMPLE_RATE:.1f} s: {error}") from error
+        raise RecognitionFailed(f"pocketsphinx could not decode {len(pcm) / BYTES_A_SECOND:.1f} s: {error}") from error
     best = decoder.hyp()
     if best is None or best.score <= 0.0:
         return Heard(best.hypstr if best else "", -math.inf)

@@ -34,13 +34,15 @@ def test_a_command_is_recognized_as_it_would_be_here(question: Samples) -> None:
     asked = utterance(question)
     heard = recognizer.transcribe(asked)
     assert heard.text == "what time is it"
-    assert heard == judged(CommandSearch(COMMANDS).find(asked.samples), *SpeechSearch().find(asked.samples))
+    assert heard == judged(
+        CommandSearch(COMMANDS).find(asked.samples.tobytes()), *SpeechSearch().find(asked.samples.tobytes())
+    )
 
 
 def test_phrases_are_found_as_they_would_be_here(question: Samples) -> None:
     found = ApartKeywords(["what time"]).find(question)
     assert [each.words for each in found] == ["what time"]
-    assert found == KeywordDecoder(["what time"]).find(question)
+    assert found == KeywordDecoder(["what time"]).find(question.tobytes())
 
 
 def test_the_lock_of_this_process_is_not_held_by_the_library(question: Samples) -> None:

@@ -9,7 +9,6 @@ import pytest
 from agent.intents.language.grammar import command_grammar
 from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard
 from audio.capture.recording import read_recording
-from audio.errors import RecognitionFailed
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer, agreement
 from audio.recognizer.sphinx_search import CommandSearch, jsgf, restrict
 from audio.speech import RecognizedTurn, Transcript
@@ -168,17 +167,10 @@ def test_what_comes_before_does_not_change_what_is_heard(recognizer: Pocketsphin
     assert recognizer.transcribe(question) == alone
 
 
-class BreaksOff(np.ndarray[tuple[int], np.dtype[np.int16]]):
-    """Samples at which a search breaks off after it has begun."""
-
-    def tobytes(self, order: str | None = "C") -> bytes:
-        raise RuntimeError("as the decoder does")
-
-
 def test_a_search_that_broke_off_leaves_the_next_utterance_to_be_heard(tmp_path: Path) -> None:
-    search, question = CommandSearch(GRAMMAR), said("what time is it", "slt", tmp_path)
-    with pytest.raises(RecognitionFailed, match="could not decode"):
-        search.find(question.view(BreaksOff))
+    search, question = CommandSearch(GRAMMAR), said("what time is it", "slt", tmp_path).tobytes()
+    with pytest.raises(IndexError):  # the binding's, in the midst of an utterance
+        search.find(b"")
     assert search.find(question).text == "what time is it"
 
 

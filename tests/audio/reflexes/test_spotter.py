@@ -14,7 +14,8 @@ from audio.echo.guard import CancellingGuard
 from audio.echo.reference import PlayedReference
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
-from audio.recognizer.keyword_decoder import KeywordDecoder, exponent_of
+from audio.recognizer.apart import ApartKeywords
+from audio.recognizer.keyword_decoder import exponent_of
 from audio.reflexes.keyword_search import THRESHOLDS, KeywordSearch, Spotted, overlap
 from audio.reflexes.spotter import MOST_WAITING, Spotter
 from audio.reflexes.stretches import (
@@ -179,7 +180,7 @@ def test_a_word_is_found_where_the_detector_hears_speech_long_after_it(search: K
     assert [each.reflex for each in found if each].count("stop") >= 2
 
 
-class NoDecoder(KeywordDecoder):
+class NoDecoder(ApartKeywords):
     """What there is where pocketsphinx has no wheel."""
 
     def warm(self) -> None:

@@ -13,7 +13,7 @@ from agent.intents.follow_up.of_house import said_in_full
 from agent.intents.follow_up.of_one_breath import of_one_day
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
 from agent.intents.judging.exceptions import all_but, named_alone
-from agent.intents.judging.guessing import guessed
+from agent.intents.judging.guessing import Guess, guessed
 from agent.intents.judging.misgivings import is_talk, not_read, told_not_to
 from agent.intents.language.wording import anywhere, bare, mended, without_fillers
 from agent.intents.reading import ringing
@@ -86,8 +86,8 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     if isinstance(known, list):
         return known
     if guess and not known:
-        if not guess.is_sure:
-            return _say(state, phrase("did_you_mean", state.language, words=guess.words), "asked back")
+        if asked := _asked_first(said, guess, meaning):
+            return asked
         state = state.in_words(guess.words)
         intent = ringing.of_ringing(state, _meant(state, understand), understand)
         if isinstance(intent, Intent):
@@ -95,6 +95,14 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     if isinstance(intent, Intent) and is_talk(said, intent):
         state, intent = said, UNKNOWN
     return [intent] if isinstance(intent, Action) else _answer(state, intent, understand, rest)
+
+
+def _asked_first(state: DialogState, guess: Guess, meaning: Intent) -> list[Action]:
+    """Return what is said of a guess that leaves something out, or is only likely; [] where it is sure."""
+    if unread := not_read(state, meaning):
+        return _say(state, unread, "not done")
+    asked = phrase("did_you_mean", state.language, words=guess.words)
+    return [] if guess.is_sure else _say(state, asked, "asked back")
 
 
 def _sum_at_once(state: DialogState) -> str:

@@ -9,7 +9,7 @@ from agent.intents.dialog_state import Turn
 from agent.intents.follow_up.afterwards import AT_NOON
 from agent.intents.follow_up.bare_times import has_time, minute_alone, number_alone, timed
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
-from agent.intents.language.wording import anywhere, beginning, without_fillers
+from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
 from agent.intents.saying.spoken import is_length, moment_told
 from agent.intents.subjects.days import but_for, names_day
 from agent.intents.subjects.rings.timers import same_half
@@ -53,6 +53,9 @@ _ONLY: Final[dict[Language, re.Pattern[str]]] = {
 }
 """What days are said with on which alone it is to ring."""
 
+_IS: Final = re.compile("(?:it|that)(?:'s| is)|是", re.IGNORECASE)
+"""What tells rather than asks which day it is."""
+
 _VAGUE: Final = frozenset({"unknown", "recall"})
 
 
@@ -79,14 +82,19 @@ def repeating(words: str, intent: Intent, last: Turn, understand: Understand) ->
     plain = without_fillers(words, language)
     for wording, said in (("never_on", words), ("not_on", plain)):
         left_out = beginning(wording, language).match(said)
+        behind = ending("not_then", language).search(said)
         clause = re.split("[,，]", said[left_out.end() :], maxsplit=1)[0] if left_out else ""
-        named = without_fillers(clause, language).removesuffix(" either")
+        clause = said[: behind.start()] if behind else clause
+        named = without_fillers(clause, language).removesuffix(" either").removesuffix(" this week")
         if _WEEKEND[language].fullmatch(named):
             yield _without_weekends(str(_spoken_of(last).get("repeats", "")))
             return
         day = understand(AT_NOON[language].format(named.removesuffix("s"))) if named else UNKNOWN
-        if day.name != "alarm" or "weekday" not in day.slots or day.text("label"):
+        if day.name != "alarm" or not {"day", "weekday"} & day.slots.keys() or day.text("label"):
             continue
+        if "day" in day.slots:
+            yield Intent("timer_cancel", {"on_day": day.number("day"), "newest": 1})
+            return
         if wording == "never_on" or named.endswith("s"):
             yield Intent("timer_change", {"without": day.number("weekday"), "newest": 1})
         elif _spoken_of(last).get("repeats"):
@@ -131,11 +139,12 @@ def corrected(words: str, language: Language, last: Turn, understand: Understand
     changing = beginning("changing", language).match(rest)
     if (instead or is_objecting) and not changing:
         changing = beginning("wanting", language).match(rest)
-    if not (instead or changing or has_no_time or is_objecting):
+    is_settled = ending("settling", language).search(words) and not beginning("another", language).match(words)
+    if not (instead or changing or has_no_time or is_objecting or is_settled):
         return
     if anywhere(language, "as_well").search(words):
         return  # of another day, or for something else
-    when = without_fillers(rest[changing.end() if changing else 0 :], language)
+    when = without_fillers(ending("settling", language).sub("", rest[changing.end() if changing else 0 :]), language)
     when = _last_clause(when, language, understand) or when  # no, I like it softer, four minutes
     first = without_fillers(re.split("[,，]", when, maxsplit=1)[0], language)  # make it eight, she has vespers
     if number := number_alone(when, language, understand) or number_alone(first, language, understand):
@@ -143,7 +152,8 @@ def corrected(words: str, language: Language, last: Turn, understand: Understand
     if (minute := minute_alone(when, language, understand)) is not None:
         yield Intent("timer_change", {"minute": minute, "newest": 1})
     day = understand(AT_NOON[language].format(when))
-    is_day = day.name == "alarm" and names_day(day)
+    is_told = changing and not (instead or is_objecting) and _IS.match(changing.group())  # it's Sunday
+    is_day = day.name == "alarm" and names_day(day) and not is_told
     of_day = {name: value for name, value in day.slots.items() if name != "exact_hour"} if is_day else {}
     whole = [found for each in dict.fromkeys((when, first)) for found in timed(each, language, understand)]
     as_said = understand(when) if instead else UNKNOWN  # wake me at eight

@@ -34,6 +34,9 @@ _OPEN: Final = frozenset(
 _AGAIN: Final = frozenset({"repeat", "unknown", "yes"})
 """What "again" and "do it again" mean alone."""
 
+_LOUD: Final[dict[Language, str]] = {"en": "set the volume to {}", "zh": "音量调到{}"}
+"""A whole sentence of which how loud it is to be may be the rest."""
+
 _RIGHTED: Final = frozenset({"voice_correct", "remember"})
 """What words may be taken for, alone, that put right what was to be kept: 我又挪到保险柜了."""
 
@@ -131,8 +134,12 @@ def _tossed_again(words: str, last: Turn, intent: Intent, understand: Understand
 def _of_others(words: str, last: Turn, intent: Intent, understand: Understand) -> Iterator[Intent]:
     """Yield what the words may mean after a change of the volume, something to be kept, or the time of a place."""
     language, before = language_of(words), understand(last.words)
-    if any(each.tool == "set_volume" for each in last.results) and beginning("more_of_it", language).match(words):
-        yield from [before] * (before.name in {"volume_up", "volume_down"})
+    if any(each.tool == "set_volume" for each in last.results):
+        opened = beginning("correcting", language).match(words)
+        level = understand(_LOUD[language].format(bare(words[opened.end() if opened else 0 :])))
+        yield from [level] * (level.name == "volume_set" and bool(level.slots))
+        is_more = before.name in {"volume_up", "volume_down"} and beginning("more_of_it", language).match(words)
+        yield from [before] * bool(is_more)
     if intent.name == "unknown" and _goes_on_telling(words, language) and before.name == "remember":
         yield Intent("remember", {"fact": without_fillers(words, language)})
     asked = beginning("elsewhere", language).match(words)

@@ -53,6 +53,9 @@ _OF_AN_HOUR: Final = re.compile(r"\b(?:half|quarters?)(?: of)?(?: an?)? hour\b",
 
 _KIND: Final = re.compile(r"\b(?:alarm|timer)\b", re.IGNORECASE)
 
+_ONCE_MORE: Final = re.compile(r"\bagain\b|\bonce more\b|再", re.IGNORECASE)
+"""What asks for the same once more, at another time."""
+
 _TO_DO: Final = re.compile(r"(?:(?:the |my )?[a-z]+ )?to [a-z]+ ", re.IGNORECASE)
 """What somebody is to be reminded of as well: Anna to feed the rabbits."""
 
@@ -62,6 +65,9 @@ _WHOM_AT: Final = re.compile(r"(?P<whom>(?:the |my )?[a-z]+) at (?P<when>.+)", r
 def of_timers(words: str, intent: Intent, last: Turn, understand: Understand) -> Iterator[Intent]:
     """Yield what the words may mean where the last turns set, told or cancelled a timer, the likeliest first."""
     language = language_of(words)
+    label = _reminded_of(last, language) if intent.name in TIMED and not intent.text("label") else ""
+    if label and _ONCE_MORE.search(words) and anywhere(language, "remind").search(words):
+        yield Intent(intent.name, {**intent.slots, "label": label})
     if beginning("more_time", language).match(words):
         return  # of what was spoken of, which the list tells
     for part in (words, re.split("[，,]", words, maxsplit=1)[0]):  # cancel it, I will do that afterwards

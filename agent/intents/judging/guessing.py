@@ -80,10 +80,10 @@ _OF_VOLUME: Final = re.compile(
 """Of which one stands in what wants it louder or quieter."""
 
 
-_SETTING: Final = frozenset({"wake", "remind"})
-_SET_OR_MOVED: Final = _SETTING | {"timer_start", "ring_move", "ring_longer", "ring_shorter"}
-_COMES_AGAIN: Final = re.compile(r"\b(?:every|each|daily|weekly|\w+days)\b|每|天天|逢", re.IGNORECASE)
-"""What shows that something is wanted again and again."""
+_SET_OR_MOVED: Final = frozenset({"wake", "remind", "timer_start", "ring_move", "ring_longer", "ring_shorter"})
+
+_FOR_US: Final = re.compile(r"\b(?:i|me|we|us|alarm|so)\b|[,;.]|[我咱，]", re.IGNORECASE)
+"""What shows that a time is told because it is to ring then: Dad leaves at six, so seven for me."""
 
 
 _NO_LIST: Final = re.compile(r"\b(?:clear|empty|wipe|erase|delete|tell me (?:an?|some))\b|清空|清掉|删", re.IGNORECASE)
@@ -91,9 +91,7 @@ _NO_LIST: Final = re.compile(r"\b(?:clear|empty|wipe|erase|delete|tell me (?:an?
 
 
 def _is_of_other(name: str, plain: str, words: str) -> bool:
-    """Say whether a plain sentence says something else than the words: of another place or day, or only for once."""
-    if name in _SETTING and _COMES_AGAIN.search(words) and not _COMES_AGAIN.search(plain):
-        return True  # a yes would set it for once
+    """Say whether a plain sentence says something else than the words: of another place or day."""
     if name.startswith("volume"):
         return _OF_VOLUME.search(words) is None
     if name == "repeat" and (order := beginning("ordering", "en").match(words)):
@@ -153,7 +151,8 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
         return None
     asks = is_question(bare_words)
     # "The eggs one was cancelled" may be an order badly heard, or somebody's news.
-    is_told = anywhere(language, "reported", "told_of").search(bare(state.words)) is not None
+    is_of_others = reading.name == "wake" and is_statement(bare_words) and not _FOR_US.search(bare_words)
+    is_told = is_of_others or anywhere(language, "reported", "told_of").search(bare(state.words)) is not None
     is_sure = reading.certainty >= (SURE_ASKED if asks else SURE[language])
     # The plumber is coming on Tuesday at ten; and what is told is kept without a question.
     is_news = reading.name.startswith(("ring_", "remember")) and is_statement(bare_words)

@@ -14,8 +14,10 @@ from agent.intents.reading.run_together import are_too_many, holds_another
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.days import names_day
 
+_CANCELLING: Final = frozenset({"timer_cancel", "timer_cancel_all", "alarm_skip", "timer_pause"})
+
 _CHANGING: Final = TIMED | {
-    *("ask_when", "ring_each", "alarm_before", "timer_cancel", "timer_cancel_all", "timer_change", "alarm_skip"),
+    *("ask_when", "ring_each", "alarm_before", "timer_change", *_CANCELLING),
     *("list_add", "list_remove", "list_clear", "list_change", "task_cancel"),
 }
 """Intents by which something is set, changed or gone afterwards."""
@@ -44,8 +46,8 @@ _NOT_READ: Final[dict[Language, re.Pattern[str]]] = {
 
 _EXCEPTION: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
-        r"\b(?:except(?:ing)?|excluding|apart from|aside from|other than|(?:all|every\w*|any\w*) but|"
-        r"but (?:not|keep|leave|for)|(?:weekends?|days?) off)\b",
+        r"\b(?:except(?:ing)?|excluding|apart from|aside from|other than|(?:all|every\w*|any(?:thing|one|body)?) but|"
+        r"but (?:not(?! (?:past|after|later))|keep|leave)|(?:weekends?|days?) off)\b",
         re.IGNORECASE,
     ),
     "zh": re.compile(
@@ -53,6 +55,21 @@ _EXCEPTION: Final[dict[Language, re.Pattern[str]]] = {
     ),
 }
 """Something that is left out of what is wanted."""
+
+_SPAN: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        rf"\b(?:(?:this|next|all|(?:for|of) the|an?(?: whole)?) (?:week|month)|(?:this|next) weekend|until|till|"
+        rf"for (?:the next |another )?(?:{NUMBER}|an? (?:few|couple)(?: of)?|some) (?:days?|weeks?|nights?|mornings?)|"
+        rf"(?:over|for|during) (?:the |my |our )?(?:holidays?|weekend)|while (?:i|we)(?:'m|'re)?|"
+        rf"from (?:now|tomorrow|{WEEKDAY}))\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        "(?:这|下|本)个?(?:周|星期|礼拜)(?![一二三四五六日天末])|(?:这|接下来|最近)[几两一二三四五六七八九十]?天|[明今]后两?天|"
+        "(?:周|星期|礼拜)[一二三四五六日天]?(?:之|以)前|(?:[今明后大]天|号)(?:之|以)前|直到|为止|(?:放假|假期|出差)(?:的时候|期间)"
+    ),
+}
+"""Days on end on which something is not to ring, where one day alone, or all, can be left out."""
 
 _FEAST: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
@@ -74,7 +91,7 @@ _AGAIN: Final[dict[Language, re.Pattern[str]]] = {
         r"(?:week|month|year|fortnight)ly)\b",
         re.IGNORECASE,
     ),
-    "zh": re.compile("每(?!人|个人|次|样)|隔[一天周月年两]|逢"),
+    "zh": re.compile("每(?!个?(?:人|次|样|轮|组|圈|杯|份|家|边))|隔[一天周月年两]|逢"),
 }
 """What shows that it is to ring again and again, and must have been read as a rule."""
 
@@ -144,6 +161,8 @@ def not_read(state: DialogState, intent: Intent) -> str:
         return ""
     if _is_conditional(words, intent, language) or (intent.name == "list_add" and _TIMES_OVER.search(words)):
         return phrase("not_done", language)
+    if intent.name in _CANCELLING and not intent.slots.keys() & {"weekday", "on_day"} and _SPAN[language].search(words):
+        return phrase("not_done", language)
     is_left_out = _EXCEPTION[language].search(words) is not None and not _has_exception(intent, language)
     is_unread = intent.name in {*TIMED, "ask_when"} and _has_left_over(words, intent, language)
     return phrase("not_done", language) if is_left_out or is_unread else ""
@@ -191,7 +210,10 @@ def _has_left_over(words: str, intent: Intent, language: Language) -> bool:
     if language == "zh":
         return False
     behind = re.findall(rf"\b{NUMBER}[ -]([a-z]+)", words, re.IGNORECASE)
-    return any(_is_like_unit(word.lower()) for word in behind) or re.search(r"\b(?:minus|zero) ", words) is not None
+    return (
+        any(_is_like_unit(word.lower()) for word in behind)
+        or re.search(r"\b(?:for|at|in|of|an?) (?:minus|zero) ", words) is not None
+    )
 
 
 def _is_rule_unread(words: str, intent: Intent, language: Language) -> bool:

@@ -26,10 +26,14 @@ _LEFT_OUT: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
 
 _EVERY: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
-        r"\b(?:(?:every|each) (?:single )?(?P<work>weekday|working day|workday|day)|daily)\b", re.IGNORECASE
+        r"\b(?:(?:every|each) (?:single )?(?:(?P<work>weekday|working day|workday)|day|(?P<part>morning|evening))|"
+        r"daily)\b",
+        re.IGNORECASE,
     ),
-    "zh": re.compile("每天|天天|每日|(?P<work>(?:每个)?工作日)"),
+    "zh": re.compile("每天|天天|每日|(?P<work>(?:每个)?工作日)|每(?P<part>[早晚])上?"),
 }
+
+_WORKDAYS: Final = ("every weekday", "每个工作日")
 
 
 _RINGS: Final[dict[Language, re.Pattern[str]]] = {
@@ -50,10 +54,12 @@ def but_some_days(words: str, language: Language) -> str:
     every = _EVERY[language].search(kept)
     if every is None:
         return words
-    base = range(5) if (every["work"] or "day").lower() != "day" else range(7)
     named = _named(left_out["days"].lower(), language)
-    days = _in_words([day for day in base if day not in named], named, language)
-    return f"{kept[: every.start()]}{days}{kept[every.end() :]}" if days else words
+    days = _in_words([day for day in range(5 if every["work"] else 7) if day not in named], language)
+    part = every["part"] or ""
+    if not days or (part and days not in _WORKDAYS):
+        return words  # from Monday to Saturday stands beside no evening
+    return f"{kept[: every.start()]}{days}{' ' if part else ''}{part}{kept[every.end() :]}"
 
 
 def _named(said: str, language: Language) -> set[int]:
@@ -67,12 +73,10 @@ def _named(said: str, language: Language) -> set[int]:
     return days | {number for number, name in enumerate(_NAMES) if name in said}
 
 
-def _in_words(days: list[int], left_out: set[int], language: Language) -> str:
+def _in_words(days: list[int], language: Language) -> str:
     """Return days of the week as the sentence files read them; "" where they are no row."""
     if days == [0, 1, 2, 3, 4]:
-        return "每个工作日" if language == "zh" else "every weekday"
-    if language == "en" and len(days) == 6:
-        return f"every day except {_NAMES[next(iter(left_out))]}"
+        return _WORKDAYS[language == "zh"]
     first = next((day for day in days if (day - 1) % 7 not in days), None)
     row = [(first + step) % 7 for step in range(len(days))] if first is not None else []
     if not row or sorted(row) != days or len(row) < 2:

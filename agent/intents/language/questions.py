@@ -107,7 +107,7 @@ _TAG_ZH: Final = re.compile(r"(?:对吧|是吧|对不对|是不是|对吗|是吗
 
 _TAGGED: Final = re.compile(
     r"\S (?:is|are|was|were|do|does|did|has|have|had|should|ought|am|will|would|can|could) not "
-    r"(?:i|we|you|it|he|she|they|there)$|\S is it not$|"
+    r"(?:i|we|you|it|he|she|they|there)$|\S is it not$|\S is (?:it|that) (?:right|correct|enough)$|"
     r"\b(?:not|never|nothing|nobody|no|none)\b.*(?<! to) "
     r"(?:is|are|was|were|do|does|did|has|have|had|will|would|can|could|am) "
     r"(?:i|we|you|it|he|she|they|there)$"

@@ -39,7 +39,7 @@ _WORD: Final = re.compile(
 _USED_UP_ZH: Final = re.compile(f"(?:{USED_UP_ZH}|都要)[吧啊呢呀]*[。！]?$")
 """What says that there is no more, or that all are wanted: a thing of every household is to be bought, time is not."""
 
-_NOTED_ZH: Final = re.compile("^(?:请|你|帮我|给我|麻烦你?)*记(?:一下|下)")
+_NOTED_ZH: Final = re.compile("^(?:请|你|帮我|给我|麻烦你?)*记(?:一下|下)|^(?:要|去|得)*买.+记(?:一下|下|着)$")
 """What notes down things of a list as well as facts."""
 
 _NO_NAMES: Final = frozenset({"a", "an", "the", "my", "our", "new", "a new"})
@@ -69,7 +69,7 @@ _RINGS_ZH: Final = re.compile(
 _NOT_SAID: Final = re.compile(
     r"(?:everything|all|all of it|whatever|anything)"
     r"(?: (?:that )?(?:(?:i|we|you)(?:'ve)? )?(?:have |ever )*(?:said|told you|know|heard))?$"
-    r"|(?:please )?(?:the |my |our |your )?(?:timer|alarm|reminder|countdown)s?\b|(?:this|that|the(?: other)?) one$"
+    r"|(?!.*\b(?:said|told)\b).*\b(?:timers?|alarms?|reminders?|countdowns?|list)\b|(?:this|that|the(?: other)?) one$"
     r"|(?:我说的|我们说的|我告诉你的)?(?:所有|一切|全部|的话|话)+$",
     re.IGNORECASE,
 )

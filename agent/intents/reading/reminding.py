@@ -42,12 +42,15 @@ _WOKEN_TO: Final[Mapping[Language, re.Pattern[str]]] = {
 }
 """What stands behind the time and tells what one is woken for: wake me at seven to feed the cat."""
 
+_WHOM: Final = re.compile(r"(?!both\b)(?:(?:my|the|our) )?[a-z]+", re.IGNORECASE)
+"""Somebody who is reminded, and not of what: remind Sam."""
+
 _PARTICLES: Final = "in|on|off|out|up|down|over|away|back"
 """What ends a sentence and belongs to its verb, before no time: shut them in."""
 
 
 _COUNTED: Final = re.compile(
-    r"\s*(?:people|persons?|guests?|friends|kids|children|adults|of (?:us|them|you)|servings?|portions?|eggs|cups|"
+    r"\s*(?:more|people|persons?|guests?|friends|kids|children|adults|of (?:us|them|you)|servings?|portions?|eggs|cups|"
     r"things|times|days|weeks|months|years|degrees|percent|pounds|euros?|dollars?|miles|kilos?|grams?)\b",
     re.IGNORECASE,
 )
@@ -70,7 +73,7 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
         return alone
     fitting = [each for each in times(words) if not each[1].number("bare") or cue.lastgroup != "remind"]
     fitting = [each for each in fitting if not _begins_in_name(each[1].text("before"), words)]
-    fitting = [each for each in fitting if each[1].name == "length" or not _COUNTED.match(each[1].text("after"))]
+    fitting = [each for each in fitting if each[1].name == "length" or not _is_count(each[1])]
     # A day and an hour between which another time stands do not belong together.
     fitting = [each for each in fitting if not (rest := each[1].text("middle")) or _holds_none(times, rest, language)]
     direct = [each for each in fitting if _follows_cue(each[1].text("before"), language)]
@@ -85,6 +88,11 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     label = _woken_to(found, language) if wakes else _label(found, language)
     named = {"label": label} if label else {}
     return Intent("timer_start" if found.name == "length" else "alarm", slots | wakes | named)
+
+
+def _is_count(found: Intent) -> bool:
+    """Say whether a number counts something, and is no time of day: dinner for six people; another five."""
+    return _COUNTED.match(found.text("after")) is not None or found.text("before").endswith("another")
 
 
 def _is_behind_another(told: str, times: Callable[[str], Iterable[Reading]]) -> bool:
@@ -104,11 +112,12 @@ def _ends(found: Intent) -> bool:
 
 def _asks(words: str, language: Language) -> bool:
     """Say whether words ask outright, whatever they tell: I have a meeting at ten, ping me five minutes before."""
+    if anywhere(language, "story").search(words):
+        return False
     if language == "en" and anywhere(language, "request").search(words):
         return True
     cues = anywhere(language, "remind").finditer(words)
-    begins = any(_BEFORE_ORDER[language].search(words[: cue.start()]) for cue in cues)
-    return begins and anywhere(language, "story").search(words) is None
+    return any(_BEFORE_ORDER[language].search(words[: cue.start()]) for cue in cues)
 
 
 def _follows_cue(before: str, language: Language) -> bool:
@@ -169,6 +178,10 @@ def _label(found: Intent, language: Language) -> str:
     parts = (rest[cue.end() :], rest[: cue.start()]) if cue else (rest,)
     labels = (without(each, "before_label", "after_label", language).removesuffix("'s") for each in parts)
     told = [label for label in labels if label and not OTHER.fullmatch(label)]
-    label = next((each for each in told if each.lower() not in IT), next(iter(told), ""))
+    named = [each for each in told if each.lower() not in IT] or told[:1]
+    # Take the washing out in an hour, remind Sam: whom it is for, and what.
+    is_reminded = cue is not None and cue.lastgroup == "remind" and language == "en"
+    is_of_whom = is_reminded and len(named) == 2 and _WHOM.fullmatch(named[0])
+    label = ", ".join(reversed(named)) if is_of_whom else next(iter(named), "")
     ends = re.search(rf"{re.escape(label)} ({_PARTICLES})$", found.text("after"), re.IGNORECASE) if label else None
     return f"{label} {ends[1]}" if ends else label

@@ -76,10 +76,8 @@ _OF_ADDED: Final = re.compile(
 )
 """What says of something that is put on a list that it is not to stand there, or where it is put."""
 
-_AT_ONCE: Final = frozenset(
-    {"repeat", "stop", "wait", "go_on", "snooze", "what_can_you_do", "forget_last", "forget_other"}
-)
-"""What is wanted of the box itself."""
+_AT_ONCE: Final = frozenset({"repeat", "stop", "snooze", "what_can_you_do", "forget_last", "forget_other"})
+"""What is wanted of the box itself; who says "hang on" or "go on" beside something else only says it so."""
 
 _WEEKDAY: Final = f"(?:{WEEKDAY}s?|周[一二三四五六日天])"
 _DAYS_ALONE: Final = re.compile(

@@ -14,7 +14,8 @@ _BETWEEN: Final = re.compile(
 
 _ARTICLE: Final = re.compile(
     r"^(?:(?:(?:nearly|almost|all|also|running) )*(?:out of|low on|short of)\b|"
-    r"(?:some|the|any|more|an?(?= few\b)|also|oh)\b|一些|一点|点|买(?=[一二两三四五六七八九十半几\d]))\s*",
+    r"(?:some(?! of\b)|the|any|more|an?(?= few\b)|also|oh|yeah|yes|um|uh)\b|"
+    r"一些|一点|点|买(?=[一二两三四五六七八九十半几\d]))\s*",
     re.IGNORECASE,
 )
 """What a thing is said with and does not stand on the list."""

@@ -49,8 +49,13 @@ def say_in(state: DialogState, intent: Intent) -> list[Action] | str:
     return phrase("said_there", state.language)
 
 
-def again(state: DialogState, _: Intent) -> str:
-    """Say the last reply once more, but for the word that it is louder now: for that one it was said too softly."""
+def again(state: DialogState, intent: Intent) -> str:
+    """Say the last reply once more, but for the word that it is louder now: for that one it was said too softly.
+
+    Slots: `asked`, where it is rather what the person said last.
+    """
+    if intent.number("asked") and (before := state.last_said()):
+        return phrase("recalled", state.language, fact=bare(before[0].words))
     told = [turn for turn in state.earlier if all(each.tool != "set_volume" for each in turn.results)]
     said = [reply for turn in told or state.earlier for reply in turn.replies]
     return said[-1] if said else phrase("nothing_said", state.language)

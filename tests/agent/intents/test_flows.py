@@ -295,6 +295,25 @@ async def test_the_volume_where_there_is_a_tool_for_it(words: str, arguments: di
     assert await talk.says() == said
 
 
+@pytest.mark.parametrize(
+    ("first", "then"), [("set the volume to forty percent", "actually thirty"), ("音量调到百分之四十", "三十吧")]
+)
+async def test_how_loud_it_is_to_be_is_put_right(first: str, then: str) -> None:
+    talk = Talk(OFFLINE, TOOLS.specs_for(""))
+    talk.hear(first)
+    await talk.calls("done")
+    await talk.says()
+    talk.hear(then)
+    assert await talk.calls("done") == [("set_volume", {"percent": 30})]
+
+
+@pytest.mark.parametrize("words", ["I've used the last of the cumin, put it down", "wait, also wood pellets"])
+async def test_what_is_only_said_beside_something_else_changes_nothing_of_the_box(words: str) -> None:
+    talk = Talk(OFFLINE, TOOLS.specs_for(""))
+    talk.hear(words)
+    assert not {"set_volume", "device"} & {name for name, _ in await talk.answer()}
+
+
 async def test_how_loud_it_is_as_the_tool_says() -> None:
     talk = Talk(OFFLINE, TOOLS.specs_for(""))
     talk.hear("What is the volume?")

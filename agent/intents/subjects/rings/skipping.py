@@ -15,9 +15,9 @@ from agent.intents.subjects.rings import timers
 from agent.intents.subjects.rings.all_at_once import MOST_CANCELLED, kind_of, kinds_in
 from agent.intents.subjects.rings.timers import timers_in
 from agent.intents.subjects.rings.which_timer import (
-    NAMELESS,
     Timer,
     due_of,
+    is_nameless,
     label_of,
     meant,
     of_one_day,
@@ -163,7 +163,7 @@ def _clocks(dues: Sequence[datetime], language: Language) -> str:
 
 def _wakes(timer: Timer) -> bool:
     """Say whether it is an alarm that is for nothing else than to wake."""
-    return kind_of(timer) in {"alarm", "reminder"} and label_of(timer).casefold() in NAMELESS
+    return kind_of(timer) in {"alarm", "reminder"} and is_nameless(label_of(timer))
 
 
 def _comes_on(timer: Timer, day: date) -> bool:

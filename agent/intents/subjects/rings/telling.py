@@ -22,6 +22,9 @@ from agent.intents.subjects.rings.which_timer import Timer, due_of, label_of
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
 """The content of a timer's event, as the timer tools write it."""
 
+_WHAT_TIME: Final = re.compile(r"\bwhat time\b|几点", re.IGNORECASE)
+"""What asks for a time of day, and not for how long it is until then."""
+
 
 def announce(state: DialogState) -> str:
     """Say that a timer or an alarm is due, and how late it comes when it does."""
@@ -53,11 +56,12 @@ def left_of(state: DialogState, timer: Timer) -> str:
 
 
 def _time_left(state: DialogState, timer: Timer) -> str:
-    """Say of a timer how long it has left; of what is an hour away or more and no timer, when it is due."""
+    """Say of a timer how long it has left; when it is due, of no timer an hour away, and to who asks what time."""
     language, label, length = state.language, label_of(timer), str(timer.get("left", ""))
     told_label = to_second_person(label, language)
     due = due_of(timer)
-    if due is not None and not is_length(label) and re.search("hour|day", length):
+    is_clock_asked = _WHAT_TIME.search(state.words) is not None
+    if due is not None and not is_length(label) and (is_clock_asked or re.search("hour|day", length)):
         told = {"clock": clock(due, language), "day": day_added(state, due), "label": told_label}
         return phrase("alarm_left_for" if label else "alarm_left", language, **told)
     time_left = told_length(length, language)

@@ -26,9 +26,11 @@ from agent.intents.subjects.rings.telling import at_change, day_added, left_of
 from agent.intents.subjects.rings.which_timer import (
     BY_LIST,
     IT,
+    OTHER,
     RINGING,
     Timer,
     due_of,
+    is_nameless,
     label_of,
     meant,
     on_that_day,
@@ -131,8 +133,9 @@ def _set(state: DialogState, due: datetime, label: str, repeat: str) -> str:
 def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     """Cancel the timer that is meant, else the next one; the list is looked at where its name alone does not tell."""
     language, listed, tried = state.language, _listed(state), state.results("cancel_timer")
-    if not tried and listed is None and BY_LIST.isdisjoint(intent.slots):
-        named = intent.text("label") or intent.text("name")
+    named = intent.text("label") or intent.text("name")
+    is_other = OTHER.fullmatch(named) is not None
+    if not tried and listed is None and BY_LIST.isdisjoint(intent.slots) and not is_other:
         return [state.action("cancel_timer", which=named or length(intent.seconds("start_"), language))]
     if tried and tried[-1].is_uncertain:
         return _look(state)
@@ -141,7 +144,8 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     if listed is None and not any("no timer is set" in each.result for each in tried):
         return [state.action("list_timers")]
     timers = timers_in(listed) if listed is not None else []
-    if not intent.slots.keys() - {"weekday", "on_day"} and (several := _several(state, timers, intent)):
+    is_open = is_other or not intent.slots.keys() - {"weekday", "on_day"}
+    if is_open and (several := _several(state, timers, intent)):
         return several
     timer = meant(state, timers, intent) if len(tried) < 2 else None
     none = phrase("timer_not_that" if timers else "timer_none", language)
@@ -149,8 +153,10 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
 
 
 def _several(state: DialogState, timers: Sequence[Timer], intent: Intent) -> str:
-    """Ask which is meant of several on the day that names one; "" where no day does, or it is the only one."""
+    """Ask which is meant of several on the day that names one, or that are the other one; "" where it is plain."""
     of_day = on_that_day(state, timers, intent) if {"weekday", "on_day"} & intent.slots.keys() else []
+    if OTHER.fullmatch(intent.text("label")) and meant(state, timers, intent) is None:
+        of_day = [*timers]
     last = spoken_of(state, of_day)
     if last and last == meant(state, of_day, intent) and not spoken_of(state, [x for x in of_day if x != last]):
         return ""  # the only one that this conversation is about
@@ -296,7 +302,8 @@ def status(state: DialogState, intent: Intent) -> list[Action] | str:
     if "named" not in intent.slots or listed.has_failed:
         return _told(state, listed)
     timer = meant(state, timers_in(listed), intent)
-    return left_of(state, timer) if timer is not None else ""
+    none = phrase("timer_none", state.language) if is_nameless(intent.text("label")) else ""
+    return left_of(state, timer) if timer is not None else none
 
 
 def all_of_them(state: DialogState) -> str:

@@ -50,7 +50,12 @@ _BY_TIME: Final = frozenset(("weekday", "on_day", "at_hour", "at_period"))
 IT: Final = frozenset({"it", "that", "this", "about it", "这个", "这事", "这件事", "那件事", "它"})
 """What stands for something that was told before, and is no name of it."""
 
-NAMELESS: Final = frozenset({"", "it", "that", "this", "one", "that one", "this one", "wake-up", "wake up", "起床"})
+_NAMELESS: Final = frozenset({"it", "that", "this", "that one", "this one", "wake-up", "wake up", "起床"})
+
+
+def is_nameless(label: str) -> bool:
+    """Say whether what something that rings is called tells nothing of it: it; that one; my alarm."""
+    return label.casefold() in _NAMELESS or {token.stem for token in tokens(label)} <= EMPTY
 
 
 def label_of(timer: Timer) -> str:
@@ -61,8 +66,9 @@ def label_of(timer: Timer) -> str:
 _ORDER: Final = {
     **dict.fromkeys(("earlier", "earliest", "sooner", "soonest", "早的", "早点的", "早一点的", "早些的"), 0),
     **dict.fromkeys(("later", "latest", "晚的", "晚点的", "晚一点的", "晚些的"), -1),
+    **dict.fromkeys(("middle", "middle one", "中间", "中间的", "中间那个", "中间的那个"), 1),
 }
-"""How the first and the last of those that ring are called beside another one."""
+"""How the first and the last of those that ring are called beside another one, and which of three stands between."""
 
 _COMPARED_ZH: Final = re.compile("(?<![今明天每])[早晚](?:一?点|些)?的(?=那个|$|取消|闹钟|提醒|不|[删关改])")
 
@@ -95,7 +101,7 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
     if place := intent.number("ordinal"):
         row = _set_at_once(state, timers) or timers
         return row[place - (place > 0)] if abs(place) <= len(row) else None
-    if wanted.casefold() not in NAMELESS:
+    if not is_nameless(wanted):
         named = next((each for each in timers if _is_called(label_of(each), wanted)), None)
         named = named or _only_one_about(timers, wanted) or _ringing_at(timers, wanted)
         return named or _by_order(timers, wanted) or _other(state, timers, wanted)
@@ -204,10 +210,11 @@ def _ringing_at(timers: Sequence[Timer], wanted: str) -> Timer | None:
 
 
 def _by_order(timers: Sequence[Timer], wanted: str) -> Timer | None:
-    """Return the one of two that rings before the other, or after it; or the only one of a part of the day."""
+    """Return the one that rings before another or after it, or between two; or the only one of a part of the day."""
     dues = sorted((due, str(timer.get("id", "")), timer) for timer in timers if (due := due_of(timer)))
     if (order := _ORDER.get(wanted.lower().removeprefix("the "))) is not None and len(dues) == len(timers):
-        is_plain = len(dues) == 2 or (len(dues) > 1 and wanted.lower().endswith("est"))
+        of_many = len(dues) > 1 and wanted.lower().endswith("est")
+        is_plain = of_many or len(dues) == (3 if order == 1 else 2)
         return dues[order][2] if is_plain else None
     hours = _PARTS.get(wanted.lower().removeprefix("the "))
     fitting = [timer for due, _, timer in dues if hours and hours[0] <= due.hour < hours[1]]

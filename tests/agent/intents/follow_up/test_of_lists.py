@@ -98,6 +98,12 @@ async def test_things_that_are_noted_stand_on_the_list_and_what_is_told_is_kept(
         (("清单加葱和姜", "葱家里有不用买了"), "购物清单上去掉了：葱。"),
         (("清单加葱和姜", "现在有哪些"), "购物清单上有：葱、姜。"),
         (("清单加葱和姜", "还剩啥"), "购物清单上有：葱、姜。"),
+        (("买牛奶和面包记一下", "面包不要了换成馒头"), "购物清单上，面包改成了馒头。"),
+        (
+            ("put butter and some of that cheese on the list", "we've got butter actually"),
+            "Off the shopping list now: butter.",
+        ),
+        (("put some of that nice cheese on the list",), "On the shopping list now: some of that nice cheese."),
         (("i've bought the milk",), "No, milk is not on the shopping list."),
         (("把香菜加到购物清单", "香菜还在不在"), "是的，购物清单上有香菜。"),
         (("除了牛奶都删掉",), "没有，购物清单上没有牛奶。"),

@@ -31,7 +31,7 @@ _NOT_READ: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
         rf"^(?:an? )?(?:(?:{NUMBER}|zero|minus|point|hundred|thousand|million|and|half|quarter|to|[\d.,-]+)\b\s*)*"
         r"(?:$|(?:hours?|minutes?|seconds?|weeks?|days?|months?|million|hundred|thousand|zero|minus|point)\b)"
-        rf"|^(?!one to one){NUMBER} (?:to|or)\b|\b(?:an?|the|or|set|not)$|^(?:next|this) year\b"
+        rf"|^(?!one to one){NUMBER} (?:to|or|for)\b|\b(?:an?|the|or|set|not)$|^(?:next|this) year\b"
         r"|^(?:both|each time|both times|them both|both of them)$"
         r"|^(?:no|nope|sorry|i mean|i meant|wait|not(?! to\b)|except|but|why|should|did)\b",
         re.IGNORECASE,
@@ -85,10 +85,16 @@ _FEAST: Final[dict[Language, re.Pattern[str]]] = {
 """Days of which nobody here knows when they are."""
 
 
+_DAY: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(rf"\b{WEEKDAY}\b", re.IGNORECASE),
+    "zh": re.compile("(?:周|星期|礼拜)[一二三四五六日天]|(?<!大)后天"),
+}
+"""A day, which must have been read where something is to ring at an hour; the next one comes tomorrow anyhow."""
+
 _AGAIN: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
         r"\b(?:every|(?:first|second|third|fourth|last) \w+day of (?:the|each|every) month|"
-        r"(?:week|month|year|fortnight)ly)\b",
+        r"(?:dai|week|month|year|fortnight)ly|(?:week|(?:school|work|working) )days|weekends)\b",
         re.IGNORECASE,
     ),
     "zh": re.compile("每(?!个?(?:人|次|样|轮|组|圈|杯|份|家|边))|隔[一天周月年两]|逢"),
@@ -196,7 +202,9 @@ def _has_exception(intent: Intent, language: Language) -> bool:
 def _has_left_over(words: str, intent: Intent, language: Language) -> bool:
     """Say whether a part of the time was taken for what it is for, or behind a number stands what is like a unit."""
     label = intent.text("label")
-    if _is_rule_unread(words, intent, language):
+    day = _DAY[language].search(words) if intent.name == "alarm" and not names_day(intent) else None
+    is_day_unread = day is not None and day.group() not in label and not intent.text("repeat")
+    if is_day_unread or _is_rule_unread(words, intent, language):
         return True
     feast = _FEAST[language].search(words)
     named = re.escape(feast.group()) if feast else ""

@@ -56,10 +56,11 @@ _TAKEN_BACK_ZH: Final = re.compile(
 """A number that was taken back, and the one that is meant."""
 
 _OF_HOUR: Final = re.compile(
-    rf"\b(?P<hours>(?:an|{NUMBER}) (?:hours?|hrs?)) (?P<minutes>{NUMBER})(?=$|[.,?!]|\s(?:timer|please|from now)\b)",
+    rf"\b(?P<hours>(?:an|{NUMBER}) (?:hours?|hrs?))(?: and)? (?P<minutes>(?!one\b){NUMBER})"
+    rf"(?=$|[.,?!]|\s(?:timer|please|from now|for|to (?!{NUMBER}\b|noon\b|midnight\b))\b)",
     re.IGNORECASE,
 )
-"""An hour thirty: minutes without their unit."""
+"""An hour thirty, an hour and ten for the beef: minutes without their unit."""
 
 _HALF_ZH: Final = (
     (re.compile(rf"({NUMBER_ZH})分半钟?"), r"\1分30秒"),

@@ -121,6 +121,25 @@ async def test_what_is_to_be_gone_or_is_only_told_sets_nothing(tmp_path: Path, w
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        *("I'm shattered, push the alarm on twenty minutes", "delay my alarm by an hour, first lecture's off"),
+        *("the alarm, wind it on by fifteen minutes", "can I have quarter of an hour more in bed on that alarm"),
+        *("I want an extra half hour on my alarm", "can you shift my six o'clock alarm to quarter past"),
+        *("bring my alarm forward to six the trains are on strike", "my alarm, instead of seven make six fifty"),
+        *("the quarter to eight alarm, make it half seven, traffic's bad", "the bin reminder, do that at nine instead"),
+        *("the eight twenty alarm should be eight oh five", "the egg timer, that wants to be five and a half"),
+        *("alarm 5 30 weekdays", "wake me 6:15 on school days", "alarm, five, daily", "Tuesday wake up seven thirty"),
+        *("put an alarm on for six but just the one morning, Saturday", "set an alarm for ten to three for the pickup"),
+    ],
+)
+async def test_what_is_moved_or_was_not_read_whole_sets_nothing(tmp_path: Path, words: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear(words)
+        assert await kitchen.rings() == []
+
+
+@pytest.mark.parametrize(
     ("set_", "words"),
     [
         ("wake me at seven every day", "except tomorrow let me sleep in till nine"),

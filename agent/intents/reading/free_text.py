@@ -69,6 +69,7 @@ _RINGS_ZH: Final = re.compile(
 _NOT_SAID: Final = re.compile(
     r"(?:everything|all|all of it|whatever|anything)"
     r"(?: (?:that )?(?:(?:i|we|you)(?:'ve)? )?(?:have |ever )*(?:said|told you|know|heard))?$"
+    r"|it\b(?!.{0,12}\b(?:said|told)\b)"
     r"|(?!.*\b(?:said|told)\b).*\b(?:timers?|alarms?|reminders?|countdowns?|list)\b|(?:this|that|the(?: other)?) one$"
     r"|(?:我说的|我们说的|我告诉你的)?(?:所有|一切|全部|的话|话)+$",
     re.IGNORECASE,

@@ -183,7 +183,13 @@ async def test_the_next_alarm_is_none_where_nothing_is_set(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "words",
-    ["delete the alarm of half past seven", "delete the timer", "erase my alarm", "forget the seven o'clock alarm"],
+    [
+        "delete the alarm of half past seven",
+        "delete the timer",
+        "erase my alarm",
+        "forget the seven o'clock alarm",
+        "forget it I'll get up by myself",
+    ],
 )
 def test_what_rings_is_cancelled_and_not_forgotten(words: str) -> None:
     assert UNDERSTAND(words).name != "forget_other"

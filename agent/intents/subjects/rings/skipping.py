@@ -10,7 +10,7 @@ from agent.intents.intent import Intent, Language
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import clock
 from agent.intents.saying.spoken import date as date_told
-from agent.intents.subjects.days import days_ahead
+from agent.intents.subjects.days import days_ahead, names_day
 from agent.intents.subjects.rings import timers
 from agent.intents.subjects.rings.all_at_once import MOST_CANCELLED, kind_of, kinds_in
 from agent.intents.subjects.rings.timers import timers_in
@@ -117,7 +117,7 @@ def _names_day(intent: Intent) -> bool:
 
 def _days(intent: Intent, today: date) -> list[date]:
     """Return the days that may be meant, the nearest first."""
-    ahead = [intent.number("on_day")] if "on_day" in intent.slots else days_ahead(intent, today)
+    ahead = days_ahead(intent, today) if names_day(intent) else [intent.number("on_day")]  # this morning is of today
     return [today + timedelta(days=each) for each in ahead]
 
 

@@ -215,3 +215,9 @@ async def test_the_day_named_behind_it_is_another_one(tmp_path: Path, said: tupl
         answers = [await kitchen.hear(words) for words in said]
         assert await kitchen.rings() == [rings]
     assert re.search("Monday|day after tomorrow|后天|as before", answers[-1])
+
+
+async def test_who_wants_none_this_morning_keeps_that_of_tomorrow(talk: Talk) -> None:
+    talk.hear("no alarm this morning")
+    await talk.calls([DAILY])
+    assert await talk.says() == "No alarm is set for today."

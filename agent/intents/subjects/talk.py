@@ -7,6 +7,7 @@ from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.language.wording import bare
 from agent.intents.saying.phrases import phrase
+from agent.intents.subjects.rings import never_mind
 from agent.replies import AWAY
 
 Answer: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
@@ -26,10 +27,10 @@ def told_by(tool: str) -> Answer:
 
 
 def stop(state: DialogState, intent: Intent) -> list[Action] | str:
-    """Be silent, with what rings; then a word that it was heard."""
+    """Be silent, with what rings; then a word that it was heard, and that what was spoken of runs on."""
     if state.has("device") and state.result("device") is None:
         return [state.action("device", do="stop")]
-    return phrase("fine", state.language)
+    return never_mind.told(state, intent)
 
 
 def not_caught(state: DialogState, _: Intent) -> str:

@@ -176,6 +176,14 @@ async def test_the_time_of_day_is_told_to_who_asks_for_it(tmp_path: Path) -> Non
         assert "11:10" in await kitchen.hear("and what time will that be")
 
 
+@pytest.mark.parametrize("words", ["stop it", "never mind"])
+async def test_who_may_mean_a_timer_hears_that_it_runs_on(tmp_path: Path, words: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear("set a timer for ten minutes")
+        await kitchen.hear("how much longer")
+        assert "ten-minute timer" in await kitchen.hear(words)
+
+
 async def test_the_next_alarm_is_none_where_nothing_is_set(tmp_path: Path) -> None:
     async with a_kitchen(tmp_path) as kitchen:
         assert await kitchen.hear("when's the next alarm") == phrase("timer_none", "en")

@@ -1,4 +1,4 @@
-"""What is said to "never mind": nothing is cancelled by that, and where something was just set, it is told to ring."""
+"""What is said to "never mind" and "stop it": nothing is cancelled by that, and what was just set or told rings on."""
 
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
@@ -9,9 +9,9 @@ from agent.intents.subjects.rings.which_timer import RINGING, spoken_of
 
 
 def told(state: DialogState, _: Intent) -> list[Action] | str:
-    """Say that it is well, and when that rings which was just set: "all right" alone might mean that it is off."""
+    """Say that it is well, and when that rings which was spoken of: "all right" alone might mean that it is off."""
     fine = phrase("fine", state.language)
-    is_set = any(result.tool in RINGING for turn in state.last_said() for result in turn.results)
+    is_set = any(result.tool in RINGING | {"list_timers"} for turn in state.last_said() for result in turn.results)
     if not is_set or not state.has("list_timers"):
         return fine
     listed = state.result("list_timers")

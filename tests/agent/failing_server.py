@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,12 +19,27 @@ from agent.run.budget import SIGN_AFTER, RunLimits
 from agent.run.questions import ModelWatch
 from agent.time.quiet import QuietHours
 from tests.agent.mind import NOON, Start, TestMind, a_mind
-from tests.agent.openai_script import DONE, PIECE, Gate, Reset, Scripted, Stall, chunk, error, reply
+from tests.agent.openai_script import (
+    DONE,
+    PIECE,
+    Gate,
+    Reset,
+    Scripted,
+    Stall,
+    Step,
+    call_piece,
+    chunk,
+    error,
+    reply,
+)
 from tests.agent.openai_script import event as sent
 from tests.agent.openai_server import OpenAiServer, Recorded
 from tests.room.virtual_time import EPOCH, passed
 
 FAULTS: Final = ("400", "429", "429 date", "5xx", "5xx later", "close", "cut unsaid", "cut said", "silence")
+
+LOOKED: Final = (call_piece(0, arguments="}"), chunk({}, "tool_calls"), DONE)
+"""The end of a call that was long in being written."""
 
 OUT_OF_MEMORY: Final = {"error": {"message": "CUDA out of memory", "code": 500}}
 
@@ -60,15 +75,18 @@ def fault(kind: str, words: str, chance: Random) -> Scripted:
         "silence": lambda: Scripted((Stall(),)),
         "late": lambda: _late(float(seconds), words),
         "thinks": lambda: _late(float(seconds), words, chunk({"reasoning_content": "Let me see."})),
+        "looks": lambda: _late(
+            float(seconds), "", call_piece(0, id="c", name="check_mailbox", arguments="{"), then=LOOKED
+        ),
     }
     return made[kind]()
 
 
-def _late(seconds: float, words: str, *before: bytes) -> Scripted:
-    """Return an answer that begins so much later, some chunks apart."""
+def _late(seconds: float, words: str, *before: bytes, then: Sequence[Step] = ()) -> Scripted:
+    """Return an answer that begins so much later, some chunks apart, or goes on with others `then`."""
     gate = Gate()
     asyncio.get_running_loop().call_later(seconds, gate.open)
-    return Scripted((*before, gate, *reply(words).steps))
+    return Scripted((*before, gate, *(then or reply(words).steps)))
 
 
 @dataclass

@@ -31,7 +31,8 @@ class Speaking:
         self._run_state = run_state
         self._reply_sink = reply_sink
         self._text_id = ""
-        self._text = Unrepeated([*run_state.said_before, *run_state.said])
+        self._text: Unrepeated | None = None
+        """The stretch of bare text that is open."""
         self._replies: dict[int, CalledReply] = {}
         self._elsewhere: set[str] = set()
         """Ids of reply calls whose words are for another room."""
@@ -39,21 +40,30 @@ class Speaking:
         self._fed: dict[str, str] = {}
         """What was handed on of this answer, by the call's id: the last sentence of it may still be open."""
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether words for somebody are being written: other calls are silence to them."""
+        return bool(self._replies or self._opened)
+
     async def take(self, item: StreamItem) -> None:
         """Pass on the words of one item; waits only when the mouth is many sentences behind."""
         if isinstance(item, TextDelta):
+            self._text = self._text or self._unrepeated()
             await self._say_bare(self._text.feed(item.text))
-        elif isinstance(item, ToolCallStarted) and item.name == REPLY:
-            said = [*self._run_state.said_before, *self._run_state.said, *self._fed.values()]
-            self._replies[item.index] = CalledReply(item.id, Unrepeated(said))
+        elif isinstance(item, ToolCallStarted):
+            await self.finish()  # it is heard before what the call says, and need not wait for the rest of the answer
+            if item.name == REPLY:
+                self._replies[item.index] = CalledReply(item.id, self._unrepeated())
         elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
             await self._say(self._replies[item.index], item.text)
 
     async def finish(self) -> None:
         """Say that the bare text is whole; the text of a reply call was, at its closing quote."""
-        await self._say_bare(self._text.finish())
+        if self._text is not None:
+            await self._say_bare(self._text.finish())
         if self._text_id:
             await self._run_state.deliveries[self._text_id].close()
+        self._text, self._text_id = None, ""
 
     async def break_off(self) -> str:
         """Drop unfinished sentences and return the whole ones that were handed on."""
@@ -75,6 +85,9 @@ class Speaking:
             for name in opened:
                 del self._run_state.deliveries[name]
         return " ".join(words for words in heard if words)
+
+    def _unrepeated(self) -> Unrepeated:
+        return Unrepeated([*self._run_state.said_before, *self._run_state.said, *self._fed.values()])
 
     async def _say(self, reply: CalledReply, piece: str) -> None:
         """Pass on what a piece of a reply's arguments adds to its words; the tool says those for another room."""

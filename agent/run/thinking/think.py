@@ -59,8 +59,6 @@ class ModelCalls(Struct):
     clock: Callable[[], float]
     has_models: bool
     """Whether there are others than the offline one: then its word that a model is needed is no answer."""
-    has_token: bool = False
-    """Whether the answer has begun; thinking is none of it."""
     answered_by: Guarded | None = None
     """Who gave the whole answer, once it is kept."""
     usd: float = 0.0
@@ -98,7 +96,6 @@ class ModelCalls(Struct):
                 claim()
                 if isinstance(item, ThinkingStarted):
                     continue
-                self.has_token = True
                 first_at = first_at or self.clock()
                 self.run.stages.answers(call)
                 if isinstance(item, Answer):
@@ -266,7 +263,7 @@ class Thinker(Struct):
 
         The second time in words.
         """
-        if run.event.is_from_person and not calls.has_token and not self.replies.run_state.has_words:
+        if run.event.is_from_person and not (calls.speaking.has_begun or self.replies.run_state.has_words):
             self.bus.show(step("ui.events", run.event, run.id, {"event": "model_silent"}))
             if not calls.is_sign_given:
                 calls.is_sign_given = True

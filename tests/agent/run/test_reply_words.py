@@ -10,7 +10,7 @@ import pytest
 from agent.model.messages import Message, is_wordless
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.mind import a_mind, spoken, typed
-from tests.agent.openai_server import OpenAiServer, call
+from tests.agent.openai_server import Gate, OpenAiServer, ScriptedCall, call, chunk, stream
 from tests.agent.openai_server import calls as server_calls
 from tests.agent.openai_server import text as server_text
 from tests.fakes import ScriptedModel, calls
@@ -189,3 +189,30 @@ async def test_a_call_that_fails_again_and_again_is_no_silence_that_was_meant(tm
         await mind.handle(event)
         assert mind.outlet.said == ["Something went wrong inside me while I was working on that.", "It is in my log."]
         assert await mind.state_of(event) == "completed"
+
+
+async def test_words_before_a_call_are_heard_while_it_is_written(tmp_path: Path) -> None:
+    gate = Gate()
+    async with OpenAiServer() as server, connected(server) as model:
+        server.enqueue(server_calls(ScriptedCall("check_mailbox", ("{", gate, "}"), "c"), said="Let me see."))
+        server.enqueue(server_text("There is nothing."))
+        async with a_mind(tmp_path, [model]) as mind, mind.at_work(spoken("anything new")):
+            await mind.outlet.sentence_said.wait()
+            assert mind.outlet.said == ["Let me see."]
+            gate.open()
+        assert mind.outlet.said == ["Let me see.", "There is nothing."]
+
+
+@pytest.mark.parametrize("is_last", [False, True])
+async def test_bare_text_and_a_reply_that_begins_alike_are_one_answer_in_its_order(
+    tmp_path: Path, is_last: bool
+) -> None:
+    replied = server_calls(call("reply", {"text": "The tea is ready. It is hot."}))
+    written = chunk({"content": "The tea is ready. It is hot."[: None if is_last else 17]})
+    opening, *pieces, end, done = replied.steps
+    steps = [opening, *pieces, written] if is_last else [opening, written, *pieces]
+    async with OpenAiServer() as server, connected(server) as model:
+        server.enqueue(stream(*steps, end, done))
+        async with a_mind(tmp_path, [model]) as mind:
+            await mind.handle(spoken("is the tea ready"))
+            assert mind.outlet.said == ["The tea is ready.", "It is hot."]

@@ -229,6 +229,16 @@ async def test_a_slow_machine_that_is_the_only_model_is_waited_for(tmp_path: Pat
         assert house.said[7].startswith("It is "), "after a minute the offline model says what it knows"
 
 
+@pytest.mark.shows("A7", "X5")
+@in_virtual_time
+async def test_whoever_waits_while_a_call_is_written_hears_that_it_goes_on(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.servers[0].script = ["looks:9"]
+        event = await house.answered("Tell me number 1.")
+        assert house.said == ["One moment.", "Answer 1."]
+        assert house.silence_of(event) == pytest.approx(2.0, abs=0.2)
+
+
 @pytest.mark.shows("B1", "X5")
 @in_virtual_time
 async def test_a_question_is_withdrawn_by_voice(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ MOST_OF_A_TAG: Final = 300
 """Characters of a parameter's tags before its value; a name has 64 at most."""
 
 _DECODER: Final = json.JSONDecoder()
+_ENDS_VALUE: Final = frozenset('"}]')
 _KEY: Final = re.compile(r'[\s,{]*"((?:[^"\\]|\\.)*)"\s*:\s*', re.DOTALL)
 
 _TOKEN_QUOTE: Final = re.compile(r'<\|"\|>|<escape>')
@@ -120,6 +121,8 @@ class EnvelopeBody(_MendedBody):
         super().__init__()
         self._json = ""
         self._told = 0
+        self._is_amid = False
+        """Whether the arguments have begun and are open."""
 
     @property
     def name(self) -> str | None:
@@ -141,17 +144,20 @@ class EnvelopeBody(_MendedBody):
     @property
     def has_arguments(self) -> bool:
         """Whether the arguments have begun."""
-        return bool(self._arguments)
+        return any(_values(self._json, ARGUMENT_KEYS))
 
-    def read(self, text: str) -> None:
-        """Take a piece, and keep what it adds to the arguments for the next `feed`."""
+    def read(self, text: str) -> str:
+        """Take a piece, and keep what it adds to the arguments for the next `feed`; return what it adds in all."""
         made, self.rest = self._mender.feed(text)
         self._json += made
+        return made
 
     def feed(self, text: str) -> str:
         """See `Body`."""
-        if text:
-            self.read(text)
+        made = self.read(text) if text else ""
+        if self._is_amid and _ENDS_VALUE.isdisjoint(made):  # all of it is theirs; looking anew takes as long as it is
+            self._told += len(made)
+            return made
         return self._fresh()
 
     def finish(self, *, is_cut: bool) -> str:
@@ -159,13 +165,9 @@ class EnvelopeBody(_MendedBody):
         self._json += self._mender.finish(is_cut=is_cut)
         return self._fresh()
 
-    @property
-    def _arguments(self) -> str:
-        return next((raw for raw, _ in _values(self._json, ARGUMENT_KEYS)), "")
-
     def _fresh(self) -> str:
-        raw = self._arguments
-        fresh, self._told = raw[self._told :], len(raw)
+        raw, is_whole = next(_values(self._json, ARGUMENT_KEYS), ("", True))
+        fresh, self._told, self._is_amid = raw[self._told :], len(raw), not is_whole
         return "{}" if self.is_done and not raw else fresh
 
 

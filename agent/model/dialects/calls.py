@@ -88,7 +88,8 @@ class CallReader:
         yield from ()
         while True:
             bare = self.rest = self.rest.lstrip(" \t\r\n,;]})")
-            mark = next((mark for mark in self._closers if bare.startswith(mark)), "")
+            may_grow = not is_last and any(mark.startswith(bare) and mark != bare for mark in self._closers)
+            mark = "" if may_grow else next((mark for mark in self._closers if bare.startswith(mark)), "")
             self.rest = bare[len(mark) :]
             if mark in TURN_ENDS:
                 self.outcome = "last"

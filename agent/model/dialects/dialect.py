@@ -65,8 +65,6 @@ class Dialect:
         """Whether the tools are told in the prompt, and their calls and results as text."""
         self.begins_thinking = self._reads and bool(THINKERS.search(model))
         """Whether its text may begin within its thinking: then it is held until that is known."""
-        self.has_called = False
-        """Whether a call of it came as one over the wire: then its server knows it, and words are words."""
         self._rules = GrowingList()
         self._sight = sight
 
@@ -74,8 +72,7 @@ class Dialect:
         """Return what parts the text of the next answer, None where the server does that by itself."""
         if not self._reads and not self.tells_tools:
             return None
-        is_known = self.has_called and not self.tells_tools
-        return TextReader(tools, begins_thinking=self.begins_thinking, reads_bare_calls=not is_known)
+        return TextReader(tools, begins_thinking=self.begins_thinking)
 
     def wire_form(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, is_whole: bool = True

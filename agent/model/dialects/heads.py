@@ -17,7 +17,7 @@ from agent.model.dialects.bodies import (
     TaggedBody,
     TokenQuotedBody,
 )
-from agent.model.dialects.marks import BETWEEN, CLOSERS, PYTHON, beginnings
+from agent.model.dialects.marks import BEFORE_CALL, BETWEEN, CLOSERS, TOKEN, TOKEN_BEGUN, beginnings, may_begin_call
 from agent.model.dialects.names import known_name
 from agent.model.messages import ToolSpec
 from memory.json_value import fields, listed
@@ -30,11 +30,14 @@ _FILLERS: Final = tuple(sorted((mark for mark in BETWEEN if not mark.startswith(
 _BEGUN: Final = beginnings((*BETWEEN, *CLOSERS, "<parameter", "<｜DSML｜parameter", "<arg_key>"))
 _RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
 _NAMED: Final = re.compile(r"<function=|<(?:function|(?:｜DSML｜)?invoke)\s+name=[\"']?")
-_WRAPPER: Final = re.compile(r"""\{\s*["']tool_calls?["']\s*:\s*\[?\s*""")
+_MEMBERS: Final = r"""(?:"\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*)*"""
+_WRAPPER: Final = re.compile(rf"""\{{\s*{_MEMBERS}["']tool_calls?["']\s*:\s*\[?\s*""")
+"""A whole message, or the calls of one; thoughts may stand before them."""
+_BEFORE_NAME: Final = re.compile(BEFORE_CALL)
 _KEYED: Final = re.compile(r"""\{\s*"([\w.-]+)"\s*:\s*(?=\{)""")
 """An object whose only key is the tool's name, as Apertus writes it."""
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
-_AFTER_NAME: Final = re.compile(r":\d+|[\"'>:]|\[CALL_ID\]\w*|<\|constrain\|>\s*json")
+_AFTER_NAME: Final = re.compile(r":\d+|[\"'>:]|\[CALL_ID\]\w*|json(?=\s*\{)")
 _KEYWORD: Final = re.compile(r"\(\s*(?:\)|[A-Za-z_]\w*\s*=)")
 _POSITIONAL: Final = re.compile(r"\(\s*(?=[\"'])")
 _OBJECT: Final = re.compile(r"\{\s*[\"'}]")
@@ -72,23 +75,22 @@ def read_head(
 
 def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool, begins: bool) -> Verdict:
     text = _skip(text)
-    if text.startswith("[") and text not in _BEGUN:
+    if text.startswith("[") and not _is_begun(text):
         text = _skip(text[1:])
     if wrapper := _WRAPPER.match(text):
         text = text[wrapper.end() :]
-    if not text or text in _BEGUN:
+    if not text or _is_begun(text):
         return "open"
     if text.startswith("{"):
         return _envelope(text, tools, is_explicit=is_explicit, is_last=is_last, begins=begins)
     named = _NAMED.match(text)
     if named is None and text.startswith("<"):
         return "open" if ">" not in text and text.startswith(_NAMING) else "none"
-    text = _without_namespace(text[named.end() :] if named else text)
+    text = _without_namespace(text[named.end() :] if named else text, tools)
     found = _NAME.match(text)
     written = found[0] if found else ""
-    if len(written) == len(text) and not is_last:
-        is_possible = any(known.startswith(text) for known in (*tools, *PYTHON, *(f"{name}.call" for name in tools)))
-        return "open" if is_possible else "none"
+    if may_begin_call(text, tools) and not is_last:
+        return "open"
     tool = tools.get(written.rstrip(".-").removesuffix(".call"))
     if tool is None:
         return "none"
@@ -101,19 +103,24 @@ def recipient_of(head: str) -> str:
     return found[1].removeprefix("functions.") if found else ""
 
 
-def _without_namespace(name: str) -> str:
-    for prefix in PYTHON:
-        name = name.removeprefix(prefix)
-    return name
+def _without_namespace(text: str, tools: Mapping[str, ToolSpec]) -> str:
+    bare = _BEFORE_NAME.sub("", text, count=1)
+    return bare if bare.startswith(tuple(tools)) else text
+
+
+def _is_begun(text: str) -> bool:
+    return text in _BEGUN or TOKEN_BEGUN.fullmatch(text) is not None
 
 
 def _skip(text: str) -> str:
     """Return the text without blanks and marks at its beginning; what may become a longer mark stays."""
     while True:
         bare = text.lstrip()
-        if bare in _BEGUN:
+        if _is_begun(bare):
             return bare
-        mark = next((mark for mark in _FILLERS if bare.startswith(mark)), "")
+        token = TOKEN.match(bare)
+        other = token[0] if token and token[0] not in CLOSERS else ""
+        mark = next((mark for mark in _FILLERS if bare.startswith(mark)), other)
         if not mark:
             return bare
         text = bare[len(mark) :]
@@ -124,8 +131,8 @@ def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is
         return Head(keyed[1], JsonBody(), text[keyed.end() :])
     body = EnvelopeBody()
     body.read(text)
-    known = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *(tools if begins else ()))
-    if not is_explicit and any(key not in known for key in body.keys[:1]):
+    known = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS)
+    if not (is_explicit or begins) and any(key not in known for key in body.keys[:1]):
         return "none"
     name, is_first = body.name, begins and is_explicit
     if name is not None:
@@ -142,7 +149,8 @@ def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is
 def _flat(body: EnvelopeBody, tools: Mapping[str, ToolSpec], name: str | None) -> Verdict:
     """Judge a whole object without a key for arguments: they stand beside the name, or are the text under it."""
     given = body.others
-    if name is None and len(given) == 1 and (key := next(iter(given))) in tools and isinstance(given[key], str):
+    key = next((key for key, value in given.items() if key in tools and isinstance(value, str)), None)
+    if name is None and key is not None:
         name, given = key, {only_text(tools[key]): given[key]}
     if name is None or not given or not given.keys() <= fields(tools[name].parameters.get("properties")).keys():
         return "none"
@@ -154,7 +162,7 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
     bare = _skip(text)
     while found := _AFTER_NAME.match(bare):
         bare = _skip(bare[found.end() :])
-    is_begun = bare in _BEGUN or any(mark.startswith(bare) for mark in ("[CALL_ID]", "<|constrain|>json"))
+    is_begun = _is_begun(bare) or any(mark.startswith(bare) for mark in ("[CALL_ID]", "json"))
     if is_begun or _OBJECT_BEGUN.fullmatch(bare):
         return "open"
     if (positional := _POSITIONAL.match(bare)) and (only := only_text(tool)):

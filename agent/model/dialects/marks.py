@@ -84,6 +84,7 @@ TURN_ENDS: Final = (
     *("<|end|>", "<|return|>", "<|call|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>"),
     *("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<end_of_turn>"),
     *("<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<turn|>", "<|tool_response>", "<start_function_response>"),
+    "```tool_output",
 )
 """Ends of a message that a server let through: gpt-oss's, ChatML's, Llama's, Mistral's, Gemma's, DeepSeek's, Cohere's.
 
@@ -113,12 +114,14 @@ OTHERS_TURNS: Final = (
 """How another's turn begins, which a model makes up behind its own: the answer is at its end there."""
 
 DROPPED: Final = (
-    *("<|end_header_id|>", "<|header_end|>", "<|end_of_role|>", "<bos>", "<|begin_of_text|>"),
-    *("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<response>", "</response>", "<answer>", "</answer>"),
-    *("<|begin_of_solution|>", "<|end_of_solution|>", "/no_think"),
+    *("<bos>", "<response>", "</response>", "<answer>", "</answer>", "/no_think"),
     *(f"</{name}>" for name in _OF_BLOCK),
 )
 """What else a prompt sets around a message, Qwen's order to it, and tags around what is not thinking."""
+
+TOKEN: Final = re.compile(r"<[|｜][^][\s<>|｜]{1,40}[|｜]>|\[\|\w{1,40}\|]")
+TOKEN_BEGUN: Final = re.compile(r"(?:<[|｜]|\[\|)[^][\s<>|｜]{0,40}[|｜]?\Z")
+"""A special token of any model's vocabulary, and what may become one: nobody's to hear, whatever it says."""
 
 
 def _labels(*names: str) -> tuple[str, ...]:
@@ -147,9 +150,6 @@ ANSWER_LABELS: Final = _labels(
 OWN_LABELS: Final = _labels("Assistant", "ASSISTANT", "assistant", "助手", "nakari", "Nakari")
 OTHERS_LABELS: Final = (*_labels("User", "USER", "Human", "HUMAN", "用户"), "### Instruction:")
 """How a prompt names whoever speaks in plain words: as a turn of the model's, and as another's."""
-
-AMID_ANSWER: Final = frozenset((*DROPPED, *ANSWER_LABELS))
-"""Of the marks of turns those that end nothing: more of the same answer follows."""
 
 OTHERS_TURN_ENDS: Final = (*TURN_ENDS, *OWN_TURNS)
 
@@ -180,17 +180,10 @@ CLOSERS: Final = (
 
 BETWEEN: Final = (
     *CALLS,
-    *(
-        "<|plugin|>",
-        "function<｜tool▁sep｜>",
-        "<｜tool▁sep｜>",
-        "<|tool_sep|>",
-        "[ARGS]",
-        "<|tool_call_argument_begin|>",
-    ),
-    *("<response>", "```json", "```xml", "```python", "```tool_call", "```tool_code", FENCE),
+    *("function<｜tool▁sep｜>", "[ARGS]", "<response>"),
+    *("```json", "```xml", "```python", "```tool_call", "```tool_code", FENCE),
 )
-"""What may stand between the mark of a call, its name and its arguments."""
+"""What may stand between the mark of a call, its name and its arguments, beside any special token."""
 
 THINKERS: Final = re.compile(
     r"(deepseek-)?r1\b|qwq|think|reason|magistral|glm-z1|marco-o1|skywork-o1|exaone-deep|minimax-m", re.IGNORECASE
@@ -220,13 +213,15 @@ REACT_ENDS: Final = (*WEAK_ENDS, *_labels("Action", "Observation", "Final Answer
 """What ends thinking that a label began, and is looked at: the step behind it, of which some stand in the same line."""
 LABELS: Final = (*OWN_LABELS, *ANSWER_LABELS, *OTHERS_LABELS, *REACT)
 TURNS: Final = frozenset((*ENDS, *OWN_LABELS, *ANSWER_LABELS, *OTHERS_LABELS))
+END_ANSWER: Final = TURNS.difference(DROPPED, ANSWER_LABELS)
+"""Behind others, as behind a special token that is in no table, more of the same answer follows."""
 _ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*FIXED, FENCE, "{"), key=len, reverse=True))
 
 
-PYTHON: Final = ("print(", "await ", "functions.", "function.", "tools.", "default_api.", "call:")
-"""What models put before a call that they write as one of Python's, or nearly."""
+BEFORE_CALL: Final = r"(?:[a-z_]\w* ?= ?)?(?:print\(|await |call:|[a-z_]\w*\.)*"
+"""What models put before a call that they write as one of Python's, or nearly: what it is given to, and whose it is."""
 
-_PYTHON: Final = f"(?:{'|'.join(map(re.escape, PYTHON))})?"
+_CALL_BEGUN: Final = re.compile(rf"(?=[a-z_]){BEFORE_CALL}(?:[A-Za-z_][\w-]* ?=?)?", re.ASCII)
 
 
 def beginnings(marks: Iterable[str]) -> frozenset[str]:
@@ -237,10 +232,17 @@ def beginnings(marks: Iterable[str]) -> frozenset[str]:
 beginnings_of = lru_cache(maxsize=64)(beginnings)
 """The same, kept for a tuple that is asked for again."""
 
+LABEL_STARTS: Final = beginnings(LABELS)
+
 
 def begun(text: str, starts: frozenset[str], longest: int = 40) -> int:
     """Return how many characters at the end of the text may be the beginning of a mark."""
     return next((size for size in range(min(longest, len(text)), 0, -1) if text[-size:] in starts), 0)
+
+
+def may_begin_call(line: str, names: Iterable[str]) -> bool:
+    """Whether the line of a call that is written as one of Python's may begin so."""
+    return bool(_CALL_BEGUN.fullmatch(line)) or any(name.startswith(line.rstrip()) for name in names)
 
 
 def _several(names: Iterable[str]) -> list[str]:
@@ -249,17 +251,15 @@ def _several(names: Iterable[str]) -> list[str]:
 
 
 @lru_cache(maxsize=8)
-def marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str], frozenset[str]]:
-    """Return what finds a mark where these tools are known, and the beginnings of marks, anywhere and of lines."""
+def marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str]]:
+    """Return what finds a mark where these tools are known, and the beginnings of marks that stand anywhere."""
     elements = [*names, *map(str.capitalize, names), *(("respond",) if "reply" in names else ())]
     either, element = ("|".join(map(re.escape, each)) for each in (names, elements))
     alone = rf"(?:{'|'.join(_several(names))})(?=[:：]|[ \t]*(?:\n|\Z))"
-    lines = rf"{_PYTHON}(?:{either})\(|(?:{either}) ?\{{|{alone}"
+    lines = rf"{BEFORE_CALL}(?:{either})\(|(?:{either}) ?\{{|{alone}"
     called = rf"|\[(?:{either})\(|^[ \t]*(?!{_ANYWHERE})(?:\[|{lines})"
     bare = rf"|<(?:{element})(?=[\s/>]){called}" if names else ""
     labels = rf"|^[ \t]*(?:{'|'.join(map(re.escape, LABELS))})"
     anywhere = beginnings((*FIXED, FENCE, *(f"[{name}(" for name in names), *(f"<{name}>" for name in elements)))
-    begun_calls = (f"{before}{name}(" for name in names for before in ("", *PYTHON))
-    begun_names = (f"{name}{end}" for name in names for end in (":", "{", " {"))
-    line_starts = beginnings((*begun_calls, *begun_names, *LABELS))
-    return re.compile(f"{_ANYWHERE}{bare}{labels}|{DIRECTION_START.pattern}", re.MULTILINE), anywhere, line_starts
+    found = f"{_ANYWHERE}|{TOKEN.pattern}{bare}{labels}|{DIRECTION_START.pattern}"
+    return re.compile(found, re.MULTILINE), anywhere

@@ -9,15 +9,16 @@ from agent.model.dialects.directions import size_of_direction
 from agent.model.dialects.heads import recipient_of
 from agent.model.dialects.marks import (
     ACTION_LABELS,
-    AMID_ANSWER,
     CALLS,
     DIRECTION_START,
+    END_ANSWER,
     FENCE,
     FIXED,
     GOES_ON,
     HARMONY,
     HARMONY_ENDS,
     HIDDEN,
+    LABEL_STARTS,
     LABELS,
     MESSAGE,
     OPENINGS,
@@ -29,12 +30,15 @@ from agent.model.dialects.marks import (
     RESULT_LABELS,
     ROLE,
     THOUGHT_ENDS,
+    TOKEN,
+    TOKEN_BEGUN,
     TURN_ENDS,
     TURNS,
     WEAK,
     WEAK_ENDS,
     begun,
     marks_of,
+    may_begin_call,
 )
 from agent.model.dialects.parts import Part, Words, WordsWereThought
 from agent.model.dialects.said import QUOTES, Said, speaks_behind
@@ -53,19 +57,16 @@ class TextReader:
     thinking to the end, except for a call after it. Where a turn ends, or another's begins, the answer is at its end.
     """
 
-    def __init__(
-        self, tools: Sequence[ToolSpec], *, begins_thinking: bool = False, reads_bare_calls: bool = True
-    ) -> None:
+    def __init__(self, tools: Sequence[ToolSpec], *, begins_thinking: bool = False) -> None:
         """With `begins_thinking` the text is held until a closing tag tells that it began as thinking, or its end.
 
-        Without it so is a text that begins as thinking does. Without `reads_bare_calls` only a mark makes a call.
+        Without it so is a text that begins as thinking does.
         """
         self._tools = {tool.name: tool for tool in tools}
-        self._marks, self._starts, self._line_starts = marks_of(tuple(self._tools))
+        self._marks, self._starts = marks_of(tuple(self._tools))
         self._held = ""
         self._parts: list[Part] = []
         self._state: Callable[[bool], bool] = self._undecided if begins_thinking else self._opening
-        self._reads_bare_calls = reads_bare_calls
         self._is_line_start = True
         self._may_think = True
         """Whether nothing was said since the beginning, other thinking or a call."""
@@ -160,7 +161,8 @@ class TextReader:
         before = self._held[: found.start()]
         if mark != found[0] and not (before or self._is_line_start):  # what is held does not begin a line
             return False
-        if mark in HIDDEN or mark == ROLE or (mark[0] == "<" and mark not in FIXED):
+        is_element = mark[0] == "<" and mark not in FIXED and not TOKEN.fullmatch(mark)
+        if mark in HIDDEN or mark == ROLE or is_element:
             before = self._blanks + before
             return self._said.is_at_stop(before) and not self._said.is_quoting(before)
         if mark in LABELS:
@@ -180,13 +182,13 @@ class TextReader:
             return bool(self._tools)
         if DIRECTION_START.fullmatch(mark) and mark not in {"[", FENCE}:
             return False
-        if not self._reads_bare_calls:  # words are words, but for an answer that is nothing but a call
-            return self._may_think
         is_line = mark == "[" or mark[0] not in "[{`"  # stands for a call only at the beginning of a line
         return self._is_line_start or not (is_line or (mark[0] == "[" and self._said.is_quoting()))
 
     def _direction(self, is_last: bool) -> bool:
-        """Leave out a stage direction; anything else is said."""
+        """Leave out a stage direction, and a special token that begins no call; anything else is said."""
+        if TOKEN.fullmatch(self._mark):
+            return self._turn(is_last)
         may_be_one = DIRECTION_START.match(self._mark) is not None and not self._said.is_fenced
         size = size_of_direction(self._held, self._said.tail, self._tools, is_last=is_last) if may_be_one else 0
         if size is None:
@@ -202,9 +204,12 @@ class TextReader:
         if self._may_think and not self._held.strip():
             return len(self._held)
         line = self._held.rpartition("\n")[2]
-        if (line != self._held or self._is_line_start) and line.strip(" \t") in self._line_starts:
-            return len(line)
-        return begun(self._held, self._starts)
+        if line != self._held or self._is_line_start:
+            bare = line.lstrip(" \t")
+            if bare.rstrip() in LABEL_STARTS or (bare and self._tools and may_begin_call(bare, self._tools)):
+                return len(line)
+        token = TOKEN_BEGUN.search(self._held)
+        return len(token[0]) if token else begun(self._held, self._starts)
 
     def _say(self, size: int) -> None:
         text, self._held = self._blanks + self._held[:size], self._held[size:]
@@ -291,7 +296,7 @@ class TextReader:
             return True
         self._held = behind
         self._is_line_start = True
-        if has_answered and mark not in AMID_ANSWER:
+        if has_answered and mark in END_ANSWER:
             self._state = self._after_end if mark in TURN_ENDS else self._over
         elif mark in OTHERS_TURNS:
             self._think(OTHERS_TURN_ENDS)

@@ -16,7 +16,7 @@ class ReplyText:
     """
 
     def __init__(self) -> None:
-        self._reader = TextReader(_NO_TOOLS, reads_bare_calls=False)
+        self._reader = TextReader(_NO_TOOLS)
         self._reader.trust()
 
     def feed(self, text: str) -> str:

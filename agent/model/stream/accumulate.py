@@ -269,7 +269,6 @@ class Accumulator:
         return self._pieces.setdefault(name, Fresh())
 
     def _feed_call(self, piece: Mapping[str, Json]) -> Iterator[StreamItem]:
-        self._dialect.has_called = True
         named = fields(piece.get("function"))
         identifier, name = _string(piece.get("id")), known_name(_string(named.get("name")), self._names)
         arguments = _arguments(named.get("arguments"))

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.shows("F1", "B12")
 
 
 def left(text: str, size: int = 1) -> str:
-    reader = TextReader([ToolSpec("memory_write", "", {}), ToolSpec("recall", "", {})], reads_bare_calls=False)
+    reader = TextReader([ToolSpec("memory_write", "", {}), ToolSpec("recall", "", {})])
     pieces = [part for start in range(0, len(text), size) for part in reader.feed(text[start : start + size])]
     return "".join(part.text for part in [*pieces, *reader.finish(is_cut=False)] if isinstance(part, Words))
 

@@ -182,7 +182,6 @@ def test_the_action_of_an_agent_in_json_is_a_call() -> None:
         "<function=unknown>{}</function>",
         "the <think> tag, and `</think>` after it",
         "[TOOL_CALLS] is Mistral's mark",
-        "<|python_tag|>",
         "functools[reduce]",
         "{" * 50,
         "to=functions.reply is how gpt-oss says it",
@@ -373,18 +372,16 @@ def test_an_answer_that_only_begins_like_thinking_is_said_at_its_end() -> None:
     assert read("The user manual is in the drawer.") == ("The user manual is in the drawer.", [], "")
 
 
-def test_once_a_server_knows_a_models_calls_words_are_words() -> None:
+@pytest.mark.parametrize("leaked", [REPLY, '{"name": "recall", "arguments": {}}', "recall()", "```\nrecall()\n```"])
+def test_a_call_that_a_server_lets_through_is_one_although_it_knew_others(leaked: str) -> None:
     dialect = Dialect(GENERIC, "m", Sight())
     first = Reading(dialect)
     first.delta(tool_calls=[{"index": 0, "id": "a", "function": {"name": "recall", "arguments": "{}"}}])
     first.finish()
-    quoted = 'The page says {"name": "reply", "arguments": {"text": "x"}} and [recall(about="y")].'
     second = Reading(dialect)
-    second.feed(quoted)
-    assert second.finish() == (quoted, [], "")
-    third = Reading(dialect)
-    third.feed(REPLY)
-    assert [name for name, _ in third.finish()[1]] == ["reply"]
+    second.feed(f"One moment.\n{leaked}")
+    said, calls, _ = second.finish()
+    assert (said.strip(), len(calls)) == ("One moment.", 1)
 
 
 def test_a_model_is_known_by_its_first_closing_tag() -> None:
@@ -466,27 +463,3 @@ def test_what_is_thought_inline_is_kept_under_our_own_name() -> None:
     reading.feed("<think>Hm.</think>Hello.")
     reading.finish()
     assert reading.accumulator.message().extra == {INLINE: "Hm."}
-
-
-@pytest.mark.parametrize(
-    ("text", "says", "calls"),
-    [
-        ('{"name": "recall", "arguments": {"about": "tea"}}', "", [("recall", '{"about": "tea"}')]),
-        ('```json\n{"name": "recall", "arguments": {"about": "tea"}}\n```', "", [("recall", '{"about": "tea"}')]),
-        (
-            '[recall(about="tea"), recall(about="milk")]',
-            "",
-            [("recall", f'{{"about": "{each}"}}') for each in ("tea", "milk")],
-        ),
-        ('As JSON: {"name": "recall", "arguments": {}}', 'As JSON: {"name": "recall", "arguments": {}}', []),
-        ('{"name": "rocket", "arguments": {}}', '{"name": "rocket", "arguments": {}}', []),
-    ],
-)
-def test_whoever_calls_over_the_wire_calls_in_text_with_nothing_but_a_call(
-    text: str, says: str, calls: list[tuple[str, str]]
-) -> None:
-    dialect = Dialect(GENERIC, "m", Sight())
-    dialect.has_called = True
-    reading = Reading(dialect)
-    reading.feed(text)
-    assert reading.finish() == (says, calls, "")

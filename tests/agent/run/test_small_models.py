@@ -71,6 +71,19 @@ WRITTEN = (
     'print(reply(text="Hello there."))',
     'await reply("Hello there.")',
     'reply(text = "Hello there.", room = None)',
+    'nakari.reply(text="Hello there.")',
+    'answer = tool_code.reply(text="Hello there.")',
+    "```tool_code\nprint(reply(text='Hello there.'))\n```\n```tool_output\ndelivered\n```",
+    '{"thought": "They greet.", "reply": "Hello there."}',
+    '{"reply": "Hello there.", "complete_event": true}',
+    '{"thoughts": "They greet.", "tool": "reply", "args": {"text": "Hello there."}}',
+    '{"thought": "They greet.", "tool_calls": [{"name": "reply", "arguments": {"text": "Hello there."}}]}',
+    '{"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function": {"name": '
+    '"reply", "arguments": "{\\"text\\": \\"Hello there.\\"}"}}]}',
+    "Hello there.[|endofturn|]",
+    "[|assistant|]Hello there.",
+    "Hello there. <|complete_event|>",
+    '<|tool_call|>reply(text="Hello there.")<|end_tool_call|>',
 )
 
 

@@ -29,10 +29,10 @@ _PARAMETER: Final = re.compile(
     r"|<arg_key>\s*([^<]{0,200}?)\s*</arg_key>\s*<arg_value>"
 )
 _PARAMETER_ENDS: Final = ("</parameter>", "</｜DSML｜parameter>", "</arg_value>")
-_PARAMETER_STARTS: Final = ("<parameter", "<｜DSML｜parameter", "<arg_key>")
-_VALUE_ENDS: Final = (*_PARAMETER_ENDS, *_PARAMETER_STARTS, *(mark for mark in CLOSERS if mark.startswith("</")))
+PARAMETER_STARTS: Final = ("<parameter", "<｜DSML｜parameter", "<arg_key>")
+_VALUE_ENDS: Final = (*_PARAMETER_ENDS, *PARAMETER_STARTS, *(mark for mark in CLOSERS if mark.startswith("</")))
 _BEGUN: Final = beginnings((*_VALUE_ENDS, *(f"\n{mark}" for mark in _VALUE_ENDS)))
-_STARTING: Final = beginnings((*_PARAMETER_STARTS, *_VALUE_ENDS))
+_STARTING: Final = beginnings((*PARAMETER_STARTS, *_VALUE_ENDS))
 
 
 class Body(Protocol):
@@ -235,7 +235,7 @@ class TaggedBody:
             self._held = bare[found.end() :]
             return self._begin(found[1] or found[3], found[2] or "")
         last = "<arg_value>" if bare.startswith("<arg_key>") else ">"
-        is_begun = bare.startswith(_PARAMETER_STARTS) and last not in bare and len(bare) < MOST_OF_A_TAG
+        is_begun = bare.startswith(PARAMETER_STARTS) and last not in bare and len(bare) < MOST_OF_A_TAG
         return None if not bare or bare in _STARTING or is_begun else self._end()
 
     def _begin(self, key: str, attributes: str) -> str:

@@ -11,6 +11,7 @@ from agent.model.dialects.bodies import (
     ARGUMENT_KEYS,
     NAME_KEYS,
     OTHER_KEYS,
+    PARAMETER_STARTS,
     Body,
     EnvelopeBody,
     JsonBody,
@@ -27,7 +28,7 @@ MOST_UNDECIDED: Final = 2000
 
 _NAMING: Final = ("<function=", "<function name=", "<invoke", "<｜DSML｜invoke")
 _FILLERS: Final = tuple(sorted((mark for mark in BETWEEN if not mark.startswith(_NAMING)), key=len, reverse=True))
-_BEGUN: Final = beginnings((*BETWEEN, *CLOSERS, "<parameter", "<｜DSML｜parameter", "<arg_key>"))
+_BEGUN: Final = beginnings((*BETWEEN, *CLOSERS, *PARAMETER_STARTS))
 _RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
 _NAMED: Final = re.compile(r"<function=|<(?:function|(?:｜DSML｜)?invoke)\s+name=[\"']?")
 _MEMBERS: Final = r"""(?:"\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*)*"""
@@ -45,7 +46,6 @@ _OBJECT_BEGUN: Final = re.compile(r"\{\s*")
 _BARE_KEY: Final = re.compile(r"\{\s*[A-Za-z_]")
 _WRAPPED: Final = re.compile(r"\(\s*(?=\{)")
 _KEYWORD_BEGUN: Final = re.compile(r"\(\s*(?:[A-Za-z_]\w*\s*)?")
-_TAGS: Final = ("<parameter", "<｜DSML｜parameter", "<arg_key>")
 
 
 class Head(Struct, frozen=True):
@@ -175,7 +175,7 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
     if bare.startswith("{"):
         body = TokenQuotedBody() if _BARE_KEY.match(bare) else JsonBody()
         return Head(tool.name, body, bare) if is_explicit or _OBJECT.match(bare) else "none"
-    if is_explicit and bare.startswith((*_TAGS, *CLOSERS)):
+    if is_explicit and bare.startswith((*PARAMETER_STARTS, *CLOSERS)):
         properties = tool.parameters.get("properties")
         return Head(tool.name, TaggedBody(properties if isinstance(properties, dict) else {}), bare)
     return "none"

@@ -5,17 +5,13 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
+_TAGS: Final = "think thinking thought thoughts reasoning analysis reflection scratchpad scratch_pad inner_monologue"
 THINKING: Final[Mapping[str, str]] = {
-    "<think>": "</think>",
-    "<thinking>": "</thinking>",
+    **{f"<{each}>": f"</{each}>" for name in _TAGS.split() for each in (name, name.capitalize(), name.upper())},
     "[THINK]": "[/THINK]",
     "<seed:think>": "</seed:think>",
     "<|START_THINKING|>": "<|END_THINKING|>",
     "<|inner_prefix|>": "<|inner_suffix|>",
-    "<thought>": "</thought>",
-    "<reasoning>": "</reasoning>",
-    **{f"<{name}>": f"</{name}>" for name in ("Think", "Thinking", "THINK", "THINKING", "Thought", "thoughts")},
-    **{f"<{name}>": f"</{name}>" for name in ("analysis", "reflection", "scratchpad", "inner_monologue")},
     "<|begin_of_thought|>": "<|end_of_thought|>",
     "<unused94>": "<unused95>",
     "◁think▷": "◁/think▷",
@@ -55,14 +51,8 @@ CALLS: Final = (
     # Llama 3 and 4; LFM2; Mistral; Phi 4
     *("<function=", "<|python_tag|>", "<|python_start|>", "<|tool_call_start|>", "[TOOL_CALLS]", "functools["),
     # DeepSeek V3 to V3.2
-    *(
-        "<｜tool▁calls▁begin｜>",
-        "<｜tool▁call▁begin｜>",
-        "<｜tool▁calls｜>",
-        "<｜DSML｜function_calls>",
-        "<｜DSML｜tool_calls>",
-        "<｜DSML｜invoke",
-    ),
+    *("<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁calls｜>"),
+    *("<｜DSML｜function_calls>", "<｜DSML｜tool_calls>", "<｜DSML｜invoke"),
     # Anthropic's older notation, MiniMax, Seed; Kimi; Cohere; InternLM
     *("<function_calls>", "<invoke name=", "<minimax:tool_call>", "<seed:tool_call>"),
     *("<|tool_calls_section_begin|>", "<|tool_call_begin|>", "<|START_ACTION|>", "<|action_start|>"),
@@ -94,22 +84,20 @@ The answer is at its end there, but for the messages that gpt-oss's format parts
 ROLE: Final = "assistant\n\n"
 """What is left of the head of a turn of Llama 3's where its marks were taken out, but not what stands between them."""
 
+_ROLES: Final = ("<|im_start|>", "<|start_header_id|>", "<|header_start|>", "<|start_of_role|>", "<|turn>")
+"""What stands before whoever speaks."""
+
 OWN_TURNS: Final = (
-    *("<|im_start|>assistant", "<|start_header_id|>assistant", "<|header_start|>assistant", "<start_of_turn>model"),
-    *("<|turn>model",),
-    *("<|start_of_role|>assistant", "<|assistant|>", "<|im_assistant|>", "<|CHATBOT_TOKEN|>", "<｜Assistant｜>"),
-    *("[/INST]", ROLE),
+    *(f"{before}assistant" for before in _ROLES),
+    *("<|turn>model", "<start_of_turn>model", "<|assistant|>", "[|assistant|]", "<|im_assistant|>"),
+    *("<|CHATBOT_TOKEN|>", "<｜Assistant｜>", "[/INST]", ROLE),
 )
 """How the prompt has a turn of the model's begin: dropped before the first words, the end of the answer behind them."""
 
 OTHERS_TURNS: Final = (
-    *(f"<|im_start|>{role}" for role in ("user", "system", "tool")),
-    *(f"<|start_header_id|>{role}" for role in ("user", "system", "ipython", "tool")),
-    *(f"<|header_start|>{role}" for role in ("user", "system", "ipython", "tool")),
-    *(f"<|start_of_role|>{role}" for role in ("user", "system", "tool")),
-    *("<|turn>user", "<|turn>system"),
-    *("<start_of_turn>user", "<|user|>", "<|system|>", "<|observation|>", "<|im_user|>", "<|USER_TOKEN|>"),
-    *("<｜User｜>", "[INST]", "<s>[INST]", "<s> [INST]"),
+    *(f"{before}{role}" for before in _ROLES for role in ("user", "system", "tool", "ipython")),
+    *("<start_of_turn>user", "<|user|>", "[|user|]", "<|system|>", "<|observation|>", "<|im_user|>"),
+    *("<|USER_TOKEN|>", "<｜User｜>", "[INST]", "<s>[INST]", "<s> [INST]"),
 )
 """How another's turn begins, which a model makes up behind its own: the answer is at its end there."""
 
@@ -125,30 +113,32 @@ TOKEN_BEGUN: Final = re.compile(r"(?:<[|｜]|\[\|)[^][\s<>|｜]{0,40}[|｜]?\Z")
 
 
 def _labels(*names: str) -> tuple[str, ...]:
-    """Return how models name at the beginning of a line what stands behind it: plain, in bold, or under a heading."""
+    """Return how models name at the beginning of a line what stands behind it: plain, in bold, or under a heading.
+
+    In these capitals, in one at the beginning, and in nothing else.
+    """
     forms = ("{}:", "{}：", "**{}:**", "**{}：**", "**{}**:", "**{}**：", "### {}:")
-    return tuple(form.format(name) for name in names for form in forms)
+    written = dict.fromkeys(each for name in names for each in (name, name.capitalize(), name.upper()))
+    return tuple(form.format(name) for name in written for form in forms)
 
 
-THOUGHT_LABELS: Final = _labels("Thought", "THOUGHT", "思考")
+THOUGHT_LABELS: Final = _labels("Thought", "思考")
 WEAK_LABELS: Final = _labels("Thoughts", "Thinking", "Reasoning", "Plan", "思考过程")
 ACTION_LABELS: Final = _labels(
-    *("Action", "ACTION", "Tool", "Function", "Tool call", "Tool Call", "tool_call", "function_call"),
+    *("Action", "Tool", "Function", "Tool Call", "Function Call", "Calling Tool", "tool_call", "function_call"),
     *("行动", "动作", "工具", "调用"),
 )
 INPUT_LABELS: Final = _labels(
-    *("Action Input", "Action input", "ACTION INPUT", "Input", "Tool Input", "Arguments", "Args", "Parameters"),
-    *("行动输入", "动作输入", "输入", "参数"),
+    *("Action Input", "Input", "Tool Input", "Arguments", "Args", "Parameters", "行动输入", "动作输入", "输入", "参数"),
 )
-RESULT_LABELS: Final = _labels("Observation", "OBSERVATION", "观察", "观察结果")
+RESULT_LABELS: Final = _labels("Observation", "观察", "观察结果")
 ANSWER_LABELS: Final = _labels(
-    *("Final Answer", "Final answer", "FINAL ANSWER", "Answer", "Response", "Reply", "reply", "Speak"),
-    *("最终答案", "最终回答", "回答", "回复"),
+    *("Final Answer", "Answer", "Response", "reply", "Speak", "最终答案", "最终回答", "回答", "回复"),
 )
 """The notation of ReAct, in which models of every maker have seen agents think and act, and what they make of it."""
 
-OWN_LABELS: Final = _labels("Assistant", "ASSISTANT", "assistant", "助手", "nakari", "Nakari")
-OTHERS_LABELS: Final = (*_labels("User", "USER", "Human", "HUMAN", "用户"), "### Instruction:")
+OWN_LABELS: Final = _labels("assistant", "AI", "助手", "nakari")
+OTHERS_LABELS: Final = (*_labels("User", "Human", "用户"), "### Instruction:")
 """How a prompt names whoever speaks in plain words: as a turn of the model's, and as another's."""
 
 OTHERS_TURN_ENDS: Final = (*TURN_ENDS, *OWN_TURNS)
@@ -162,19 +152,11 @@ DIRECTION_START: Final = re.compile(r"\*{1,3}|_{1,3}|`+|[(\[（【]")
 """What a stage direction begins with: emphasis, or a bracket."""
 
 CLOSERS: Final = (
-    *("</tool_call>", "</tool_calls>", "</TOOLCALL>", "<|tools_suffix|>", "[END_TOOL_REQUEST]"),
-    *("</function_call>", "</tools>", "</tool>", "</json>", "</JSON>", "</xml>"),
-    *("</function>", "<|python_end|>", "<|tool_call_end|>", "<|/tool_call|>", "[/TOOL_CALLS]"),
-    *(
-        "<｜tool▁call▁end｜>",
-        "<｜tool▁calls▁end｜>",
-        "</｜DSML｜invoke>",
-        "</｜DSML｜function_calls>",
-        "</｜DSML｜tool_calls>",
-    ),
-    *("</function_calls>", "</invoke>", "</minimax:tool_call>", "</seed:tool_call>"),
-    *("<tool_call|>", "<end_function_call>"),
-    *("<|tool_calls_section_end|>", "<|END_ACTION|>", "<|action_end|>", "PAUSE", FENCE, *ENDS),
+    *(f"</{mark[1:]}" for mark in CALLS if re.fullmatch(r"<(?:｜DSML｜)?[\w:]+>", mark)),
+    *("</function>", "</invoke>", "</｜DSML｜invoke>", "<tool_call|>", "<end_function_call>", "<|tools_suffix|>"),
+    *("[END_TOOL_REQUEST]", "[/TOOL_CALLS]", "<|python_end|>", "<|tool_call_end|>", "<|/tool_call|>"),
+    *("<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "<|tool_calls_section_end|>", "<|END_ACTION|>"),
+    *("<|action_end|>", "PAUSE", FENCE, *ENDS),
 )
 """What may follow a call, and is dropped there."""
 

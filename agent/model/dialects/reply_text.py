@@ -1,12 +1,9 @@
 """The words of a reply, without what some models set into its text for themselves: thinking, and marks of their own."""
 
 from collections.abc import Iterable
-from typing import Final
 
 from agent.model.dialects.parts import Part, Words
 from agent.model.dialects.reader import TextReader
-
-_NO_TOOLS: Final = ()
 
 
 class ReplyText:
@@ -16,7 +13,7 @@ class ReplyText:
     """
 
     def __init__(self) -> None:
-        self._reader = TextReader(_NO_TOOLS)
+        self._reader = TextReader(())
         self._reader.trust()
 
     def feed(self, text: str) -> str:

@@ -124,6 +124,13 @@ class Event(Struct, frozen=True):
         return self.type in PERSON_TYPES
 
     @property
+    def is_addressed(self) -> bool:
+        """Whether a person surely meant nakari: by writing, its name or the wake word."""
+        evidence = self.metadata.get("evidence")
+        marks = str(evidence.get("addressed", "")).split() if isinstance(evidence, Mapping) else ()
+        return self.type == USER_TEXT or (self.is_from_person and not {"named", "woken"}.isdisjoint(marks))
+
+    @property
     def attachments(self) -> tuple[Attachment, ...]:
         """The images and documents that came with it."""
         return attachments_from(self.metadata)

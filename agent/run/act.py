@@ -31,6 +31,7 @@ from memory.json_value import Json, parse_json
 REFUSED = "refused: the budget of this event is used up; reply with what you have and complete it, or suspend it"
 NOT_WHOLE = "refused: your reply did not reach its end; say the rest first"
 NOT_DONE = "refused: {names} came to nothing, as you see only now; set it right or tell them of it, then end this event"
+UNHEARD = "refused: they asked you, and have no word of yours; answer with reply, or end it again to stay silent"
 TWICE = "refused: you have ended this event in the same breath"
 BROKEN_OFF = "cancelled: a person spoke before this call had a result; it had no effect"
 TIME_IS_UP = "cancelled: the time for this event was up before this call had a result"
@@ -249,6 +250,9 @@ class Actor(Struct, frozen=True):
         """
         if self.run_state.ending is not None:
             return TWICE
+        if not (run.is_reminded or run.refused or failed) and self._forgets_to_answer(run, others):
+            run.is_reminded = True
+            return UNHEARD
         if call.name != "complete_event":
             return await self.call(run, call)
         if not WHOLE.issuperset(result for name, result in others if name == REPLY):
@@ -257,6 +261,11 @@ class Actor(Struct, frozen=True):
             return NOT_DONE.format(names=", ".join(dict.fromkeys(failed)))
         run.has_failed = bool(failed) or any(result.startswith(SAME) for _, result in others)
         return await self.call(run, call)
+
+    def _forgets_to_answer(self, run: Run, others: Sequence[tuple[str, str]]) -> bool:
+        """Whether an event ends that was surely meant for it, of which nothing came: no word, no silence, no deed."""
+        has_words = self.run_state.has_words or self.run_state.said_before or any(name == REPLY for name, _ in others)
+        return run.event.is_addressed and not (has_words or run.has_effect)
 
     def _append(
         self, run: Run, calls: Sequence[ToolCall], observations: Mapping[str, str], wanted: Collection[ToolCall]

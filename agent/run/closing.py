@@ -113,14 +113,14 @@ class Closing(Struct, frozen=True):
     async def finish(self, run: Run, ending: Ending) -> None:
         """Wait until everything said was heard, then put the event away; nobody who wrote is left without a word.
 
-        To what was heard it may keep silent: it may not have been addressed. But where its calls
-        failed it meant no silence.
+        To what was heard it may keep silent: it may not have been addressed. But where it was and something was done,
+        or where its calls failed, it meant no silence.
         """
         is_answer = isinstance(ending, Completion) and run.stop.reason is None and run.event.is_from_person
         if is_answer and not (self.run_state.has_words or self.run_state.said_before):
             if run.has_failed:
                 await self.system_replies.say(run, "failed_midway" if run.has_effect else "failed")
-            elif run.event.type == USER_TEXT:
+            elif run.event.is_addressed and (run.has_effect or run.event.type == USER_TEXT):
                 await self.system_replies.say(run, "done_without_words" if run.has_effect else "no_words")
         accounts = await self._accounts()
         self._tell_stop(run)

@@ -158,6 +158,8 @@ class Run(Struct):
     """How often each call, by name and arguments, was asked for in this run."""
     has_effect: bool = False
     """A tool that is more than a look at things was begun."""
+    is_reminded: bool = False
+    """It was told that its person has no answer yet."""
     has_failed: bool = False
     """It was completed beside a call that came to nothing, again and again."""
     outside: set[str] = set()

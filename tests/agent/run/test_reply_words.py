@@ -1,12 +1,14 @@
 """The words that reach a person, whatever a model makes of its reply: no thinking, nothing twice, and never none."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from agent.event import Event
 from agent.model.messages import Message, is_wordless
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.mind import a_mind, spoken, typed
@@ -154,17 +156,36 @@ async def test_another_room_has_the_words_too(tmp_path: Path) -> None:
     ("words", "said"), [("hello", "I have nothing to say to that."), ("你好", "这个我没有什么可说的。")]
 )
 async def test_who_writes_is_not_left_without_a_word(tmp_path: Path, words: str, said: str) -> None:
-    async with a_mind(tmp_path, [ScriptedModel(ONLY_COMPLETE, ONLY_COMPLETE)]) as mind:
+    async with a_mind(tmp_path, [ScriptedModel(*[ONLY_COMPLETE] * 3)]) as mind:
         await mind.handle(typed(words))
-        assert mind.outlet.said == [said]
+        assert mind.outlet.said == [said], "asked for once more, it meant that"
         await mind.handle(spoken(words))  # it may not have been addressed
         assert mind.outlet.said == [said]
 
 
-async def test_what_was_done_without_a_word_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("marks", ["named", "woken follow_up"])
+@pytest.mark.parametrize("ending", [COMPLETE, ("suspend_event", '{"note": "tell them"}')])
+async def test_a_model_that_forgets_to_answer_is_told_so_once(
+    tmp_path: Path, marks: str, ending: tuple[str, str]
+) -> None:
+    model = ScriptedModel(calls(ending), calls(reply("The tea is ready."), COMPLETE, prefix="again"))
+    async with a_mind(tmp_path, [model]) as mind:
+        event = replace(spoken("nakari, is the tea ready"), metadata={"evidence": {"addressed": marks}})
+        await mind.handle(event)
+        assert mind.outlet.said == ["The tea is ready."]
+        assert await mind.state_of(event) == "completed"
+    assert model.requests[1][-1].content.startswith("refused: they asked you")
+
+
+def named(words: str) -> Event:
+    return replace(spoken(words), metadata={"evidence": {"addressed": "named"}})
+
+
+@pytest.mark.parametrize("make", [typed, named])
+async def test_what_was_done_without_a_word_is_told(tmp_path: Path, make: Callable[[str], Event]) -> None:
     task = ("create_event", json.dumps({"type": "self_task", "content": "think of tea", "priority": 0}))
     async with a_mind(tmp_path, [ScriptedModel(calls(task, COMPLETE))]) as mind:
-        await mind.handle(typed("think of tea later"))
+        await mind.handle(make("think of tea later"))
         assert mind.outlet.said == ["Done."]
 
 

@@ -91,7 +91,7 @@ async def test_the_marks_of_the_ears_are_taken_along_on_the_same_clock(tmp_path:
 
 async def test_an_event_that_comes_back_begins_when_it_is_taken_again(tmp_path: Path) -> None:
     suspend = ("suspend_event", '{"note": "later", "wake_on": "person"}')
-    async with a_mind(tmp_path, [ScriptedModel(calls(suspend), calls(HELLO), calls(HELLO))]) as mind:
+    async with a_mind(tmp_path, [ScriptedModel(calls(HELLO, suspend), calls(HELLO), calls(HELLO))]) as mind:
         await mind.handle(Event("user_text", "do it later", source="cli", priority=10))
         await mind.handle(Event("user_text", "now", source="cli", priority=10, session_id="other"))
         first, *rest = await turns_of(mind.journal, "household")

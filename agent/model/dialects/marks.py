@@ -107,9 +107,9 @@ DROPPED: Final = (
 )
 """What else a prompt sets around a message, Qwen's order to it, and tags around what is not thinking."""
 
-TOKEN: Final = re.compile(r"<[|｜][^][\s<>|｜]{1,40}[|｜]>|\[\|\w{1,40}\|]")
+TOKEN: Final = re.compile(r"<[|｜][^][\s<>|｜]{3,40}[|｜]>|\[\|\w{3,40}\|]")
 TOKEN_BEGUN: Final = re.compile(r"(?:<[|｜]|\[\|)[^][\s<>|｜]{0,40}[|｜]?\Z")
-"""A special token of any model's vocabulary, and what may become one: nobody's to hear, whatever it says."""
+"""A special token of any model's vocabulary, and what may become one: nobody's to hear. A shorter one is a formula."""
 
 
 def _labels(*names: str) -> tuple[str, ...]:

@@ -152,7 +152,7 @@ async def test_a_closed_model_starts_anew_when_asked() -> None:
 
 
 async def test_an_answer_longer_than_what_may_wait_arrives_whole() -> None:
-    words = [f"word{number} " for number in range(5 * CHUNKS_AHEAD)]
+    words = [f"Word{number} " for number in range(5 * CHUNKS_AHEAD)]
     async with OpenAiServer() as server:
         server.enqueue(stream(*(chunk({"content": word}) for word in words), chunk({}, "stop"), b"data: [DONE]\n\n"))
         model = LiteLlmModel("openai/m", "sk-secret", server.url)

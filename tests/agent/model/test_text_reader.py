@@ -187,6 +187,9 @@ def test_the_action_of_an_agent_in_json_is_a_call() -> None:
         "to=functions.reply is how gpt-oss says it",
         "DeepSeek writes <｜tool▁calls▁begin｜> before its calls.",
         'Llama writes `[recall(about="tea")]`, in brackets.',
+        "a <|> b, <|x|> = 1, [|x|] and {|y|}",
+        "ChatML writes <|im_sep|> between them, and `<|pad|>` behind.",
+        "hello there: x = 3",
     ],
 )
 def test_what_only_looks_like_a_call_is_said(text: str) -> None:

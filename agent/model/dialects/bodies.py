@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Final, Protocol
 
 from agent.model.dialects.marks import CLOSERS, beginnings, begun
@@ -21,8 +22,9 @@ _DECODER: Final = json.JSONDecoder()
 _ENDS_VALUE: Final = frozenset('"}]')
 _KEY: Final = re.compile(r'[\s,{]*"((?:[^"\\]|\\.)*)"\s*:\s*', re.DOTALL)
 
-_TOKEN_QUOTE: Final = re.compile(r'<\|"\|>|<escape>')
-_TOKEN_BEGUN: Final = beginnings(('<|"|>', "<escape>"))
+_TOKEN_QUOTES: Final = ('<|"|>', "<escape>", '"""', "'''")
+_TOKEN_QUOTE: Final = re.compile("|".join(map(re.escape, _TOKEN_QUOTES)))
+_TOKEN_BEGUN: Final = beginnings(_TOKEN_QUOTES)
 
 _PARAMETER: Final = re.compile(
     r"<(?:｜DSML｜)?parameter(?:=|\s+name=)[\"']?([^\"'>\s]{1,100})[\"']?([^>]{0,150})>"
@@ -88,7 +90,10 @@ class JsonBody(_MendedBody):
 
 
 class TokenQuotedBody(JsonBody):
-    """Arguments whose texts stand between tokens in place of quotes, as Gemma's: nothing in them is escaped."""
+    """Arguments whose texts may stand between tokens in place of quotes, as Gemma's and Python's three quotes.
+
+    Nothing in them is escaped.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,7 +103,7 @@ class TokenQuotedBody(JsonBody):
     def feed(self, text: str) -> str:
         """See `Body`."""
         text = self._held + text
-        whole = len(text) - begun(text, _TOKEN_BEGUN)
+        whole = len(text) - (0 if text.endswith(_TOKEN_QUOTES) else begun(text, _TOKEN_BEGUN))
         made, self.rest, self._held = "", text[:whole], text[whole:]
         while self.rest:
             piece, *behind = _TOKEN_QUOTE.split(self.rest, 1)
@@ -108,10 +113,15 @@ class TokenQuotedBody(JsonBody):
             if self.is_done or self.is_broken:
                 self.rest, self._held = "".join((rest, token, *behind, self._held)), ""
                 break
-            made += self._mender.feed('"')[0] if token else ""
-            self._is_text ^= bool(token)
+            is_quote = bool(token) and (self._is_text or not self._mender.is_in_text)
+            made += self._mender.feed('"' if is_quote else token)[0]
+            self._is_text ^= is_quote
             self.rest = "".join(behind)
         return made
+
+    def finish(self, *, is_cut: bool) -> str:
+        """See `Body`."""
+        return self._mender.feed(self._held)[0] + super().finish(is_cut=is_cut)
 
 
 class EnvelopeBody(_MendedBody):
@@ -306,15 +316,8 @@ def _as_json(text: str, *, accepts_text: bool) -> str:
     mender = JsonMender()
     made, rest = mender.feed(text.strip())
     made += mender.finish(is_cut=True)
-    is_value = not mender.is_broken and not rest.strip() and _is_json(made)
-    if is_value and (made == "null" or not accepts_text):
-        return made
+    if not (mender.is_broken or rest.strip()) and (made == "null" or not accepts_text):
+        with suppress(ValueError):
+            json.loads(made)
+            return made
     return json.dumps(text, ensure_ascii=False)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True

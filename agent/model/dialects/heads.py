@@ -86,7 +86,9 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_las
     named = _NAMED.match(text)
     if named is None and text.startswith("<"):
         return "open" if ">" not in text and text.startswith(_NAMING) else "none"
-    text = _without_namespace(text[named.end() :] if named else text, tools)
+    text = text[named.end() :] if named else text
+    bare = _BEFORE_NAME.sub("", text, count=1)
+    text = bare if bare.startswith(tuple(tools)) else text
     found = _NAME.match(text)
     written = found[0] if found else ""
     if may_begin_call(text, tools) and not is_last:
@@ -101,11 +103,6 @@ def recipient_of(head: str) -> str:
     """Return the tool to which a message in gpt-oss's format goes, "" where its head names none."""
     found = _RECIPIENT.search(head)
     return found[1].removeprefix("functions.") if found else ""
-
-
-def _without_namespace(text: str, tools: Mapping[str, ToolSpec]) -> str:
-    bare = _BEFORE_NAME.sub("", text, count=1)
-    return bare if bare.startswith(tuple(tools)) else text
 
 
 def _is_begun(text: str) -> bool:
@@ -166,12 +163,12 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
     if is_begun or _OBJECT_BEGUN.fullmatch(bare):
         return "open"
     if (positional := _POSITIONAL.match(bare)) and (only := only_text(tool)):
-        return Head(tool.name, JsonBody(), f"({only}={bare[positional.end() :]}")
+        return Head(tool.name, TokenQuotedBody(), f"({only}={bare[positional.end() :]}")
     if wrapped := _WRAPPED.match(bare):
         bare, is_explicit = bare[wrapped.end() :], True
     if bare.startswith("("):
         begun: Verdict = "open" if _KEYWORD_BEGUN.fullmatch(bare) else "none"
-        return Head(tool.name, JsonBody(), bare) if _KEYWORD.match(bare) else begun
+        return Head(tool.name, TokenQuotedBody(), bare) if _KEYWORD.match(bare) else begun
     if bare.startswith("{"):
         body = TokenQuotedBody() if _BARE_KEY.match(bare) else JsonBody()
         return Head(tool.name, body, bare) if is_explicit or _OBJECT.match(bare) else "none"

@@ -51,6 +51,11 @@ class JsonMender:
             "surplus": self._surplus,
         }
 
+    @property
+    def is_in_text(self) -> bool:
+        """Whether a text is open."""
+        return bool(self._quote)
+
     def feed(self, text: str) -> tuple[str, str]:
         """Return the JSON that a piece adds, and the rest of the piece once the value is at its end or broken."""
         made: list[str] = []

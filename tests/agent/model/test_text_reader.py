@@ -151,6 +151,8 @@ def test_an_answer_that_begins_with_the_mark_of_a_call_is_one_whatever_it_names(
         "reply('It\\'s ready.')",
         '```tool_code\nreply("It\'s ready.")\n```',
         'reply( "It\'s ready." )',
+        'reply("""It\'s ready.""")',
+        "reply(text='''It's ready.''')",
     ],
 )
 def test_a_text_in_brackets_is_the_one_that_the_tool_demands(written: str) -> None:
@@ -160,6 +162,10 @@ def test_a_text_in_brackets_is_the_one_that_the_tool_demands(written: str) -> No
         "",
         [("reply", {"text": "It's ready."})],
     )
+
+
+def test_three_quotes_within_a_text_in_other_quotes_are_words() -> None:
+    assert read("reply(text=\"He wrote '''tea'''.\")")[1] == [("reply", "{\"text\": \"He wrote '''tea'''.\"}")]
 
 
 def test_the_action_of_an_agent_in_json_is_a_call() -> None:

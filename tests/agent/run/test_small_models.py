@@ -73,6 +73,8 @@ WRITTEN = (
     'reply(text = "Hello there.", room = None)',
     'nakari.reply(text="Hello there.")',
     'answer = tool_code.reply(text="Hello there.")',
+    'reply(text="""Hello there.""")',
+    "print(reply('''Hello there.'''))",
     "```tool_code\nprint(reply(text='Hello there.'))\n```\n```tool_output\ndelivered\n```",
     '{"thought": "They greet.", "reply": "Hello there."}',
     '{"reply": "Hello there.", "complete_event": true}',

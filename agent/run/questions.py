@@ -127,7 +127,8 @@ class Questions(Struct, frozen=True):
         is_its_own = error.is_of_answer or (run.waited_for_model and isinstance(error, ModelUnavailable))
         if not is_its_own or error.is_absent:
             return self._remember(run.event.id, replace(before, until=None)) if before.tries else before
-        pause = min(LEAST_WAIT * 2**before.tries, LONGEST_PAUSE)
+        doublings = min(before.tries, 9)  # of any more the pause would be no time that there is
+        pause = min(LEAST_WAIT * 2**doublings, LONGEST_PAUSE)
         failed = Failed(before.tries + 1, before.unfinished + error.is_of_answer, self.now() + pause, str(error))
         return self._remember(run.event.id, failed)
 

@@ -253,6 +253,20 @@ async def test_a_question_is_withdrawn_by_voice(tmp_path: Path) -> None:
         assert await state(house, written) == ("suspended", "model_available"), "what another wrote is not dropped"
 
 
+@pytest.mark.shows("B1", "X5")
+@in_virtual_time
+async def test_what_is_asked_while_a_model_is_ill_for_most_of_a_day_is_answered_when_it_is_well(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.servers[0].script = ["5xx"] * 999
+        asked = await house.reads("Tell me number 1.")
+        await passed(20 * 3600)
+        assert (await state(house, asked))[0] == "suspended"
+        house.servers[0].script = []
+        await passed(3600)
+        assert (await state(house, asked))[0] == "completed"
+        assert house.said[-1] == "Answer 1."
+
+
 @pytest.mark.shows("B1", "G13", "X5")
 @in_virtual_time
 async def test_an_old_question_is_not_answered_at_night_but_asked_about_when_somebody_speaks(tmp_path: Path) -> None:

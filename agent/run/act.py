@@ -16,6 +16,7 @@ from agent.errors import Stopped
 from agent.event import OUTSIDE, Event
 from agent.mailbox import Mailbox
 from agent.model.messages import Message, ToolCall
+from agent.model.stream.arguments import is_cut
 from agent.record import step
 from agent.run.run import Run
 from agent.run.run_state import RunState
@@ -23,7 +24,7 @@ from agent.run.system_replies import SystemReplies
 from agent.tools.events import ENDINGS
 from agent.tools.registry.finding import unwrapped
 from agent.tools.registry.registry import ToolRegistry
-from agent.tools.reply import REPLY, WHOLE
+from agent.tools.reply import DELIVERED, REPLY, WHOLE
 from agent.tools.tool import Call, Tool, bounded, run_tool
 from memory.errors import MemoryFailure
 from memory.json_value import Json, parse_json
@@ -138,7 +139,7 @@ class Actor(Struct, frozen=True):
                 observation = await run_tool(tool, call.arguments, Call(call.id, run.event))
         except Stopped:
             return await self._broken_off(run, call)
-        return self._with_what_was_said(call, observation) if call.name == REPLY else observation
+        return await self._with_what_was_said(call, observation) if call.name == REPLY else observation
 
     def _refused(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Count the calls against the budget; return the answers of those that are not carried out, by their ids."""
@@ -227,12 +228,20 @@ class Actor(Struct, frozen=True):
         finally:
             run.kept_on -= 1
 
-    def _with_what_was_said(self, call: ToolCall, observation: str) -> str:
-        """Tell of a reply that was called wrongly what was said of it while it came, lest it say that once more."""
+    async def _with_what_was_said(self, call: ToolCall, observation: str) -> str:
+        """Tell of a reply that was called wrongly what was said of it while it came, lest it say that once more.
+
+        One that was cut off before its first sentence ended is said as far as it came: no other would come further.
+        """
         delivery = self.run_state.deliveries.get(call.id)
-        if delivery is None or observation in WHOLE or not (handed := delivery.handed.strip()):
+        if delivery is None or observation in WHOLE:
             return observation
-        return f"{observation}{HAD_ALREADY}{handed}"
+        if handed := delivery.handed.strip():
+            return f"{observation}{HAD_ALREADY}{handed}"
+        if not is_cut(call.arguments):
+            return observation
+        await delivery.close()
+        return DELIVERED
 
     async def _broken_off(self, run: Run, call: ToolCall) -> str:
         delivery = self.run_state.deliveries.get(call.id)

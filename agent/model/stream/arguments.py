@@ -41,6 +41,15 @@ def is_object(text: str) -> bool:
         return False
 
 
+def is_cut(arguments: str) -> bool:
+    """Whether the text is the beginning of a JSON object, and nothing in it is wrong."""
+    try:
+        begun = jiter.from_json(arguments.encode("utf-8", "replace"), partial_mode="trailing-strings")
+    except ValueError:
+        return False
+    return isinstance(begun, dict) and not is_object(arguments)
+
+
 def _object_in(text: str) -> str:
     """Return the one object that a text begins with, as JSON; "" where it is cut off or another follows."""
     mender = JsonMender()

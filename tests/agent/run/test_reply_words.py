@@ -177,6 +177,27 @@ async def test_a_model_that_forgets_to_answer_is_told_so_once(
     assert model.requests[1][-1].content.startswith("refused: they asked you")
 
 
+async def test_a_reply_that_is_always_cut_off_is_said_as_far_as_it_comes(tmp_path: Path) -> None:
+    texts = ('{"text": "The tea is ready. It is', '{"text": "It is hot and', '{"text": "It is hot and')
+    async with OpenAiServer() as server, connected(server) as model:
+        server.enqueue(*(server_calls(call("reply", text)) for text in texts))
+        async with a_mind(tmp_path, [model]) as mind:
+            event = spoken("is the tea ready")
+            await mind.handle(event)
+            assert mind.outlet.said == ["The tea is ready.", "It is hot and"]
+            assert await mind.state_of(event) == "completed"
+    assert len(server.requests) == 2
+
+
+async def test_a_reply_that_only_lacks_its_end_is_not_asked_for_again(tmp_path: Path) -> None:
+    async with OpenAiServer() as server, connected(server) as model:
+        server.enqueue(server_calls(call("reply", '{"text": "The tea is ready.'), call(*COMPLETE)))
+        async with a_mind(tmp_path, [model]) as mind:
+            await mind.handle(spoken("is the tea ready"))
+            assert mind.outlet.said == ["The tea is ready."]
+    assert len(server.requests) == 1
+
+
 def named(words: str) -> Event:
     return replace(spoken(words), metadata={"evidence": {"addressed": "named"}})
 

@@ -116,7 +116,7 @@ def _gathered(used: Iterable[tuple[str, Adapter]]) -> Iterator[Egress]:
 
 def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     """Yield each adapter that this configuration uses, with the setting that chooses it."""
-    from appliance.input.hearing.choose import recognizer_of
+    from appliance.input.hearing.choose import choose_recognizer
     from appliance.input.hearing.settings import hearing_settings
     from appliance.output.voices import speech_settings, voices_of
     from appliance.wiring.agent.calendars import about_of
@@ -128,7 +128,7 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     for voice in voices_of(speech_settings(config)):
         yield "[voice] engines", voice
     with suppress(ModelNotFound):  # nothing is recognized with a model that nobody knows
-        yield "[ears] engines", recognizer_of(hearing_settings(config))
+        yield "[ears] engines", choose_recognizer(hearing_settings(config), tells=False).recognizer
     if config.memory.enabled:
         yield "[memory] uri", store_of(config)
         with suppress(ConfigError):  # nothing is compared with an embedder that lacks a setting

@@ -136,15 +136,16 @@ def _asked(
 async def _replayed(config: "Config", recording: "Recording", changes: "Sequence[str]") -> "list[Difference]":
     from msgspec.structs import replace
 
-    from appliance.input.hearing.choose import recognizer_of
+    from appliance.input.hearing.choose import choose_recognizer
     from appliance.input.hearing.settings import hearing_settings
     from appliance.recorder.replay import compared
     from appliance.recorder.replay import replay as run_again
     from audio.turns.vad import load_detector
 
     ears = _changed(recording, changes)
-    recognizer = recognizer_of(hearing_settings(replace(config, ears=ears)), lambda language: recording.names)
-    return compared(recording, await run_again(recording, ears, recognizer, load_detector))
+    settings = hearing_settings(replace(config, ears=ears))
+    hearing = choose_recognizer(settings, lambda language: recording.names, tells=False)
+    return compared(recording, await run_again(recording, ears, hearing.recognizer, load_detector))
 
 
 def _changed(recording: "Recording", changes: "Sequence[str]") -> "EarsSettings":

@@ -1,8 +1,7 @@
 """The recognizers, chosen: one, or a chain of them in the configured order."""
 
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +9,7 @@ from msgspec import Struct, field
 
 from appliance.config.sound.recognizers import RecognizerName
 from appliance.input.hearing.settings import HearingSettings
-from appliance.input.whisper.recognizers import NEXT, WhisperHearing, choose_whisper, last_resort, whisper_of
+from appliance.input.whisper.recognizers import NEXT, WhisperHearing, choose_whisper, last_resort
 from audio.interfaces import Recognizer, RemoteRecognizer, StreamingRecognizer, WordVerifier
 from audio.recognizer.chain import RecognizerChain
 from audio.recognizer.faster_whisper import Hotwords, listed, no_hotwords
@@ -75,42 +74,27 @@ def choose_recognizer(
     names: Hotwords = no_hotwords,
     *,
     fetches: bool = False,
-    clock: Callable[[], float] = time.monotonic,
+    tells: bool = True,
 ) -> Hearing:
     """Return the recognizers for this box as they are now. Loads nothing, asks nobody.
 
-    `names` are expected beside the configured words. `fetches` says that the service asks, as of `choose_whisper`.
-    Raises `ModelNotFound` when a folder is configured that holds no model, or a name that nobody knows.
+    `names` are expected beside the configured words. `fetches` says that the service asks, and `tells` has what listens
+    logged, as of `choose_whisper`. Raises `ModelNotFound` when a folder is configured that holds no model, or a name
+    that nobody knows.
     """
     if settings.is_whisper_alone:
-        alone = choose_whisper(settings.whisper, names, fetches=fetches)
+        alone = choose_whisper(settings.whisper, names, fetches=fetches, tells=tells)
         return Hearing(alone.recognizer, alone)
     whisper = None
     if "whisper" in settings.engines:
-        whisper = choose_whisper(settings.whisper, names, fetches=fetches, instead=NEXT)
+        whisper = choose_whisper(settings.whisper, names, fetches=fetches, tells=tells, instead=NEXT)
     streaming = streaming_of(settings) if "streaming" in settings.engines else None
     here: Mapping[RecognizerName, Recognizer | None] = {
         "whisper": whisper.recognizer if whisper else None,
         "streaming": streaming,
     }
     members = [here.get(name) or _server(name, settings, names) for name in settings.engines]
-    chain = RecognizerChain(members, last_resort, patience=settings.patience, clock=clock)
-    return Hearing(chain, whisper, streaming)
-
-
-def recognizer_of(settings: HearingSettings, names: Hotwords = no_hotwords) -> Recognizer:
-    """Return the recognizer that would listen now, as `choose_recognizer` does, without a word about it."""
-    if settings.is_whisper_alone:
-        return whisper_of(settings.whisper, names)
-    engines: list[Recognizer | RemoteRecognizer] = []
-    for name in settings.engines:
-        if name == "whisper":
-            engines.append(whisper_of(settings.whisper, names, instead=NEXT))
-        elif name == "streaming":
-            engines.append(streaming_of(settings))
-        else:
-            engines.append(_server(name, settings, names))
-    return RecognizerChain(engines, last_resort, patience=settings.patience)
+    return Hearing(RecognizerChain(members, last_resort, patience=settings.patience), whisper, streaming)
 
 
 def streaming_of(settings: HearingSettings) -> SherpaRecognizer:
@@ -120,9 +104,9 @@ def streaming_of(settings: HearingSettings) -> SherpaRecognizer:
     return SherpaRecognizer(folder, given.language or settings.whisper.language, given.threads)
 
 
-def servers_of(settings: HearingSettings, names: Hotwords = no_hotwords) -> list[RemoteRecognizer]:
+def servers_of(settings: HearingSettings) -> list[RemoteRecognizer]:
     """Return those that are asked elsewhere, in order."""
-    return [_server(name, settings, names) for name in settings.engines if name not in HERE]
+    return [_server(name, settings, no_hotwords) for name in settings.engines if name not in HERE]
 
 
 def _server(name: RecognizerName, settings: HearingSettings, names: Hotwords) -> RemoteRecognizer:

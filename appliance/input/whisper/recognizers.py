@@ -182,49 +182,42 @@ def choose_whisper(
     names: Hotwords = no_hotwords,
     *,
     fetches: bool = False,
+    tells: bool = True,
     instead: StandIn = LAST_RESORT,
 ) -> WhisperHearing:
     """Return Whisper for this box as it is now. Loads nothing. `names` are expected beside the configured words.
 
     `fetches` says that the service asks: `WhisperHearing.improve` will run, so that a model that is not here comes
-    where the box may fetch it, and a damaged one does not end the service. `instead` listens without one. Raises
-    `ModelNotFound` when a folder is configured that holds no model, or a name that nobody knows.
+    where the box may fetch it, and a damaged one does not end the service. `tells` has what listens logged, `instead`
+    listens without a model. Raises `ModelNotFound` when a folder is configured that holds no model, or a name that
+    nobody knows.
     """
-    picked = _usable(settings)
-    if picked is not None:
-        _tell_choice(settings)
-        is_fatal = instead is LAST_RESORT and not fetches
-        recognizer = CurrentRecognizer(_whisper(settings, picked, names), None if is_fatal else instead)
-        return WhisperHearing(recognizer, settings, picked, is_short(settings, picked), names)
-    if not is_installed():
-        log.warning("no_faster_whisper", reason=f"{NOT_INSTALLED}, so {instead.listens}; {INSTALL}")
+    picked = pick(settings) if is_installed() else None
+    if picked is None:
+        if tells:
+            _tell_absence(settings, instead, fetches=fetches)
         return WhisperHearing(CurrentRecognizer(instead.make()), settings, None, names=names)
-    name = USUAL_MODEL if settings.model == AUTO else settings.model
-    fix = f"{name} is being fetched" if fetches and settings.download else f"`nakari models pull {name}` fetches one"
-    log.warning(
-        "no_whisper_model",
-        reason=f"no Whisper model is here yet, so {instead.listens}; {fix}",
-    )
-    return WhisperHearing(CurrentRecognizer(instead.make()), settings, None, names=names)
-
-
-def whisper_of(
-    settings: WhisperSettings, names: Hotwords = no_hotwords, *, instead: StandIn = LAST_RESORT
-) -> Recognizer:
-    """Return the recognizer that would listen now, as `choose_whisper` does, without a word about it."""
-    picked = _usable(settings)
-    return _whisper(settings, picked, names) if picked is not None else instead.make()
-
-
-def _usable(settings: WhisperSettings) -> Pick | None:
-    """Return the model that can listen; None without one, and without what runs it. Raises as `pick` does."""
-    return pick(settings) if is_installed() else None
+    if tells:
+        _tell_choice(settings)
+    is_fatal = instead is LAST_RESORT and not fetches
+    recognizer = CurrentRecognizer(_whisper(settings, picked, names), None if is_fatal else instead)
+    return WhisperHearing(recognizer, settings, picked, is_short(settings, picked), names)
 
 
 def model_in_use(settings: WhisperSettings) -> str:
     """Return what `[ears] model` comes to: the folder of the model that is here, else the setting as it is."""
     picked = pick(settings)
     return str(picked.folder) if picked else settings.model
+
+
+def _tell_absence(settings: WhisperSettings, instead: StandIn, *, fetches: bool) -> None:
+    """Log what listens without Whisper, and how a model comes."""
+    if not is_installed():
+        log.warning("no_faster_whisper", reason=f"{NOT_INSTALLED}, so {instead.listens}; {INSTALL}")
+        return
+    name = USUAL_MODEL if settings.model == AUTO else settings.model
+    fix = f"{name} is being fetched" if fetches and settings.download else f"`nakari models pull {name}` fetches one"
+    log.warning("no_whisper_model", reason=f"no Whisper model is here yet, so {instead.listens}; {fix}")
 
 
 def _tell_choice(settings: WhisperSettings) -> None:

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from appliance.config.load import load
 from appliance.egress import downloads_of, lasting_egress
 from appliance.errors import ConfigError
-from appliance.input.hearing.choose import Hearing, choose_recognizer, recognizer_of, servers_of
+from appliance.input.hearing.choose import Hearing, choose_recognizer, servers_of
 from appliance.input.hearing.settings import hearing_settings
 from appliance.input.whisper.recognizers import CurrentRecognizer
 from audio.interfaces import StreamingRecognizer
@@ -70,7 +70,10 @@ def test_they_hear_in_the_order_that_is_set(tmp_path: Path, engines: tuple[str, 
     hearing = hearing_by(tmp_path, text)
     assert list(hearing.describe()) == order
     assert (hearing.whisper is not None) == ("whisper" in engines)
-    told = recognizer_of(hearing_settings(load(tmp_path / "nakari.toml", {"HOME": str(tmp_path)})))
+    with capture_logs() as logged:
+        settings = hearing_settings(load(tmp_path / "nakari.toml", {"HOME": str(tmp_path)}))
+        told = choose_recognizer(settings, tells=False).recognizer
+    assert logged == []
     assert (told.name, told.sends_to) == (order[0], hearing.recognizer.sends_to)
 
 

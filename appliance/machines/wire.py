@@ -3,6 +3,7 @@
 import asyncio
 import json
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -12,6 +13,7 @@ from msgspec import Struct, to_builtins
 
 from agent.event import Event, to_json
 from audio.loops import Loop
+from memory.engine.interface import Engine
 from memory.errors import EngineFailure, EngineRefused
 from memory.json_value import read_as, read_whole
 
@@ -227,6 +229,14 @@ class Reader:
                 self._refused.add(str(error))
                 log.warning("message_refused", reason=str(error))
             return None
+
+
+async def tell_presence(engine: Engine, here: Callable[[], Presence]) -> None:
+    """Tell the household that this machine lives, until cancelled; also while the engine is away at times."""
+    while True:
+        with suppress(EngineFailure):
+            await engine.topics.publish(PRESENCE, pack(here()))
+        await asyncio.sleep(PRESENCE_SECONDS)
 
 
 async def again_and_again(loop: Loop) -> None:

@@ -12,7 +12,7 @@ import click
 from appliance.cli.root import NAME, PATH, TEXT, configured, nakari
 from appliance.cli.telling import AS_JSON, tell_json
 from appliance.cli.terminal import FAINT, STRONG, is_terminal, show, table
-from appliance.config.network.machines import ROLES, Role, name_of, wrong_household, wrong_name
+from appliance.config.network.machines import ROLES, Role, wrong_household, wrong_name
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 from appliance.hints import typed_here
@@ -60,7 +60,7 @@ def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, 
     if not force and (kept_login(folder) or (folder / PASSWORD).is_file()):
         what = f"this machine has joined already, its login is in {folder}"
         raise Problem(f"{what}; --force forgets that one", Exit.USAGE)
-    authority = ca.absolute() if ca else _authority(config)
+    authority = ca.absolute() if ca else config.machines.authority
     file = where_to_write(invocation.file)
     if is_invitation(line):
         if creds or user:
@@ -119,7 +119,7 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
         raise click.UsageError(f"the name {wrong}")
     config = quietly_configured(invocation)
     users = _users(config, reload)
-    mine = own_name(config)
+    mine = config.machines.own_name
     if name.lower() == mine.lower():
         raise Problem(f"{mine} is this machine; choose another name", Exit.USAGE)
     given = logins.login_of(config)
@@ -154,7 +154,7 @@ def remove_machine(invocation: Invocation, name: str, reload: str) -> None:
 
     config = quietly_configured(invocation)
     users = _users(config, reload)
-    if name.lower() == (mine := own_name(config)).lower():
+    if name.lower() == (mine := config.machines.own_name).lower():
         what = f"{mine} is this machine, which lets the others in, and is not taken out"
         raise Problem(f"{what}; for one box again see docs/machines.md, and `nakari machines leave`", Exit.USAGE)
     known = users.read()
@@ -224,13 +224,6 @@ def quietly_configured(invocation: Invocation) -> "Config":
     return config
 
 
-def own_name(config: "Config") -> str:
-    """Return what this machine is called among the household's."""
-    import socket
-
-    return config.machines.name or name_of(socket.gethostname())
-
-
 def _list(invocation: Invocation, as_json: bool) -> None:
     import asyncio
 
@@ -294,10 +287,6 @@ def _thinking_role(config: "Config") -> Role:
     return "mind" if config.machines.role == "mind" else "all"
 
 
-def _authority(config: "Config") -> Path | None:
-    return Path(config.machines.ca).expanduser() if config.machines.ca else None
-
-
 def _joined(config: "Config", line: str, authority: Path | None) -> list[tuple[str, str]]:
     """Take an invitation; return what it sets of [machines]."""
     import asyncio
@@ -339,7 +328,7 @@ def _require_own_name(config: "Config", url: str, authority: Path | None) -> Non
     from appliance.errors import Problem
     from appliance.machines.joining.login import forget
 
-    name, ca = own_name(config), str(authority) if authority else ""
+    name, ca = config.machines.own_name, str(authority) if authority else ""
     joined = replace(config, machines=replace(config.machines, url=url, ca=ca))
     if _state_of(joined, name) not in ("", "away"):
         forget(config.state_folder)

@@ -1,6 +1,8 @@
 """What the configuration may say of several machines: where their engine is, and what this one does."""
 
 import re
+import socket
+from pathlib import Path
 from typing import Final, Literal, get_args
 
 from msgspec import Struct
@@ -47,6 +49,16 @@ class MachineSettings(Struct, frozen=True):
         "On the machine of the NATS server: the file with the household's machines, which its configuration "
         'includes and `nakari machines` writes; "" where somebody else looks after it.',
     )
+
+    @property
+    def own_name(self) -> str:
+        """What this machine is called among the household's."""
+        return self.name or name_of(socket.gethostname())
+
+    @property
+    def authority(self) -> Path | None:
+        """The file of `ca`; None where the system's own authorities are meant."""
+        return Path(self.ca).expanduser() if self.ca else None
 
 
 def wrong_machines(settings: MachineSettings) -> tuple[str, str]:

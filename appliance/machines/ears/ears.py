@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from functools import partial
 
 import structlog
@@ -20,7 +19,6 @@ from appliance.machines.ears.waiting import Waiting
 from appliance.machines.namesakes import Namesakes
 from appliance.machines.wire import (
     PRESENCE,
-    PRESENCE_SECONDS,
     PROCESS,
     REPORTS,
     RETRY_SECONDS,
@@ -35,6 +33,7 @@ from appliance.machines.wire import (
     Turn,
     again_and_again,
     pack,
+    tell_presence,
     topic_of,
 )
 from appliance.reflexes.words import Forgot
@@ -115,7 +114,7 @@ class RemoteEars(Struct):
             "machines: what rings here": partial(self.bus.attend, "timer.*", self.timers.follow),
             "machines: words of minds that live": partial(again_and_again, self._listen),
             "machines: what the mind sends": partial(again_and_again, self._serve),
-            "machines: that these ears live": self._tell_presence,
+            "machines: that these ears live": partial(tell_presence, self.engine, self._presence),
             "machines: what was heard, to the mind": self._tell_reports,
         }
 
@@ -172,13 +171,9 @@ class RemoteEars(Struct):
             return
         await request.answer(b"{}")
 
-    async def _tell_presence(self) -> None:
-        while True:
-            waiting = self.courier.waiting
-            here = Presence(self.here.machine, "ears", self.here.room, waiting=waiting, process=PROCESS)
-            with suppress(EngineFailure):
-                await self.engine.topics.publish(PRESENCE, pack(here))
-            await asyncio.sleep(PRESENCE_SECONDS)
+    def _presence(self) -> Presence:
+        waiting = self.courier.waiting
+        return Presence(self.here.machine, "ears", self.here.room, waiting=waiting, process=PROCESS)
 
     async def _tell_reports(self) -> None:
         while True:

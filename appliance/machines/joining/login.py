@@ -22,7 +22,7 @@ def login_of(config: Config) -> Login:
 
     Raises `ConfigError` where what was kept cannot be read.
     """
-    authority = Path(config.machines.ca).expanduser() if config.machines.ca else None
+    authority = config.machines.authority
     user, password, token = (config.revealed(f"NAKARI_MACHINES_{name}") for name in ("USER", "PASSWORD", "TOKEN"))
     if password or token:
         return Login(user=user, password=password, token=token, authority=authority)

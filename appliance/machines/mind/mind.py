@@ -24,7 +24,6 @@ from appliance.machines.namesakes import Namesakes
 from appliance.machines.wire import (
     INBOX,
     PRESENCE,
-    PRESENCE_SECONDS,
     PROCESS,
     REPORTS,
     RETRY_SECONDS,
@@ -39,6 +38,7 @@ from appliance.machines.wire import (
     Turn,
     again_and_again,
     pack,
+    tell_presence,
     unpack,
 )
 from appliance.output.company import Company, RoomTurns
@@ -278,17 +278,13 @@ class RemoteRooms:
             self._around.interrupt(message.event_id)
 
     async def _tell_presence(self) -> None:
-        here = pack(Presence(self._machine, "mind", epoch=self._epoch, process=PROCESS))
+        here = Presence(self._machine, "mind", epoch=self._epoch, process=PROCESS)
         try:
-            while True:
-                with suppress(EngineFailure):
-                    await self._engine.topics.publish(PRESENCE, here)
-                await asyncio.sleep(PRESENCE_SECONDS)
+            await tell_presence(self._engine, lambda: here)
         finally:
             with suppress(EngineFailure, TimeoutError, asyncio.CancelledError):
-                leaves = Presence(self._machine, "mind", epoch=self._epoch, leaves=True, process=PROCESS)
                 async with asyncio.timeout(0.5):
-                    await self._engine.topics.publish(PRESENCE, pack(leaves))
+                    await self._engine.topics.publish(PRESENCE, pack(replace(here, leaves=True)))
 
     async def _live(self) -> None:
         async with asyncio.TaskGroup() as group:

@@ -1,10 +1,9 @@
 """Whether the nakari of this machine only follows: it has no door, so that whoever asks is told from beside it."""
 
-import socket
 from pathlib import Path
 
 from appliance.admin.exchange import DATABASE, is_used
-from appliance.config.network.machines import MachineSettings, name_of
+from appliance.config.network.machines import MachineSettings
 from memory.errors import StateUnreadable
 from memory.state.reader import read_only
 from memory.state.replica.position import position_in
@@ -19,7 +18,7 @@ def whom_it_follows(machines: MachineSettings, state_folder: Path) -> str | None
             at = position_in(connection)
     except StateUnreadable:
         return None
-    own = machines.name or name_of(socket.gethostname())
+    own = machines.own_name
     if at is None or at.machine in ("", own):
         return f"{own} waits until it may lead the household"
     return f"{own} follows {at.machine}, which leads the household, and takes over when that is gone"

@@ -21,7 +21,7 @@ from agent.event import utc_now
 from appliance.errors import first_of
 from appliance.exits import Exit
 from appliance.machines.standby.lease import Lease
-from appliance.machines.wire import FOLLOWS, PRESENCE, PRESENCE_SECONDS, PROCESS, Presence, pack
+from appliance.machines.wire import FOLLOWS, PROCESS, Presence, tell_presence
 from appliance.notify import Watchdog
 from appliance.service import end_within
 from memory.engine.interface import Engine, Request
@@ -123,13 +123,14 @@ class Standby:
 
     async def _follow(self, stop: asyncio.Event) -> int | None:
         """Follow until the lease is this machine's; return the epoch, None when it is to stop."""
+        here = Presence(self._lease.machine, FOLLOWS, process=PROCESS)
         async with asyncio.TaskGroup() as group:
             beside = [
                 group.create_task(self._tell(), name="standby: tells systemd whom it follows"),
                 group.create_task(self._watchdog.run(), name="standby: tells systemd that it lives"),
                 group.create_task(asyncio.to_thread(self._preload), name="standby: loads the program"),
                 group.create_task(self._serve_following(), name="standby: says that it could take over"),
-                group.create_task(self._show(), name="standby: tells the household that it follows"),
+                group.create_task(tell_presence(self._engine, lambda: here), name="standby: tells that it follows"),
             ]
             epoch = await _unless(stop, self._take())
             for task in beside:
@@ -224,14 +225,6 @@ class Standby:
                 self._watchdog.notifier.ready(text)
                 log.info("following", machine=seen.machine if seen else "")
             told = text
-
-    async def _show(self) -> None:
-        """Tell whoever lists the machines that this one follows."""
-        here = pack(Presence(self._lease.machine, FOLLOWS, process=PROCESS))
-        while True:
-            with suppress(EngineFailure):
-                await self._engine.topics.publish(PRESENCE, here)
-            await asyncio.sleep(PRESENCE_SECONDS)
 
     async def _serve_following(self) -> None:
         await self._caught_up()

@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from functools import partial
-from socket import gethostname
 from time import monotonic
 
 import structlog
@@ -10,7 +9,6 @@ import structlog
 from agent.bus import Transport
 from agent.transport import EngineTransport
 from appliance.admin import exchange
-from appliance.config.network.machines import name_of
 from appliance.machines.standby.lease import Lease
 from appliance.machines.standby.standby import Standby, Term
 from appliance.notify import Watchdog
@@ -31,7 +29,7 @@ async def take_turns(serving: Serving) -> None:
 
     serving.heed_signals()
     config, machines = serving.config, serving.config.machines
-    path, name = config.state_folder / exchange.DATABASE, machines.name or name_of(gethostname())
+    path, name = config.state_folder / exchange.DATABASE, machines.own_name
     engine = engine_of(config)
     state = ReplicatedDatabase(path, engine, household=machines.household, machine=name)
     try:

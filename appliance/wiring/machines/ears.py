@@ -1,6 +1,5 @@
 """The ears of a mind elsewhere, put together: which parts of a box they go without, and what joins them to the mind."""
 
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
@@ -9,7 +8,6 @@ from msgspec.structs import replace
 from agent.model.interface import CachedPrefix
 from appliance.config.agent.tools import CodeSettings, FileSettings, HomeSettings, WeatherSettings, WebSettings
 from appliance.config.load import Config
-from appliance.config.network.machines import name_of
 from appliance.machines.ears.courier import Courier
 from appliance.machines.ears.ears import Here, RemoteEars
 from appliance.machines.ears.mouth import RemoteMouth
@@ -25,11 +23,6 @@ from appliance.wiring.environment import Environment, World
 from appliance.wiring.sound.output import Output
 from memory.engine.interface import Engine
 from memory.errors import EngineFailure
-
-
-def machine_name(config: Config) -> str:
-    """Return what this machine is called among those of the household."""
-    return config.machines.name or name_of(socket.gethostname())
 
 
 def without_mind(config: Config) -> Config:
@@ -77,7 +70,7 @@ async def open_ears(world: World, output: Output, sessions: Sessions) -> AsyncIt
 
 async def _joined(world: World, output: Output, sessions: Sessions, engine: Engine) -> RemoteEars:
     state, clock, now = world.state, world.environment.clock, world.environment.now
-    here = Here(machine_name(world.config), world.config.ears.room)
+    here = Here(world.config.machines.own_name, world.config.ears.room)
     outbox = Outbox(state.journal.database)
     await outbox.open()
     mind = MindPresence(clock, now)

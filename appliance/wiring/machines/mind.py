@@ -12,7 +12,6 @@ from appliance.machines.mind.mind import RemoteRooms, Surroundings
 from appliance.reflexes.forget import Forgetting
 from appliance.wiring.agent.agent import Sessions
 from appliance.wiring.environment import Environment, World
-from appliance.wiring.machines.ears import machine_name
 from appliance.wiring.sound.output import Output
 from audio.interfaces import Player
 from audio.tts.programs import EspeakSynthesizer
@@ -65,7 +64,7 @@ async def open_rooms(
         world.environment.clock,
     )
     try:
-        rooms = RemoteRooms(engine, machine_name(world.config), world.epoch, around)
+        rooms = RemoteRooms(engine, world.config.machines.own_name, world.epoch, around)
         await rooms.expect()
         yield rooms
     finally:

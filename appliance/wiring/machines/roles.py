@@ -97,12 +97,11 @@ async def open_transport(
     if options.brief or not config.machines.url or is_ears(config, options):
         yield None
         return
-    from agent.transport import EngineTransport  # these are loaded where there is an engine, and nowhere else
-    from appliance.wiring.machines.ears import machine_name
+    from agent.transport import EngineTransport  # loaded where there is an engine, and nowhere else
 
     engine = environment.engine(config)
     try:
-        yield EngineTransport(engine.topics, machine_name(config))
+        yield EngineTransport(engine.topics, config.machines.own_name)
     finally:
         await engine.close()
 

@@ -8,14 +8,16 @@ from appliance.live.messages import ErrorMessage, HeardMessage, Message, SpeechE
 from appliance.live.parts import Failure, SpeechEnded, SpeechStarted
 from appliance.live.parts import Heard as HeardThere
 from appliance.remote.outbox import Heard, Outgoing, PlaceGone, SoundBegins, SoundEnds, Trouble
-from appliance.remote.session import RemoteSession, RemoteSessions
+from appliance.remote.place import House, Places
+from appliance.remote.session import RemoteSession
 from audio.turns.listener import REFLEX
 
 
 class Browsers(Struct, frozen=True):
     """Opens the sound of pages (`appliance.live.audio.AudioSessions`)."""
 
-    sessions: RemoteSessions
+    house: House
+    places: Places
 
     def open(self, owner_key: str, send: Send) -> RemoteSession:
         """Return the sound of a page of this owner."""
@@ -29,7 +31,7 @@ class Browsers(Struct, frozen=True):
             except ClientGone as error:
                 raise PlaceGone from error
 
-        session = self.sessions.open(owner_key, hand_on)
+        session = RemoteSession(self.house, self.places, owner_key, hand_on)
         return session
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
-from msgspec import Struct
 
 from appliance.errors import Problem
 from appliance.exits import Exit
@@ -82,14 +81,3 @@ class RemoteSession:
         """Take that the client is gone."""
         if self._place is not None:
             self._place.leave()
-
-
-class RemoteSessions(Struct, frozen=True):
-    """Opens the sound of clients."""
-
-    house: House
-    places: Places
-
-    def open(self, owner_key: str, send: Send) -> RemoteSession:
-        """Return a session for a client of this owner."""
-        return RemoteSession(self.house, self.places, owner_key, send)

@@ -110,7 +110,7 @@ class Inside(Struct, frozen=True):
         from appliance.http import attachments, audio, page, streams, websocket
         from appliance.remote.browser import Browsers
 
-        behind = websocket.Behind(self.live, register, self.household, Browsers(self.remote.sessions))
+        behind = websocket.Behind(self.live, register, self.household, Browsers(self.remote.house, self.remote.places))
         return [
             attachments.router(self.household.attaching),
             audio.router(self.remote.visits),

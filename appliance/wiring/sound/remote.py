@@ -13,8 +13,7 @@ from appliance.input.hearing.settings import hearing_settings
 from appliance.input.pending_turns import PendingTurns
 from appliance.remote.ears import Mind, Recognizing
 from appliance.remote.mouth import Speaking
-from appliance.remote.place import House
-from appliance.remote.session import RemoteSessions
+from appliance.remote.place import House, Places
 from appliance.remote.visit import Visits
 from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World
@@ -35,13 +34,13 @@ class Remote(Struct, frozen=True):
     """What all of it shares with the room."""
     visits: Visits
     """Of programs that send one utterance."""
-    sessions: RemoteSessions
-    """Of clients that stay connected."""
+    places: Places
+    """Of clients that stay connected, and of those visits."""
 
 
 def remote_side(world: World, output: Output, house: House) -> Remote:
     """Return remote places; they cost nothing before somebody is there."""
-    return Remote(house, Visits(house, output.remote, world.state.mailbox.find), RemoteSessions(house, output.remote))
+    return Remote(house, Visits(house, output.remote, world.state.mailbox.find), output.remote)
 
 
 def house_of(

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from agent.event import HOUSEHOLD
 from appliance.remote.outbox import Heard, Outgoing, PlaceGone, SoundBegins, SoundEnds, Trouble
 from appliance.remote.player import DELAY_SECONDS
 from appliance.remote.session import RemoteSession
+from appliance.wiring.box import Box
 from audio.interfaces import Recognizer
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.resampler import StreamResampler
@@ -112,3 +114,9 @@ def _resampled(samples: Samples, rate: int) -> Samples:
 def words_in(samples: Samples, recognizer: Recognizer) -> str:
     """Return what a recording says, recognized again."""
     return recognizer.transcribe(utterance(samples)).text
+
+
+def session_of(box: Box, page: Page, owner_key: str = HOUSEHOLD) -> RemoteSession:
+    """Return the sound of a page that came to this box."""
+    remote = box.doors.inside.remote
+    return RemoteSession(remote.house, remote.places, owner_key, page.send)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, Event
+from agent.event import ASR_TRANSCRIPT, Event
 from agent.model.interface import CachedPrefix, ChatModel
 from agent.replies import SENTENCE_STARTED
 from appliance.config.load import load
@@ -19,7 +19,7 @@ from appliance.model.catalog import ModelCatalog
 from appliance.service import serve
 from appliance.wiring.box import open_box
 from appliance.wiring.environment import REAL
-from tests.appliance.remote.page import Page
+from tests.appliance.remote.page import Page, session_of
 from tests.room.house import TalkativeModel
 from tests.service.process import Household
 
@@ -36,7 +36,7 @@ async def main(folder: Path, question: str) -> None:
     environment = replace(REAL, models=models, source=lambda ears, options: None)
     async with open_box(config, RunOptions(deaf=True), environment) as box, asyncio.TaskGroup() as group:
         page, household = Page(), box.household
-        session = box.doors.inside.remote.sessions.open(HOUSEHOLD, page.send)
+        session = session_of(box, page)
         place = session.listen("console")
 
         async def until_over() -> None:

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from agent.event import HOUSEHOLD
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from appliance.errors import Problem
 from appliance.output.text import WRITTEN
@@ -16,7 +15,7 @@ from appliance.remote.session import MOST_MICROPHONES, RemoteSession
 from audio.pcm import from_float
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from memory.state.journal import Stored
-from tests.appliance.remote.page import Page, words_in
+from tests.appliance.remote.page import Page, session_of, words_in
 from tests.audio.spoken import HOUSEHOLD_WHISPER, silence
 from tests.room.house import House, Surroundings, live
 from tests.room.sounds import cough
@@ -39,7 +38,7 @@ def told(
     page = Page()
 
     async def tell(house: House) -> T:
-        session = house.box.doors.inside.remote.sessions.open(HOUSEHOLD, page.send)
+        session = session_of(house.box, page)
         try:
             result = await story(house, session, page)
         finally:
@@ -185,7 +184,7 @@ def test_a_place_that_speaks_and_the_room_have_their_own_answers(tmp_path: Path)
     page = Page()
 
     async def story(house: House) -> None:
-        session = house.box.doors.inside.remote.sessions.open(HOUSEHOLD, page.send)
+        session = session_of(house.box, page)
         await session.begin("console", "open")
         await house.ask()
         await house.silence()
@@ -201,8 +200,8 @@ def test_another_owner_is_heard_and_answered_as_themselves(tmp_path: Path) -> No
     page, other = Page(), Page()
 
     async def story(house: House) -> str:
-        session = house.box.doors.inside.remote.sessions.open(VISITOR, page.send)
-        house.box.doors.inside.remote.sessions.open(HOUSEHOLD, other.send).listen("console")
+        session = session_of(house.box, page, VISITOR)
+        session_of(house.box, other).listen("console")
         await session.begin("console", "push_to_talk")
         await page.says(session, spoken(QUESTION, "en-us"))
         session.end()
@@ -221,7 +220,7 @@ def test_so_many_microphones_and_no_more(tmp_path: Path) -> None:
     pages = [Page() for _ in range(MOST_MICROPHONES + 1)]
 
     async def story(house: House) -> None:
-        sessions = [house.box.doors.inside.remote.sessions.open(HOUSEHOLD, page.send) for page in pages]
+        sessions = [session_of(house.box, page) for page in pages]
         for number, session in enumerate(sessions[:-1]):
             await session.begin(f"page {number}", "push_to_talk")
         with pytest.raises(Problem, match="4 microphones are open elsewhere; close one of them first"):

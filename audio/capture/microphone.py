@@ -4,22 +4,8 @@ from typing import Protocol
 
 from audio.capture.channels import Channels
 from audio.capture.input import InputFormat, Taker, age_of, negotiated
-from audio.capture.live import ZERO_SECONDS, LiveMicrophone
 from audio.devices.listing import SoundDevice, cannot_be_opened, find_device_anew, sounddevice
 from audio.devices.portaudio import DEVICES
-
-
-class MicrophoneSource(LiveMicrophone):
-    """An `AudioSource` on a microphone chosen by a part of its name; "" for the system's default."""
-
-    def __init__(
-        self,
-        device: str = "",
-        zero_limit: float = ZERO_SECONDS,
-        channels: Channels = Channels(),  # noqa: B008  frozen
-    ) -> None:
-        card = SounddeviceInput(device, channels)
-        super().__init__(card, device or "the default microphone", zero_limit=zero_limit)
 
 
 class _Stream(Protocol):
@@ -38,7 +24,7 @@ class _Status(Protocol):
 
 
 class SounddeviceInput:
-    """An `Input` through sounddevice."""
+    """An `Input` through sounddevice, of a microphone chosen by a part of its name; "" for the system's default."""
 
     def __init__(self, device: str, channels: Channels) -> None:
         self._wanted = device

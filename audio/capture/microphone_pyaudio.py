@@ -5,26 +5,12 @@ from typing import TYPE_CHECKING
 
 from audio.capture.channels import Channels
 from audio.capture.input import InputFormat, Taker, age_of, negotiated
-from audio.capture.live import ZERO_SECONDS, LiveMicrophone
 from audio.devices.listing import SoundDevice, cannot_be_opened, choose
 from audio.devices.listing_pyaudio import GO_ON, INT16, OVERFLOWED, list_devices, open_portaudio
 from audio.errors import DeviceUnavailable
 
 if TYPE_CHECKING:
     import pyaudio
-
-
-class PyAudioMicrophone(LiveMicrophone):
-    """An `AudioSource` on a microphone chosen by a part of its name; "" for the system's default."""
-
-    def __init__(
-        self,
-        device: str = "",
-        zero_limit: float = ZERO_SECONDS,
-        channels: Channels = Channels(),  # noqa: B008  frozen
-    ) -> None:
-        card = PyAudioInput(device, channels)
-        super().__init__(card, device or "the default microphone", zero_limit=zero_limit)
 
 
 class PyAudioInput:

@@ -19,9 +19,11 @@ import structlog
 from agent.bus import Bus
 from agent.event import Event
 from agent.replies import Delivered, Reply
+from appliance.config.sections import EarsSettings
+from appliance.input.devices.source import microphone_of
 from appliance.output.interruption import Interruption
 from appliance.output.voice import VoiceReplySink
-from audio.capture.microphone import MicrophoneSource
+from audio.capture.live import LiveMicrophone
 from audio.echo.duplex import Mode
 from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk
 from audio.playback.speaker import SpeakerPlayer
@@ -111,7 +113,7 @@ class Tape:
         return stretches
 
 
-async def tape(source: MicrophoneSource, onto: Tape) -> None:
+async def tape(source: LiveMicrophone, onto: Tape) -> None:
     async for chunk in source.chunks():
         onto(chunk)
 
@@ -138,7 +140,9 @@ class Evening:
         self.player = SpeakerPlayer("speaker")
         self.mouth = SpeechOutput(Humming(), self.player)
         self.outlet = VoiceReplySink(self.mouth, Bus(nothing), "en")
-        self.listener = Listener(MicrophoneSource("mic"), load_detector(), Endpointer(), self.script, Intake())
+        self.listener = Listener(
+            microphone_of(EarsSettings(device="mic")), load_detector(), Endpointer(), self.script, Intake()
+        )
         self.interruption = Interruption(self.mouth, self.outlet, lambda event_id: True, FullDuplex(), lambda heard: "")
         self.listener.watch(self.interruption, self.spoken)
         self.listener.observe(self.interruption, self)
@@ -176,7 +180,7 @@ class Evening:
                     self.interruption.run(),
                     self.listener.listen(),
                     self.listener.recognize(),
-                    tape(MicrophoneSource("heard"), self.heard),
+                    tape(microphone_of(EarsSettings(device="heard")), self.heard),
                 )
             ]
             told = await self.story()

@@ -9,15 +9,14 @@ import json
 import sys
 from collections.abc import AsyncIterator
 
+import msgspec
 import numpy as np
 
+from appliance.config.sections import EarsSettings
+from appliance.input.devices.source import microphone_of
 from audio.capture.live import LiveMicrophone
-from audio.capture.microphone import MicrophoneSource
-from audio.capture.microphone_pyaudio import PyAudioMicrophone
 from audio.errors import DeviceUnavailable
 from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk
-
-BACKENDS = {"sounddevice": MicrophoneSource, "pyaudio": PyAudioMicrophone}
 
 
 def tell(line: str) -> None:
@@ -54,8 +53,9 @@ async def listen(microphone: LiveMicrophone, wanted: int) -> dict[str, object]:
 
 async def main() -> None:
     backend, device, wanted = sys.argv[1:]
+    ears = msgspec.convert({"backend": backend, "device": device}, EarsSettings)
     try:
-        result = await listen(BACKENDS[backend](device), int(wanted))
+        result = await listen(microphone_of(ears), int(wanted))
     except DeviceUnavailable as error:
         result = {"unavailable": str(error)}
     tell(json.dumps(result))

@@ -13,9 +13,11 @@ from functools import partial
 import numpy as np
 import structlog
 
+from appliance.config.sections import EarsSettings
+from appliance.input.devices.source import microphone_of
 from appliance.input.devices.supervision import MicrophoneSupervision
 from audio.capture.health import Fault
-from audio.capture.microphone import MicrophoneSource
+from audio.capture.live import LiveMicrophone
 from audio.devices.hotplug import system_hotplug
 from audio.devices.listing import find_device
 from audio.devices.portaudio import SOUND_THREAD
@@ -40,7 +42,7 @@ def noise(seconds: float) -> SpeechAudio:
     return SpeechAudio((samples / np.abs(samples).max() * 12_000).astype(np.int16), 48_000)
 
 
-async def obey(microphone: MicrophoneSource, player: ReopeningPlayer) -> None:
+async def obey(microphone: LiveMicrophone, player: ReopeningPlayer) -> None:
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         if line == "play\n":
@@ -57,7 +59,7 @@ async def obey(microphone: MicrophoneSource, player: ReopeningPlayer) -> None:
 
 
 async def main(device: str, zeros: str) -> None:
-    microphone = MicrophoneSource(device, float(zeros))
+    microphone = microphone_of(EarsSettings(device=device, zeros_are_dead=float(zeros)))
     player = ReopeningPlayer(SounddeviceOutput("speaker"), "speaker")
     await player.start()
     hotplug = system_hotplug()

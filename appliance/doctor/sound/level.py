@@ -7,11 +7,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import Final
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from audio.capture.channels import Channels
+from appliance.config.sections import EarsSettings
+from appliance.input.devices.source import microphone_of
 from audio.capture.health import FULL_SCALE
 from audio.capture.live import LiveMicrophone
 from audio.devices.pulse import records_itself
@@ -85,18 +87,12 @@ async def listen_beside(loudspeaker: LivePlayer, microphone: LiveMicrophone) -> 
         await loudspeaker.aclose()
 
 
-def microphone_of(backend: str, device: str, count: str, reference: str) -> LiveMicrophone:
-    """Return the microphone as `[ears]` names it."""
-    channels = Channels(int(count), int(reference))
-    if backend == "pyaudio":
-        from audio.capture.microphone_pyaudio import PyAudioMicrophone
-
-        return PyAudioMicrophone(device, channels=channels)
-    from audio.capture.microphone import MicrophoneSource
-
-    return MicrophoneSource(device, channels=channels)
+def main(loudspeaker: str, ears: str) -> None:
+    """Listen and print; `ears` is the section of the configuration, as JSON."""
+    microphone = microphone_of(msgspec.json.decode(ears, type=EarsSettings))
+    found = asyncio.run(listen_beside(SpeakerPlayer(loudspeaker), microphone))
+    sys.stdout.write(json.dumps(asdict(found)))
 
 
 if __name__ == "__main__":
-    found = asyncio.run(listen_beside(SpeakerPlayer(sys.argv[1]), microphone_of(*sys.argv[2:])))
-    sys.stdout.write(json.dumps(asdict(found)))
+    main(*sys.argv[1:])

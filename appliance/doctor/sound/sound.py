@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from appliance.config.load import Config
@@ -63,8 +64,7 @@ def level(config: Config) -> Line:
     from appliance.doctor.sound.level import SoundLevel
 
     try:
-        ears = config.ears
-        devices = (config.voice.device, ears.backend, ears.device, str(ears.channels), str(ears.reference_channel))
+        devices = (config.voice.device, msgspec.json.encode(config.ears).decode())
         found = SoundLevel(**json.loads(printed("level", _PORTAUDIO, "appliance.doctor.sound.level", *devices)))
     except Broken as broken:
         return broken.line

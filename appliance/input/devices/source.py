@@ -11,7 +11,7 @@ import structlog
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings
 from audio.capture.channels import Channels
-from audio.capture.input import InputFormat
+from audio.capture.input import Input, InputFormat
 from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource
 from audio.devices.listing import find_device
@@ -33,15 +33,23 @@ def choose_source(ears: EarsSettings, options: RunOptions) -> AudioSource | None
         return None
     if options.input is not None:
         return RecordingSource(options.input, fast=options.fast)
-    zero_limit = ears.zeros_are_dead or float("inf")
-    channels = Channels(ears.channels, ears.reference_channel)
+    return microphone_of(ears)
+
+
+def microphone_of(ears: EarsSettings) -> LiveMicrophone:
+    """Return the microphone that is set, by the library that was chosen; no device is touched."""
+    name, channels = ears.device or "the default microphone", Channels(ears.channels, ears.reference_channel)
+    return LiveMicrophone(_card(ears, channels), name, zero_limit=ears.zeros_are_dead or float("inf"))
+
+
+def _card(ears: EarsSettings, channels: Channels) -> Input:
     if ears.backend == "pyaudio":
-        from audio.capture.microphone_pyaudio import PyAudioMicrophone
+        from audio.capture.microphone_pyaudio import PyAudioInput
 
-        return PyAudioMicrophone(ears.device, zero_limit, channels)
-    from audio.capture.microphone import MicrophoneSource
+        return PyAudioInput(ears.device, channels)
+    from audio.capture.microphone import SounddeviceInput
 
-    return MicrophoneSource(ears.device, zero_limit, channels)
+    return SounddeviceInput(ears.device, channels)
 
 
 @contextmanager

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from appliance.config.sections import EarsSettings
+from appliance.input.devices.source import microphone_of
 from audio.capture.channels import ChannelPicker, Channels, ChannelSplit
 from audio.capture.input import Block, ChunkCutter, InputFormat, negotiated
-from audio.capture.microphone import MicrophoneSource
 from audio.devices.listing import SoundDevice
 from audio.echo.canceller import WebRtcCanceller, has_canceller
 from audio.echo.duplex import HalfDuplex
@@ -182,7 +183,7 @@ def card() -> Iterator[VirtualSound]:
 
 async def _levels(device: str, count: int) -> dict[str, object]:
     """Listen through the real PortAudio, in a process of its own, for 4 s from a line on."""
-    microphone = MicrophoneSource(device, channels=Channels(count))
+    microphone = microphone_of(EarsSettings(device=device, channels=count))
     chunks = microphone.chunks()
     await anext(chunks)
     sys.stdout.write("listening\n")

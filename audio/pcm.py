@@ -79,8 +79,11 @@ def rms_dbfs(samples: Samples) -> float:
 
 
 def wav_header(sample_rate: int, channels: int = 1, samples: int | None = None) -> bytes:
-    """Return the header of a 16-bit WAV of so many samples of each channel; None: it goes on until it ends."""
-    data = UNKNOWN_BYTES if samples is None else samples * channels * 2
+    """Return the header of a 16-bit WAV of so many samples of each channel; None: it goes on until it ends.
+
+    Its lengths are 32 bits, 24 hours of 24 kHz: of more it says what it can, and most programs read on.
+    """
+    data = UNKNOWN_BYTES if samples is None else min(samples * channels * 2, UNKNOWN_BYTES)
     kind = struct.pack("<IHHIIHH", 16, 1, channels, sample_rate, sample_rate * channels * 2, channels * 2, 16)
     riff = struct.pack("<I", min(data + 36, UNKNOWN_BYTES))
     return b"RIFF" + riff + b"WAVEfmt " + kind + b"data" + struct.pack("<I", data)

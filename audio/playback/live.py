@@ -1,7 +1,6 @@
 """A player over any sound card output that asks for samples by a callback."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -11,6 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from audio.errors import DeviceUnavailable
+from audio.loops import until_set
 from audio.pcm import Samples
 from audio.playback.volume import Ramp
 from audio.resampler import StreamResampler
@@ -259,9 +259,7 @@ class LivePlayer:
         if self._clock() - self._asked_at > self._dead_after:
             raise DeviceUnavailable(f"{self.name} takes no more sound: check its cable or the sound server")
         self._changed.clear()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(min(seconds, LOOK_SECONDS)):
-                await self._changed.wait()
+        await until_set(self._changed, min(seconds, LOOK_SECONDS))
 
     def _fill(self, out: Samples, delay: float) -> None:
         """Give the callback what waits, then silence; in the sound card's thread."""

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import struct
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from audio.errors import OutputUnwritable
-from audio.pcm import Samples
+from audio.loops import until_set
+from audio.pcm import Samples, wav_header
 from audio.playback.volume import scaled
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio
@@ -21,8 +21,7 @@ SAMPLE_RATE = 24_000
 
 SAMPLE_BYTES = 2
 HEADER_BYTES = 44
-LARGEST_SIZE = 0xFFFF_FFFF
-"""A WAV's lengths are 32 bits: 24 hours of this. The samples after it are written, and most programs read them."""
+"""Of `wav_header`."""
 
 AHEAD_SECONDS = 1.0
 """Still to be heard, in real time, before `play` waits."""
@@ -53,7 +52,6 @@ class WavPlayer:
         """Written to the file, silence included."""
         self.busy_until = 0.0
         """Seconds on `time.monotonic` at which the last sample is over; 0 before the first."""
-        """Seconds of `time.monotonic` at which the last sample is over; 0 before the first."""
         self._resampler: StreamResampler | None = None
         self._gain = 1.0
         self._ahead: Samples = np.zeros(0, np.int16)
@@ -161,18 +159,13 @@ class WavPlayer:
         return self._ahead[-unheard:]
 
     def _write_header(self) -> None:
-        size = min(LARGEST_SIZE - HEADER_BYTES, self._samples * SAMPLE_BYTES)
-        riff = struct.pack("<4sI4s", b"RIFF", size + HEADER_BYTES - 8, b"WAVE")
-        fmt = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, SAMPLE_RATE, SAMPLE_RATE * SAMPLE_BYTES, SAMPLE_BYTES, 16)
-        os.pwrite(self._file, riff + fmt + struct.pack("<4sI", b"data", size), 0)
+        os.pwrite(self._file, wav_header(SAMPLE_RATE, samples=self._samples), 0)
 
     async def _wait_until_left(self, seconds: float) -> None:
         """Wait until no more than these seconds are still to be heard, or until `stop`."""
         while (wait := self._left() - seconds) > 0:
             self._changed.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if self._held is not None else wait):
-                    await self._changed.wait()
+            await until_set(self._changed, None if self._held is not None else wait)
 
     def _left(self) -> float:
         """Return the seconds that are still to be heard."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Final, Literal, get_args
+from typing import Any, Final, Literal
 
-from pydantic import Field, JsonValue, TypeAdapter
+from pydantic import JsonValue, create_model
 
+from agent.event import utc_now
 from appliance.live.parts import (
     Failure,
     Forgotten,
@@ -43,118 +44,6 @@ class Message(Part):
     """Aware UTC."""
 
 
-class SnapshotMessage(Message):
-    """See `Snapshot`."""
-
-    event: Literal["snapshot"] = "snapshot"
-    payload: Snapshot
-
-
-class RunStartedMessage(Message):
-    """See `RunStarted`."""
-
-    event: Literal["run_started"] = "run_started"
-    payload: RunStarted
-
-
-class TextChunkMessage(Message):
-    """See `TextChunk`."""
-
-    event: Literal["text_chunk"] = "text_chunk"
-    payload: TextChunk
-
-
-class ReplyWrittenMessage(Message):
-    """See `ReplyWritten`."""
-
-    event: Literal["reply_written"] = "reply_written"
-    payload: ReplyWritten
-
-
-class ToolCallStartedMessage(Message):
-    """See `ToolCallStarted`."""
-
-    event: Literal["tool_call_started"] = "tool_call_started"
-    payload: ToolCallStarted
-
-
-class ToolCallFinishedMessage(Message):
-    """See `ToolCallFinished`."""
-
-    event: Literal["tool_call_finished"] = "tool_call_finished"
-    payload: ToolCallFinished
-
-
-class RunFinishedMessage(Message):
-    """See `RunFinished`."""
-
-    event: Literal["run_finished"] = "run_finished"
-    payload: RunFinished
-
-
-class StateMessage(Message):
-    """See `StateChanged`."""
-
-    event: Literal["state"] = "state"
-    payload: StateChanged
-
-
-class WordsSoFarMessage(Message):
-    """See `WordsSoFar`."""
-
-    event: Literal["words_so_far"] = "words_so_far"
-    payload: WordsSoFar
-
-
-class LevelsMessage(Message):
-    """See `Levels`."""
-
-    event: Literal["levels"] = "levels"
-    payload: Levels
-
-
-class HeardMessage(Message):
-    """See `Heard`."""
-
-    event: Literal["heard"] = "heard"
-    payload: Heard
-
-
-class SentenceMessage(Message):
-    """See `Sentence`."""
-
-    event: Literal["sentence"] = "sentence"
-    payload: Sentence
-
-
-class InterruptedMessage(Message):
-    """See `Interrupted`."""
-
-    event: Literal["interrupted"] = "interrupted"
-    payload: Interrupted
-
-
-class ForgottenMessage(Message):
-    """See `Forgotten`."""
-
-    event: Literal["forgotten"] = "forgotten"
-    payload: Forgotten
-
-
-class MailboxMessage(Message):
-    """See `MailboxChanged`."""
-
-    event: Literal["mailbox"] = "mailbox"
-    payload: MailboxChanged
-
-
-class TimerMessage(Message):
-    """See `TimerChanged`."""
-
-    event: Literal["timer"] = "timer"
-    payload: TimerChanged
-
-
 class TurnMessage(Message):
     """The waterfall of a turn that ended."""
 
@@ -187,61 +76,50 @@ class ProgressMessage(Message):
     payload: Progress
 
 
-class LostMessage(Message):
-    """See `Lost`."""
-
-    event: Literal["lost"] = "lost"
-    payload: Lost
-
-
-class SpeechStartedMessage(Message):
-    """See `SpeechStarted`."""
-
-    event: Literal["speech_started"] = "speech_started"
-    payload: SpeechStarted
-
-
-class SpeechEndedMessage(Message):
-    """See `SpeechEnded`."""
-
-    event: Literal["speech_ended"] = "speech_ended"
-    payload: SpeechEnded
-
-
-ServerMessage = Annotated[
-    SnapshotMessage
-    | RunStartedMessage
-    | TextChunkMessage
-    | ReplyWrittenMessage
-    | ToolCallStartedMessage
-    | ToolCallFinishedMessage
-    | RunFinishedMessage
-    | StateMessage
-    | WordsSoFarMessage
-    | LevelsMessage
-    | HeardMessage
-    | SentenceMessage
-    | InterruptedMessage
-    | ForgottenMessage
-    | MailboxMessage
-    | TimerMessage
-    | TurnMessage
-    | ErrorMessage
-    | AnswerMessage
-    | ProgressMessage
-    | LostMessage
-    | SpeechStartedMessage
-    | SpeechEndedMessage,
-    Field(discriminator="event"),
-]
-"""What the appliance says: on SSE as `data`, on a WebSocket as one text frame."""
-
-MESSAGES: Final[Mapping[str, type[Message]]] = {
-    str(kind.model_fields["event"].default): kind for kind in get_args(get_args(ServerMessage)[0])
+_KINDS: Final[Mapping[str, type[Part]]] = {
+    "snapshot": Snapshot,
+    "run_started": RunStarted,
+    "text_chunk": TextChunk,
+    "reply_written": ReplyWritten,
+    "tool_call_started": ToolCallStarted,
+    "tool_call_finished": ToolCallFinished,
+    "run_finished": RunFinished,
+    "state": StateChanged,
+    "words_so_far": WordsSoFar,
+    "levels": Levels,
+    "heard": Heard,
+    "sentence": Sentence,
+    "interrupted": Interrupted,
+    "forgotten": Forgotten,
+    "mailbox": MailboxChanged,
+    "timer": TimerChanged,
+    "turn": TurnMessage,
+    "error": ErrorMessage,
+    "answer": AnswerMessage,
+    "progress": ProgressMessage,
+    "lost": Lost,
+    "speech_started": SpeechStarted,
+    "speech_ended": SpeechEnded,
 }
-"""The kinds by their names."""
+"""By the names of messages: the payload of those that say nothing beside it, else the message itself."""
 
-TO_CLIENT: Final[TypeAdapter[ServerMessage]] = TypeAdapter(ServerMessage)
+
+def _model(event: str, payload: type[Part]) -> type[Message]:
+    """Return the model of a message, such as `TextChunkMessage` of "text_chunk"."""
+    if issubclass(payload, Message):
+        return payload
+    name = f"{event.title().replace('_', '')}Message"
+    fields: dict[str, Any] = {"event": (Literal[event], event), "payload": (payload, ...)}
+    return create_model(name, __base__=Message, __doc__=f"See `{payload.__name__}`.", **fields)
+
+
+MESSAGES: Final[Mapping[str, type[Message]]] = {event: _model(event, payload) for event, payload in _KINDS.items()}
+"""What the appliance says, by its name: on SSE as `data`, on a WebSocket as one text frame."""
+
+
+def message_of(event: str, payload: Part) -> Message:
+    """Return a message of this moment, with nothing beside its payload."""
+    return MESSAGES[event].model_validate({"at": utc_now(), "payload": payload})
 
 
 def as_text(message: Message) -> str:

@@ -2,9 +2,8 @@
 
 from msgspec import Struct
 
-from agent.event import utc_now
 from appliance.live.audio import ClientGone, Send
-from appliance.live.messages import ErrorMessage, HeardMessage, Message, SpeechEndedMessage, SpeechStartedMessage
+from appliance.live.messages import Message, message_of
 from appliance.live.parts import Failure, SpeechEnded, SpeechStarted
 from appliance.live.parts import Heard as HeardThere
 from appliance.remote.outbox import Heard, Outgoing, PlaceGone, SoundBegins, SoundEnds, Trouble
@@ -39,12 +38,11 @@ def _message(item: SoundBegins | SoundEnds | Heard | Trouble, session_id: str) -
     """Return the message; None for what the streams tell of everything that is heard."""
     match item:
         case SoundBegins(sample_rate, event_id):
-            begun = SpeechStarted(sample_rate=sample_rate, event_id=event_id or None)
-            return SpeechStartedMessage(at=utc_now(), payload=begun)
+            return message_of("speech_started", SpeechStarted(sample_rate=sample_rate, event_id=event_id or None))
         case SoundEnds(event_id, is_cut):
-            return SpeechEndedMessage(at=utc_now(), payload=SpeechEnded(event_id=event_id or None, is_cut=is_cut))
+            return message_of("speech_ended", SpeechEnded(event_id=event_id or None, is_cut=is_cut))
         case Trouble(sentence, code):
-            return ErrorMessage(at=utc_now(), payload=Failure(sentence=sentence, code=code))
+            return message_of("error", Failure(sentence=sentence, code=code))
         case Heard(text, "", ""):
-            return HeardMessage(at=utc_now(), payload=HeardThere(text=text, session=session_id, held_back=REFLEX))
+            return message_of("heard", HeardThere(text=text, session=session_id, held_back=REFLEX))
     return None

@@ -2,14 +2,21 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final, Union
+
+from pydantic import Field, TypeAdapter
 
 from appliance.live.from_client import FROM_CLIENT
-from appliance.live.messages import TO_CLIENT
+from appliance.live.messages import MESSAGES
 from tests.architecture.source import ROOT
 
 SCHEMA: Final = ROOT / "appliance" / "live" / "protocol.schema.json"
 TYPES: Final = ROOT / "appliance" / "console" / "src" / "protocol.ts"
+
+TO_CLIENT: Final[TypeAdapter[Any]] = TypeAdapter(
+    Annotated[Union[tuple(MESSAGES.values())], Field(discriminator="event")]  # type: ignore[arg-type]  # noqa: UP007  made of a list
+)
+"""What the appliance says."""
 
 _PRIMITIVES: Final = {
     "": "JsonValue",

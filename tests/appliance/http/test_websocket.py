@@ -16,7 +16,7 @@ from agent.model.messages import Message
 from appliance.api.outcome import Outcome
 from appliance.http.websocket import AT_A_TIME, MOST_FRAMES_AT_ONCE
 from appliance.live.audio import Send
-from appliance.live.messages import SpeechStartedMessage
+from appliance.live.messages import MESSAGES
 from appliance.live.parts import SpeechStarted
 from memory.json_value import Json
 from tests.agent.mind import NOON, PATIENCE, a_mind
@@ -44,7 +44,9 @@ class RecordingAudio:
     async def begin(self, session_id: str, how: str) -> None:
         self.given.append((session_id, how))
         assert self.send is not None
-        await self.send(SpeechStartedMessage(at=NOON, payload=SpeechStarted(sample_rate=24_000)))
+        await self.send(
+            MESSAGES["speech_started"].model_validate({"at": NOON, "payload": SpeechStarted(sample_rate=24_000)})
+        )
         await self.send(b"\x01\x00" * 3)
 
     def feed(self, pcm: bytes) -> None:

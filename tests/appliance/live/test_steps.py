@@ -12,7 +12,7 @@ from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.turns.stages import TURN_ENDED
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.live.live import packet_of
-from appliance.live.messages import MESSAGES, TO_CLIENT
+from appliance.live.messages import MESSAGES
 from appliance.live.steps import MOST_ARGUMENTS, MOST_CALLS, MOST_TEXT, Fact, Step, Steps
 from appliance.output.text import WRITTEN
 from appliance.reflexes.forget import FORGOTTEN
@@ -34,7 +34,7 @@ def facts(*events: Event, steps: Steps | None = None) -> list[Fact]:
         if event.type != ASR_TRANSCRIPT and steps is None:
             assert [*again.take(Step.stored(kept))] == fresh
         for fact in fresh:
-            TO_CLIENT.validate_json(packet_of(fact).json)
+            MESSAGES[fact.name].model_validate_json(packet_of(fact).json)
         found += fresh
     return found
 

@@ -8,7 +8,6 @@ from collections import Counter
 from functools import partial
 from typing import Final, NoReturn
 
-import structlog
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.server import ServerState
@@ -31,8 +30,6 @@ BREATH_SECONDS: Final = 1.0
 """Pause when the system has no descriptor left for another connection."""
 
 _NO_ROOM: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-
-log = structlog.get_logger()
 
 
 class HttpServer:

@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 from typing import Annotated, Final
 
-import structlog
 from fastapi import APIRouter, Header, Query
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from starlette.responses import FileResponse, Response, StreamingResponse
@@ -22,8 +21,6 @@ SCHEMA: Final = Path(streams_package.__file__).with_name("protocol.schema.json")
 
 LAST_PLACE: Final = 2**63 - 1
 """SQLite's largest number of a row."""
-
-log = structlog.get_logger()
 
 
 def router(live: Live) -> APIRouter:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
+from appliance.api.register import sentence_of
 from appliance.errors import Problem
 from appliance.exits import Exit
 from memory.json_value import Json
@@ -65,10 +66,7 @@ def understood(model: type[M], content: bytes) -> M:
     try:
         return model.model_validate_json(content or b"{}")
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the request"
-    what = first["msg"].removeprefix("Value error, ")
-    raise Problem(f"{place}: {what[:1].lower()}{what[1:]}", Exit.USAGE)
+        raise Problem(sentence_of(error, "the request"), Exit.USAGE) from None  # it repeats what was sent
 
 
 def as_json(body: Mapping[str, Json]) -> bytes:

@@ -20,8 +20,7 @@ from appliance.api.caller import ROOM, Caller
 from appliance.api.commands import published
 from appliance.api.event_intake import EventIntake
 from appliance.api.outcome import Outcome, outcome_of
-from appliance.api.requests.box import Enqueue, Forget, Hush, PreviewForget, Say
-from appliance.api.requests.commands import GiveCommand
+from appliance.api.requests.box import Enqueue, Forget, GiveCommand, Hush, PreviewForget, Say
 from appliance.api.requests.mailbox import ChangeWaiting, MailboxRequest, Withdraw, answer_of
 from appliance.commands.registry import Commands
 from appliance.errors import Problem

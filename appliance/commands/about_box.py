@@ -1,9 +1,8 @@
 """Commands that tell how it is: ping, status, model, config."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
-from appliance.api.requests.models import ModelHandler
 from appliance.commands.registry import Asking, Command
 from appliance.config.as_toml import toml_value
 from appliance.config.file import SECTIONS
@@ -18,15 +17,15 @@ Clean = Callable[[str], str]
 
 
 def about_box(
-    models: ModelHandler, chosen: Callable[[], Mapping[str, Json]], settings: Settings, clean: Clean
+    use: Callable[[str], Awaitable[str]], chosen: Callable[[], Mapping[str, Json]], settings: Settings, clean: Clean
 ) -> list[Command]:
-    """Return them; `chosen` describes who thinks."""
+    """Return them; `use` has another model think, `chosen` describes who does."""
 
     async def model(asking: Asking) -> str:
         if asking.words and not asking.caller.is_household:
             raise Problem(asking.say("The household chooses the model.", "模型由家里人选择。"), Exit.NOT_ALLOWED)
         if asking.words:
-            return await models.use(asking.words)
+            return await use(asking.words)
         told = chosen()
         known = ", ".join(map(str, cast("list[str]", told.get("known", []))))
         thinks = told.get("next") or told.get("thinks")

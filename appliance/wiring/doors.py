@@ -19,7 +19,6 @@ from appliance.api.handler import Household, Part
 from appliance.api.program_questions import ProgramQuestions
 from appliance.api.register import Register
 from appliance.api.requests import box as requests
-from appliance.api.requests import commands as command_requests
 from appliance.api.requests import health as health_requests
 from appliance.api.requests import insight as insight_requests
 from appliance.api.requests import journal as journal_requests
@@ -92,10 +91,9 @@ class Inside(Struct, frozen=True):
         return Register(
             [
                 *requests.entries(self.household),
-                *command_requests.entries(self.household),
                 *mailbox_requests.entries(self.household.mail),
                 *memory_requests.entries(self.memory),
-                *model_requests.entries(self.agent.choice),
+                *model_requests.entries(self.agent.choice.use),
                 *owner_requests.entries(self.owners),
                 *journal_requests.entries(self.insight.journal),
                 *health_requests.entries(self.beats, self.config_file, self.reload),
@@ -191,7 +189,7 @@ async def _load(register: Register, inside: Inside, settings: HttpSettings) -> "
 
 def commands_of(config: Config, agent: Agent, owners: Owners, journal: Journal, unasked: list[Command]) -> Commands:
     """Return what may be typed with a slash before it; `unasked` are those about what is said unasked."""
-    of_box = about_box(agent.choice, agent.choice.describe, config, redaction_of(config).clean)
+    of_box = about_box(agent.choice.use, agent.choice.describe, config, redaction_of(config).clean)
     of_talk = about_talk(journal, agent.contexts, agent.loop, config.zone)
     return Commands([*of_box, *about_you(owners), *of_talk, *unasked], config.ears.language)
 

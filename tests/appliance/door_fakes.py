@@ -148,8 +148,13 @@ class ScriptedHandler:
         self.told.append("calibrate")
         return "Full duplex."
 
+    async def command(self, text: str, caller: Caller, session: str) -> str:
+        self._fail()
+        self.told.append(text)
+        return "Done."
+
     @asynccontextmanager
-    async def command(self, request: Asked, caller: Caller) -> AsyncIterator[None]:
+    async def published(self, request: Asked, caller: Caller) -> AsyncIterator[None]:
         yield
 
     async def use(self, request: UseTool | str) -> str:
@@ -202,9 +207,9 @@ def doors_of(
 ) -> Doors:
     """Return doors that the scripted one stands behind."""
     families = [*requests.entries(handler), *mailbox_requests.entries(handler.mail)]
-    families += memory_requests.entries(memory or handler) + model_requests.entries(handler)
+    families += memory_requests.entries(memory or handler) + model_requests.entries(handler.use)
     families += owner_requests.entries(owners) if owners is not None else []
-    register = Register(families, handler.command)
+    register = Register(families, handler.published)
     tokens = owners.owners.tokens if owners is not None else Tokens(path.with_name("tokens"))
 
     async def load() -> HttpServer:

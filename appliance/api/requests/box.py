@@ -1,4 +1,4 @@
-"""What may be asked of the box itself: how it is, a question, an event, a text to say, a reflex, to forget."""
+"""What may be asked of the box itself: how it is, a question, a command, an event, a text to say, to forget."""
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 from agent.attachments.attachment import ATTACHMENTS
 from appliance.api import answer_models as answers
 from appliance.api.attaching import Attached
-from appliance.api.caller import Caller
+from appliance.api.caller import TYPED, Caller
 from appliance.api.outcome import Outcome
 from appliance.api.register import Answer, AnyEntry, Entry, Gone, Tell, failure_of
 from appliance.api.request_model import Asked, Name, Words
@@ -124,6 +124,21 @@ class Calibrate(Asked):
     do: Literal["calibrate"] = "calibrate"
 
 
+class GiveCommand(Asked):
+    """Somebody gives a command, such as "/ping"; it is answered at once, also while no model is there."""
+
+    do: Literal["command"] = "command"
+    text: Words
+    """With its slash or without."""
+    session: Name = TYPED
+    """The context that /history and /clear are about."""
+
+    @property
+    def name(self) -> str:
+        """Its first word, for the record; what stands behind it may be anybody's words."""
+        return self.text.strip().removeprefix("/").partition(" ")[0][:40]
+
+
 class DoorHandler(Protocol):
     """Who answers behind the doors; called on the event loop, by many programs at a time."""
 
@@ -172,6 +187,9 @@ class DoorHandler(Protocol):
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""
 
+    async def command(self, text: str, caller: Caller, session: str) -> str:
+        """Do what a command asks; return what is told, on the bus too. Raises `Problem`."""
+
 
 def entries(handler: DoorHandler) -> list[AnyEntry]:
     """Return what may be asked of the box itself."""
@@ -214,7 +232,16 @@ def entries(handler: DoorHandler) -> list[AnyEntry]:
         Entry(Forget, answers.Done, forget, is_command=True),
         Entry(PreviewForget, answers.WouldForget, would_forget),
         Entry(Calibrate, answers.Done, calibrate, is_command=True),
+        Entry(GiveCommand, answers.Done, _commanding(handler), "POST /command", is_for_all=True),
     ]
+
+
+def _commanding(handler: DoorHandler) -> Callable[[GiveCommand, Caller, Tell], Awaitable[Answer]]:
+    async def command(request: GiveCommand, caller: Caller, tell: Tell) -> Answer:
+        text = "/" + request.text.strip().removeprefix("/")
+        return {"done": await handler.command(text, caller, caller.session(request.session))}
+
+    return command
 
 
 def _asking(handler: DoorHandler) -> Callable[[Ask, Caller, Tell], Awaitable[Answer]]:

@@ -1,6 +1,7 @@
 """What may be asked at the door about the models that think."""
 
-from typing import Literal, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Literal
 
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
@@ -16,17 +17,10 @@ class UseModel(Asked):
     """Its alias: configured, offline, or one of [models.NAME]."""
 
 
-class ModelHandler(Protocol):
-    """Who changes it."""
+def entries(use: Callable[[str], Awaitable[str]]) -> list[AnyEntry]:
+    """Return what may be asked about the models; `use` takes an alias and returns what was done, durable then."""
 
-    async def use(self, alias: str) -> str:
-        """Return the sentence that says what was done; durable then."""
+    async def use_model(request: UseModel, caller: Caller, tell: Tell) -> Answer:
+        return {"done": await use(request.use)}
 
-
-def entries(models: ModelHandler) -> list[AnyEntry]:
-    """Return what may be asked about the models."""
-
-    async def use(request: UseModel, caller: Caller, tell: Tell) -> Answer:
-        return {"done": await models.use(request.use)}
-
-    return [Entry(UseModel, answers.Done, use, is_command=True)]
+    return [Entry(UseModel, answers.Done, use_model, is_command=True)]

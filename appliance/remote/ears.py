@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import structlog
@@ -133,11 +133,8 @@ class Press:
         return np.frombuffer(bytes(self._bytes[: len(self._bytes) // 2 * 2]), "<i2")
 
 
-class Telling(Protocol):
-    """Takes what whoever spoke is told (`appliance.remote.outbox.Outbox`)."""
-
-    def put(self, item: Heard | Trouble) -> None:
-        """Take it, at once."""
+Telling: TypeAlias = Callable[[Heard | Trouble], None]
+"""Takes what whoever spoke is told, at once (`appliance.remote.outbox.Outbox.put`)."""
 
 
 class Standing(Struct, frozen=True):
@@ -199,9 +196,9 @@ class PlaceEars:
         try:
             await self._mind.filing.file(event)
         except Problem as problem:
-            self._telling.put(Trouble(problem.sentence, problem.code))
+            self._telling(Trouble(problem.sentence, problem.code))
         else:
-            self._telling.put(Heard(event.content, event.id))
+            self._telling(Heard(event.content, event.id))
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what happens beside hearing, until cancelled."""
@@ -303,7 +300,7 @@ class RemoteEars(PlaceEars, TurnObserver):
                 await self._listen(what)
                 continue
             if what.is_too_long:
-                self._telling.put(Trouble(f"only the first {MOST_SECONDS:g} seconds were taken", Exit.USAGE))
+                self._telling(Trouble(f"only the first {MOST_SECONDS:g} seconds were taken", Exit.USAGE))
             try:
                 await self.understand(what.samples, what.began)
             finally:
@@ -349,7 +346,7 @@ class RemoteEars(PlaceEars, TurnObserver):
 
     def _tell(self, heard: RecognizedTurn | None, reason: str) -> None:
         text = heard.transcript.text if heard is not None else ""
-        self._telling.put(Heard(text, held_back="" if reason == REFLEX else reason))
+        self._telling(Heard(text, held_back="" if reason == REFLEX else reason))
 
     def _is_held_back(self, heard: RecognizedTurn) -> str:
         return self._gate(heard) or (REFLEX if asked(heard.transcript.text) else "")

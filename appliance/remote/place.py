@@ -58,7 +58,7 @@ class RemotePlace:
         self.origin = Origin(REMOTE, owner_key, session_id, self.marks)
         self._outbox = Outbox(send)
         self.mouth = RemoteMouth(house.speaking, self._outbox, is_paced=is_paced)
-        self.ears = RemoteEars(house.recognizing, house.mind, self.origin, self.mouth, self._outbox)
+        self.ears = RemoteEars(house.recognizing, house.mind, self.origin, self.mouth, self._outbox.put)
         self._is_left, self._understood = asyncio.Event(), asyncio.Event()
 
     @property

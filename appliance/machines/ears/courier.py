@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 from msgspec import Struct, field
@@ -37,13 +37,6 @@ OFFERED_WITHIN: Final = timedelta(minutes=1)
 """Age of words that the ears' own agent is still offered; older ones only wait."""
 
 
-class HandedOver(Protocol):
-    """Follows what the mind has to answer (`appliance.machines.ears.waiting.Waiting`)."""
-
-    def handed_over(self, event: Event) -> None:
-        """Take that the mind has these words, or has them as soon as it is there."""
-
-
 class Courier(Struct):
     """Takes what a mailbox would, and hands it to the mind; each exactly once in what comes of it.
 
@@ -60,7 +53,8 @@ class Courier(Struct):
     mind: MindPresence
     encode: Callable[[Owed], bytes]
     """Returns what is owed as a message."""
-    awaited: HandedOver
+    handed_over: Callable[[Event], None]
+    """Is told of words that the mind has to answer: it has them, or will as soon as it is there."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _offered: set[str] = set()
     """Ids that the agent here was offered since the start."""
@@ -146,7 +140,7 @@ class Courier(Struct):
         if message is not None and message.body and owed.kind == TURN:
             event = from_json(message.body)
             if event.is_from_person and ANSWERED not in event.metadata and owed.state != "tried":
-                self.awaited.handed_over(event)
+                self.handed_over(event)
         return True
 
     async def _offer(self, owed: Owed) -> None:
@@ -159,7 +153,7 @@ class Courier(Struct):
         if owed.state == "tried":
             if owed.id not in self._told:
                 self._told.add(owed.id)
-                self.awaited.handed_over(event)
+                self.handed_over(event)
             return
         if owed.state == "kept":
             await self.outbox.move(owed.id, "here")

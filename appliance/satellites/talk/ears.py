@@ -116,7 +116,7 @@ class SatelliteEars(PlaceEars, TurnObserver):
     ) -> None:
         """`rings` is what rings in this room; None where nothing does."""
         shared = house.recognizing
-        super().__init__(shared, house.mind, standing, mouth, self)
+        super().__init__(shared, house.mind, standing, mouth, self.put)
         self._device = device = mouth.device
         self._runs = runs
         self._rings = rings

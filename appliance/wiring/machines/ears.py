@@ -76,7 +76,7 @@ async def _joined(world: World, output: Output, sessions: Sessions, engine: Engi
     mind = MindPresence(clock, now)
     replies = sessions.attention.system_replies
     waiting = Waiting(replies, mind, lambda: output.speech.current is not None, clock)
-    parts = (outbox, state.mailbox, state.journal, engine.inbox(INBOX), mind, here.message_of, waiting)
+    parts = (outbox, state.mailbox, state.journal, engine.inbox(INBOX), mind, here.message_of, waiting.handed_over)
     courier = Courier(*parts)
     mouth = RemoteMouth(here.machine, output.speech, output.voice, state.journal, waiting.answered, now)
     timers = RoomTimers(state.mailbox, outbox, courier)

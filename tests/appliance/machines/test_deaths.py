@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +52,6 @@ class Deadly(Database):
         return done
 
 
-@dataclass
-class Followed:
-    """Who is handed over to the mind."""
-
-    events: list[str] = field(default_factory=list)
-
-    def handed_over(self, event: Event) -> None:
-        self.events.append(event.id)
-
-
 @asynccontextmanager
 async def ears(folder: Path, server: FakeServer, left: int, *, after: bool) -> AsyncIterator[Courier]:
     """Ears without an agent: what is offered to it stays where it is."""
@@ -74,7 +64,7 @@ async def ears(folder: Path, server: FakeServer, left: int, *, after: bool) -> A
     presence = MindPresence(asyncio.get_running_loop().time)
     inbox: Inbox = engine.inbox("mind")
     database.left = left
-    courier = Courier(outbox, Mailbox(database), journal, inbox, presence, encoded, Followed())
+    courier = Courier(outbox, Mailbox(database), journal, inbox, presence, encoded, lambda event: None)
     try:
         yield courier
     finally:

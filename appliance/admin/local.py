@@ -11,7 +11,7 @@ from appliance.admin.archive import everything_of, in_the_making
 from appliance.admin.disk import require_answer
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.no_graph import NO_GRAPH, NoGraph
-from appliance.admin.progress import Progress, in_hundredths
+from appliance.admin.progress import Progress, in_hundredths, unheard
 from appliance.api.client import follow, tell
 from appliance.api.presence import PATIENCE, service_of
 from appliance.api.requests.memory import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
@@ -40,7 +40,7 @@ class RemoteAdmin:
 
     async def use(self, request: UseTool) -> Json:
         """Run a tool there. Raises `Problem`."""
-        return await follow(self.path, request.model_dump(mode="json"), lambda done, of: None)
+        return await follow(self.path, request.model_dump(mode="json"))
 
     async def act(self, request: MemoryRequest, told: Progress) -> Json:
         """Have it done there, with a file wherever it is, which the service may not read or write.
@@ -87,7 +87,7 @@ class RemoteAdmin:
     @asynccontextmanager
     async def _handed_over(self, name: str) -> AsyncIterator[Path]:
         """Give an empty file in a folder that the service and we may use; both are gone after the block."""
-        handed_over = await self._done(HandOver(name=name), lambda done, of: None)
+        handed_over = await self._done(HandOver(name=name), unheard)
         assert isinstance(handed_over, dict)
         place = Path(str(handed_over["file"]))
         try:

@@ -15,7 +15,7 @@ import structlog
 
 from agent.event import utc_now
 from appliance.admin import exchange
-from appliance.admin.progress import Progress
+from appliance.admin.progress import Progress, unheard
 from appliance.version import version
 from memory.durable import replace_durably
 from memory.errors import StateUnusable
@@ -65,10 +65,6 @@ MEND: Final = "install that one again, or go back to a state of before"
 
 class LaterLayout(StateUnusable):
     """A later nakari wrote the state. Fix: install that one again, or go back to a state of before."""
-
-
-def unheard(done: int, of: int) -> None:
-    """Hear of progress and do nothing."""
 
 
 def bring_to_date(state: Path, told: Progress = unheard, steps: Sequence[Step] = STEPS) -> None:

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from msgspec import Struct, field
 
+from appliance.admin.progress import Progress, unheard
 from appliance.api.outcome import Outcome, outcome_from
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
@@ -193,7 +194,7 @@ async def tell(path: Path, request: dict[str, Json], patience: float = PATIENCE,
         ) from error
 
 
-async def follow(path: Path, request: dict[str, Json], told: Callable[[int, int], None], key: bytes = b"") -> Json:
+async def follow(path: Path, request: dict[str, Json], told: Progress = unheard, key: bytes = b"") -> Json:
     """Send a request that may take long, and return its result; `told` hears how far it has come.
 
     It is sent as whoever has this private key, where there is one.

@@ -16,6 +16,7 @@ from appliance.hints import typed_here
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar
 
+    from appliance.admin.progress import Progress
     from appliance.api.outcome import Outcome
 
 OK: Final = "ok"
@@ -162,13 +163,15 @@ async def print_pieces(pieces: "AsyncGenerator[str | Outcome, None]") -> "Outcom
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+def progress(label: str) -> "Iterator[Progress]":
     """Show a bar on a terminal's stderr while this lasts; hand out what tells it (done, of whole).
 
     Before anything is told it shows the label alone. Nothing is written anywhere else than on a terminal.
     """
     if not is_terminal(sys.stderr):
-        yield _unseen
+        from appliance.admin.progress import unheard
+
+        yield unheard
         return
     bar: ProgressBar[int] | None = None
 
@@ -187,10 +190,6 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
         finally:
             if bar is None:
                 click.echo(f"\r{' ' * (cell_width(label) + 2)}\r", nl=False, err=True)
-
-
-def _unseen(done: int, of: int) -> None:
-    """Take how far it has come where nobody looks."""
 
 
 def _in_a_line(cell: str) -> str:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from appliance.admin.progress import Progress
 from appliance.api.client import follow
 from appliance.api.presence import service_of
 from appliance.cli.root import to_be_made
@@ -42,7 +43,7 @@ def say(config: Config, text: str, output: Path | None) -> None:
     Raises `Problem` when no voice or no loudspeaker was there for all of it, or when the file cannot be written.
     """
     if output is None and (path := _service(config)) is not None:
-        asyncio.run(follow(path, {"do": "say", "text": text}, lambda done, of: None))
+        asyncio.run(follow(path, {"do": "say", "text": text}))
         return
     with beside(output) as file, progress("speaking") as told:
         if not asyncio.run(_is_said(config, text, file, told)):
@@ -77,7 +78,7 @@ def beside(output: Path | None) -> Iterator[Path | None]:
         part.unlink(missing_ok=True)
 
 
-async def _is_said(config: Config, text: str, output: Path | None, told: Callable[[int, int], None]) -> bool:
+async def _is_said(config: Config, text: str, output: Path | None, told: Progress) -> bool:
     player = await open_player(config.voice, RunOptions(output=output, fast=output is not None))
     patience = None if output is None else WHEN_NOBODY_WAITS
     voice = choose_voice(speech_settings(config), config.state_folder, silence=patience)
@@ -118,7 +119,7 @@ def hear(config: Config, recording: Path) -> None:
         asyncio.run(_hear(config, recording, told))
 
 
-async def _hear(config: Config, recording: Path, told: Callable[[int, int], None]) -> None:
+async def _hear(config: Config, recording: Path, told: Progress) -> None:
     source = RecordingSource(recording, fast=True)
     seconds = max(1, round(source.seconds))
     printed = Printed(source, lambda done: told(min(round(done), seconds), seconds))

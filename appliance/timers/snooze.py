@@ -3,18 +3,10 @@
 import re
 from typing import Final
 
-from audio.reflexes.words import plain
+from audio.reflexes.words import plain, spoken_number
 
 USUAL_MINUTES: Final = 5.0
 LONGEST_MINUTES: Final = 12 * 60.0
-
-_TENS: Final = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60}
-_SMALL: Final = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
-_ENGLISH: Final = {word: number for number, word in enumerate(_SMALL)} | _TENS | {"a": 1, "an": 1}
-_CHINESE: Final = {character: number for number, character in enumerate("零一二三四五六七八九")} | {"两": 2}
 
 _NUMBER_EN: Final = r"(?P<number>half an|\d+|[a-z]+(?: [a-z]+)??)"
 _UNIT_EN: Final = r"(?:more )?(?P<unit>minute|hour|second)s?(?: more| longer)?"
@@ -51,19 +43,4 @@ def _count(number: str) -> float:
     """Return the number a text says, 0 when it says none."""
     if number in {"半", "half an"}:
         return 0.5
-    if number.isdecimal():
-        return float(number)
-    if not number.isascii():
-        return _count_chinese(number)
-    values = [_ENGLISH.get(word) for word in number.split()]
-    if None in values or (len(values) == 2 and not (values[0] in _TENS.values() and 0 < (values[1] or 0) < 10)):
-        return 0
-    return float(sum(value or 0 for value in values))
-
-
-def _count_chinese(number: str) -> float:
-    """Return up to ninety-nine: 五, 十, 十五, 二十, 二十五."""
-    tens, ten, ones = number.rpartition("十")
-    if not all(part in _CHINESE or not part for part in (tens, ones)):
-        return 0
-    return (10.0 * _CHINESE.get(tens, 1) if ten else 0.0) + _CHINESE.get(ones, 0)
+    return 1.0 if number in {"a", "an"} else float(spoken_number(number) or 0)

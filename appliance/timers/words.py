@@ -9,6 +9,7 @@ from agent.tools.timers import REMINDS, duration, label_of
 from appliance.timers.due import DueTimer
 from audio.language import sentence_language
 from audio.playback.speech_output import SpokenSentence
+from audio.reflexes.words import PHRASES
 
 WORTH_SAYING: Final = 60.0
 """Seconds a ring may be late without a word about it."""
@@ -25,36 +26,15 @@ _DUE: Final = {
 
 _STOPS: Final = frozenset(
     (
-        *(
-            "stop",
-            "stop it",
-            "stop that",
-            "stop ringing",
-            "stop the timer",
-            "stop the alarm",
-            "stop timer",
-            "stop alarm",
-        ),
-        *("enough", "that s enough", "cancel", "cancel it", "cancel the timer", "cancel the alarm", "dismiss"),
-        *("quiet", "be quiet", "silence", "shut up", "off", "turn it off", "switch it off"),
-        *(
-            "停",
-            "停下",
-            "停下来",
-            "停止",
-            "停一下",
-            "别响",
-            "别响了",
-            "不要响了",
-            "别吵",
-            "别吵了",
-            "够了",
-            "取消",
-            "安静",
-        ),
-        *("关掉", "关了", "关闭", "闭嘴", "关闹钟", "关掉闹钟", "关掉计时器", "停止计时器", "停止闹钟"),
+        *PHRASES["stop"],
+        *("stop ringing", "stop the timer", "stop the alarm", "stop timer", "stop alarm", "dismiss"),
+        *("cancel", "cancel it", "cancel the timer", "cancel the alarm", "off", "turn it off", "switch it off"),
+        *("别响", "别响了", "不要响了", "别吵", "别吵了", "取消", "关掉", "关了", "关闭"),
+        *("关闹钟", "关掉闹钟", "关掉计时器", "停止计时器", "停止闹钟"),
     )
 )
+"""What is silence at any time, and what is only where something rings."""
+
 _FILLERS: Final = frozenset({"please", "now", "ok", "okay", "hey", "nakari", "oh", "请", "好了", "好的"})
 _ENDINGS: Final = re.compile("(?<=.)[吧啊啦]$")
 

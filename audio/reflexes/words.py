@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Final, Literal, TypeAlias, get_args
 
 from audio.chinese import simplified
@@ -111,26 +112,16 @@ def volume_asked(words: str, names: Collection[str] = NAMES) -> int | None:
     if found is None:
         return None
     number = found["number"].strip()
-    percent = int(number) if number.isdecimal() else _spoken(number)
+    percent = 50 if number in {"half", "a half"} else spoken_number(number)
     return percent if percent is not None and percent <= 100 else None
 
 
-def _spoken(number: str) -> int | None:
-    """Return a number up to a hundred that is written in words, None for anything else."""
-    if _HAN.search(number):
-        tens, ten, ones = number.rpartition("十")
-        if number in {"一百", "百"}:
-            return 100
-        digits = [_ONES_ZH.find(each) for each in (tens or ("一" if ten else "零"), ones or "零")]
-        return None if -1 in digits or max(len(tens), len(ones)) > 1 else digits[0] * 10 + digits[1]
-    if number in {"half", "a half"}:
-        return 50
-    parts = number.replace("a hundred", "hundred").replace("one hundred", "hundred").split()
-    values = [_NUMBERS.get(part) for part in parts]
-    known = [value for value in values if value is not None]
-    if len(known) != len(values) or len(known) not in {1, 2} or (len(known) == 2 and (known[0] < 20 or known[1] > 9)):
-        return None
-    return sum(known)
+def spoken_number(number: str) -> int | None:
+    """Return a number in figures, nine at most, or in words up to a hundred, as `plain` leaves it; None for any other.
+
+    In words it may be English or Chinese: "twenty five", "a hundred", "二十五".
+    """
+    return int(number) if number.isdecimal() and len(number) < 10 else _numbers().get(number)
 
 
 def calls(words: str, names: Collection[str] = NAMES) -> bool:
@@ -170,12 +161,15 @@ _VOLUME: Final = (
         r"(?:把|将)?(?:音量|声音)(?:调|设|开|调整|设置)?(?:到|成|为)?(?:百分之)?(?P<number>[\d零一二两三四五六七八九十百]+)"
     ),
 )
-_SMALL: Final = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
-_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
-_NUMBERS: Final = {word: number for number, word in enumerate(_SMALL)} | {
-    word: 10 * number for number, word in enumerate(_TENS, 2)
-}
-_ONES_ZH: Final = "零一二三四五六七八九"
+
+
+@cache
+def _numbers() -> Mapping[str, int]:
+    """Return the numbers up to a hundred by how they are said; made when one is, as the service starts without them."""
+    from audio.tts.verbalize.numerals import cardinal, chinese_cardinal
+
+    return {
+        **{cardinal(number).replace("-", " "): number for number in range(101)},
+        **{chinese_cardinal(number): number for number in range(101)},
+        **{"hundred": 100, "a hundred": 100, "百": 100, "两": 2},
+    }

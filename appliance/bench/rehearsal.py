@@ -4,8 +4,8 @@ import asyncio
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -34,7 +34,6 @@ from appliance.wiring.environment import REAL, Environment
 from appliance.wiring.memory.graph import embedding_folder
 from memory.clock import wall_clock
 from memory.graph.embedded.store import State
-from memory.graph.survey import Schema
 from memory.json_value import Json
 
 if TYPE_CHECKING:
@@ -282,7 +281,7 @@ class Rehearsal:
         leaked = [f"{secret} in the {place}" for secret in life.secrets for place in await self._places_of(secret)]
         if (writer := self.box.graph.writer) is not None:
             schema = await writer.graph.schema()
-            lived.memory = _memory_of(schema, leaked)
+            lived.memory = Remembers(schema.nodes, schema.orphans, schema.duplicates, tuple(leaked))
 
     async def _places_of(self, secret: str) -> list[str]:
         """Return where something is still held: in the journal, or the graph."""
@@ -291,10 +290,6 @@ class Rehearsal:
             found = await writer.graph.read(_HELD, {"words": secret})
             places += ["graph"] if found.records[0]["count"] else []
         return places
-
-
-def _memory_of(schema: Schema, leaked: Sequence[str]) -> Remembers:
-    return Remembers(schema.nodes, schema.orphans, schema.duplicates, tuple(leaked))
 
 
 @asynccontextmanager
@@ -346,21 +341,15 @@ def config_of(config: Config, folder: Path, socket: Path) -> Config:
     )
 
 
-def rehearse(
-    config: Config,
-    life: Life,
-    lived: Lived,
-    told: Progress,
-    environment: Environment = REAL,
-    folder: Path | None = None,
-) -> None:
-    """Live a life in a folder of its own, which is gone afterwards unless it is given; `lived` has it as it comes."""
+def rehearse(config: Config, life: Life, lived: Lived, told: Progress, environment: Environment = REAL) -> None:
+    """Live a life in a folder of its own, which is gone afterwards; `lived` has it as it comes."""
 
     async def live(inside: Path) -> None:
         async with rehearsing(config, inside, life.said[0].at - timedelta(minutes=10), told, environment) as rehearsal:
             await rehearsal.live(life, lived)
 
-    with ExitStack() as kept:
-        inside = folder or Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="nakari-bench-")))
-        runner = kept.enter_context(asyncio.Runner(loop_factory=LeapingLoop))
-        runner.run(live(inside))
+    with (
+        tempfile.TemporaryDirectory(prefix="nakari-bench-") as inside,
+        asyncio.Runner(loop_factory=LeapingLoop) as runner,
+    ):
+        runner.run(live(Path(inside)))

@@ -18,7 +18,7 @@ CALLS_A_TALK: Final = 2.5
 CALLS_A_NIGHT: Final = 3.0
 
 PREFIX: Final = 9_000
-"""Tokens of the system prompt and the list of tools, about, where they were not counted."""
+"""Tokens of the system prompt and the list of tools, about."""
 ANSWERED: Final = 120
 """Tokens of an answer, its tool calls among them."""
 
@@ -56,15 +56,15 @@ class Estimate(Struct, frozen=True):
         ]
 
 
-def estimate(life: Life, context: int, prefix: int = PREFIX) -> Estimate:
+def estimate(life: Life, context: int) -> Estimate:
     """Return what a life will cost; `context` is how many tokens an epoch may grow to."""
     probes = len(life.probes)
     lines = sum(each.words != FORGET for each in life.said) - probes
     talks = len({each.at.date() for each in life.said})
     heard = round(lines * CALLS_A_LINE + probes * CALLS_A_PROBE)
     alone = round(talks * CALLS_A_TALK + life.days * CALLS_A_NIGHT)
-    grown = prefix + max(0, context - prefix) // 2  # that of an epoch, in the middle of it; what is done alone has none
-    return Estimate(heard + alone, heard * grown + alone * prefix, (heard + alone) * ANSWERED)
+    grown = PREFIX + max(0, context - PREFIX) // 2  # that of an epoch, in the middle of it; what is done alone has none
+    return Estimate(heard + alone, heard * grown + alone * PREFIX, (heard + alone) * ANSWERED)
 
 
 def rows(lived: Lived) -> list[tuple[str, str, str]]:

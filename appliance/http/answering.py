@@ -117,7 +117,6 @@ class Answering(Response):
         form: Form,
         *,
         only_tells: bool = False,
-        patience: float = PATIENCE,
     ) -> None:
         """`run` is given what passes answers on, and returns the last one. It raises `Gone` and nothing else.
 
@@ -127,7 +126,6 @@ class Answering(Response):
         self._run = run
         self._form = form
         self._only_tells = only_tells
-        self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run it and send what comes of it."""
@@ -175,7 +173,7 @@ class Answering(Response):
         headers = [(b"content-type", _TYPES[form]), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         async for piece in outbox:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(PATIENCE):
                 await send({"type": "http.response.body", "body": _framed(piece, form), "more_body": True})
         if not outbox.is_closed:
             await send({"type": "http.response.body", "body": b"", "more_body": False})

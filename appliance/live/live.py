@@ -1,7 +1,7 @@
 """What goes on, to whoever looks: how it is now, then each message as it comes; nothing waits for a reader."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final
@@ -66,13 +66,11 @@ class Live:
         mailbox: Mailbox,
         room: Room,
         readers: Readers,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.readers = readers
         self._journal = journal
         self._mailbox = mailbox
         self._room = room
-        self._sleep = sleep
         self._steps = Steps()
         self._observer = bus.observe("*", CAPACITY)
         self._seqs: dict[str, int] = {}
@@ -246,7 +244,7 @@ class Live:
             await self.readers.watched.wait()
             self._room.meter.switch(is_on=True)
             while self.readers.watched.is_set():
-                await self._sleep(LOOK_SECONDS)
+                await asyncio.sleep(LOOK_SECONDS)
                 self._tell_levels()
                 self._tell_states()
                 if self._is_mail_stale:

@@ -100,14 +100,12 @@ class FlightRecorder(TurnObserver):
         settings: EarsSettings,
         clock: Callable[[], float],
         names: Hotwords = no_hotwords,
-        now: Callable[[], datetime] = utc_now,
     ) -> None:
         """`clock` is the source's, in seconds; `names` are what the recognizer expects."""
         self.recordings = recordings
         self._settings: dict[str, Json] = asdict(settings)
         self._clock = clock
         self._names = names
-        self._now = now
         self._ring: deque[_Heard] = deque(maxlen=round(RING_SECONDS / CHUNK_SECONDS))
         self._played: deque[_Played] = deque(maxlen=MOST_PLAYED)
         self._hypotheses: deque[Hypothesis] = deque(maxlen=MOST_TOLD)
@@ -235,7 +233,7 @@ class FlightRecorder(TurnObserver):
         """Copy the references, before newer sound takes the place of the oldest."""
         return _Cut(
             id=f"turn-{new_id()[:12]}",
-            began=self._now() - timedelta(seconds=max(0.0, self._clock() - pending.utterance.started_at)),
+            began=utc_now() - timedelta(seconds=max(0.0, self._clock() - pending.utterance.started_at)),
             settings=self._settings,
             decided=pending.decided,
             span=(pending.utterance.started_at, pending.utterance.committed_at),
@@ -308,7 +306,11 @@ class _Cut(Struct, frozen=True):
             covered=np.array([each.covered for each in heard]),
             first=place - start,
             state=state,
-            hypotheses=tuple(_moved(each, base) for each in self.hypotheses if base < each["told_chunk"] <= end),
+            hypotheses=tuple(
+                {**each, "asked_chunk": each["asked_chunk"] - base, "told_chunk": each["told_chunk"] - base}
+                for each in self.hypotheses
+                if base < each["told_chunk"] <= end
+            ),
             suspicions=tuple(
                 {**each, "chunk": each["chunk"] - base} for each in self.suspicions if base < each["chunk"] <= end
             ),
@@ -322,19 +324,6 @@ class _Cut(Struct, frozen=True):
         states = [at for at in begins if self.heard[at].state]
         early = [at for at in states if self.heard[at].cleaned.started_at <= self.span[0] - LEAD_SECONDS]
         return next(iter([*early[-1:], *states[-1:], *begins[:1]]), None)
-
-
-def _moved(told: Hypothesis, base: int) -> Hypothesis:
-    """Return a hypothesis with its chunks numbered from a recording's first."""
-    return Hypothesis(
-        asked_chunk=told["asked_chunk"] - base,
-        told_chunk=told["told_chunk"] - base,
-        committed_at=told["committed_at"],
-        ended_at=told["ended_at"],
-        text=told["text"],
-        language=told["language"],
-        evidence=told["evidence"],
-    )
 
 
 class _Overheard:

@@ -234,9 +234,7 @@ class _Replay:
             return asked + delay
         if utterance.committed_at >= _seconds(self._recording.decided.get("committed")):
             return 0
-        self._held_since = (
-            self._asks
-        )  # nobody was told of them: they came when speech had gone on, or the turn was over
+        self._held_since = self._asks  # nobody was told: they came when speech had gone on, or the turn was over
         return NEVER
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:

@@ -2,7 +2,6 @@
 
 import os
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -44,11 +43,10 @@ class Recordings:
     A crash may lose the newest, and never leaves half of one that counts: a file has its name only once it is whole.
     """
 
-    def __init__(self, folder: Path, limits: Limits, now: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, folder: Path, limits: Limits) -> None:
         """`folder` is made, inside one that exists, with the first recording."""
         self._folder = folder
         self.limits = limits
-        self._now = now
         self._lock = threading.Lock()
         self.forgotten = 0
         """How often all was to be forgotten: what was heard before is kept no more."""
@@ -62,7 +60,7 @@ class Recordings:
             size, at = _looked_at(file)
             total += size
             is_too_much = number >= self.limits.turns or total > self.limits.most_bytes
-            if is_too_much or (self.limits.days and at < self._now() - timedelta(days=self.limits.days)):
+            if is_too_much or (self.limits.days and at < utc_now() - timedelta(days=self.limits.days)):
                 file.unlink(missing_ok=True)
 
     def keep(self, recording: Recording, forgotten: int) -> bool:

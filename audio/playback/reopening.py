@@ -224,6 +224,6 @@ class _Conversion:
 class ReopeningPlayer(LivePlayer):
     """A `Player` on a loudspeaker that may come and go; `output.run` supervises it."""
 
-    def __init__(self, output: Output, name: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self.output = ReopeningOutput(output, clock=clock)
-        super().__init__(self.output, name, clock=clock)
+    def __init__(self, output: Output, name: str) -> None:
+        self.output = ReopeningOutput(output)
+        super().__init__(self.output, name)

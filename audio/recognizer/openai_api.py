@@ -1,9 +1,7 @@
 """Any server that speaks OpenAI's transcription interface: OpenAI, Groq, speaches, vLLM, LocalAI, whisper.cpp."""
 
-import io
 import json
 import math
-import wave
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
@@ -11,7 +9,7 @@ from urllib.parse import urlsplit
 
 from audio.egress import SendsTo
 from audio.errors import RecognitionFailed
-from audio.pcm import SAMPLE_RATE, Samples
+from audio.pcm import SAMPLE_RATE, Samples, wav_header
 from audio.recognizer.faster_whisper import Hotwords, fitting, no_hotwords, reads_out
 from audio.speech import Transcript, Utterance
 from audio.trust import tls_fault, trust_for
@@ -247,13 +245,7 @@ def _roots(url: str) -> list[str]:
 
 def wav_of(samples: Samples) -> bytes:
     """Return the sound as a file: 16 kHz, mono, 16 bit."""
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(SAMPLE_RATE)
-        file.writeframes(samples.astype("<i2", copy=False).tobytes())
-    return out.getvalue()
+    return wav_header(SAMPLE_RATE, samples=len(samples)) + samples.astype("<i2", copy=False).tobytes()
 
 
 def _evidence(told: Mapping[str, object]) -> dict[str, float]:

@@ -172,9 +172,9 @@ def _rate(level: Track, loud: float) -> float:
     return float(peaks[1:-1].sum()) / max(0.2, len(level) / 100)
 
 
-def _bands(count: int = 16, lowest: float = 100.0, highest: float = 6000.0) -> NDArray[np.float32]:
-    """Return triangular filters, evenly spaced on the mel scale, shape (257, count)."""
-    mel = np.linspace(2595 * np.log10(1 + lowest / 700), 2595 * np.log10(1 + highest / 700), count + 2)
+def _bands() -> NDArray[np.float32]:
+    """Return 16 triangular filters, evenly spaced on the mel scale from 100 to 6000 Hz, shape (257, 16)."""
+    mel = np.linspace(2595 * np.log10(1 + 100 / 700), 2595 * np.log10(1 + 6000 / 700), 16 + 2)
     edges, hertz = 700 * (10 ** (mel / 2595) - 1), np.fft.rfftfreq(WINDOW, 1 / SAMPLE_RATE)[:, None]
     rising, falling = (hertz - edges[:-2]) / np.diff(edges)[:-1], (edges[2:] - hertz) / np.diff(edges)[1:]
     return np.clip(np.minimum(rising, falling), 0, None).astype(np.float32)

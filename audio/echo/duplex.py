@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from audio.pcm import AudioChunk, Samples
+from audio.turns.surroundings import NoEcho
 
 MARGIN_SECONDS: Final = 0.3
 """How long a room goes on sounding after the loudspeaker, and the microphone's own latency."""
@@ -88,7 +89,7 @@ _CANNOT: Final = {
 }
 
 
-class HalfDuplex:
+class HalfDuplex(NoEcho):
     """An `EchoGuard` that covers all chunks of the microphone that may hold nakari's own voice; it finds nothing in it.
 
     Who asks it what sounds under that voice learns of nobody: what `audio.echo.guard.CancellingGuard` tells.
@@ -103,18 +104,6 @@ class HalfDuplex:
         self.duplex = Duplex(self.mode, reason=reason)
         self._busy_until = busy_until
         self._margin = margin
-
-    def clean(self, chunk: AudioChunk) -> AudioChunk:
-        """Return the chunk itself: nothing is cancelled here."""
-        return chunk
-
-    def passes(self, chunk: AudioChunk) -> bool:
-        """Let everything pass."""
-        return True
-
-    def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Suspect nothing: what may hold nakari's voice is covered."""
-        return 0.0
 
     def is_plain(self) -> bool:
         """Say yes: what may hold nakari's voice is covered."""

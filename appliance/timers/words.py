@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.event import Event
-from agent.tools.timers import REMINDS, duration, label_of
+from agent.intents.saying.spoken import spoken_length
+from agent.tools.timers import REMINDS, label_of
 from appliance.timers.due import DueTimer
 from audio.language import sentence_language
 from audio.playback.speech_output import SpokenSentence
@@ -71,7 +72,9 @@ def _named(timer: DueTimer, language: str) -> str:
     name = _phrase(_kind(timer) if label else "", code).format(label=label)
     if timer.late_seconds < WORTH_SAYING:
         return name
-    late = _phrase("late", code).format(length=_length(timer.late_seconds, code))
+    unit = 3600 if timer.late_seconds >= 3600 else 60
+    length = spoken_length(int(timer.late_seconds // unit) * unit, "zh" if code == "zh" else "en")
+    late = _phrase("late", code).format(length=length)
     if not timer.missed:
         return f"{name} {late}"
     return f"{name} {late} {_phrase('missed once' if timer.missed == 1 else 'missed', code).format(count=timer.missed)}"
@@ -91,12 +94,3 @@ def _kind(timer: DueTimer) -> str:
 def _phrase(name: str, language: str) -> str:
     english, chinese = _DUE[name]
     return chinese if language == "zh" else english
-
-
-def _length(seconds: float, language: str) -> str:
-    """Return whole minutes, or hours from the first one on, as they are said."""
-    unit = 3600 if seconds >= 3600 else 60
-    count = int(seconds // unit)
-    if language == "zh":
-        return f"{count}{'个小时' if unit == 3600 else '分钟'}"
-    return duration(count * unit)

@@ -102,6 +102,6 @@ def test_which_words_are_for_the_whole_day(words: str, expected: bool) -> None:
 
 def test_what_was_missed_is_said_in_both_languages() -> None:
     late = DueTimer(replace(hourly(), metadata={"label": "tea"}), 7200.0, 1)
-    assert told([late], "en").text == "Timer: tea. It was due 2 hours ago. And once more since."
+    assert told([late], "en").text == "Timer: tea. It was due two hours ago. And once more since."
     chinese = DueTimer(replace(hourly(), metadata={"label": "喝水"}), 7200.0, 2)
-    assert told([chinese], "en").text.endswith("2个小时前就该响了。 之后还有2次。")
+    assert told([chinese], "en").text.endswith("两小时前就该响了。 之后还有2次。")

@@ -6,11 +6,9 @@ import errno
 import os
 import platform
 import re
-import sqlite3
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
-from contextlib import closing
 from datetime import UTC, datetime, timedelta, tzinfo
 from importlib import metadata
 from itertools import pairwise
@@ -26,6 +24,8 @@ from appliance.errors import ConfigError
 from appliance.model.catalog import catalog_of
 from appliance.model.check import models_in_use
 from appliance.wiring.memory.state import takes_no_file
+from memory.errors import StateUnreadable
+from memory.state.reader import read_only
 
 BUILT = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
@@ -208,10 +208,10 @@ def judge_zone(line: Line, zone: tzinfo, of_service: str) -> Line:
 def set_back(journal: Path, now: datetime) -> float:
     """Return by how many seconds the clock went back at most between the newest entries of a journal, and since."""
     try:
-        with closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with read_only(journal) as connection:
             rows = connection.execute("SELECT at FROM journal ORDER BY seq DESC LIMIT ?", (NEWEST_ENTRIES,))
             moments = [now, *(datetime.fromisoformat(at) for (at,) in rows)]
-    except (sqlite3.Error, ValueError):  # not begun, or damaged: its own line tells that
+    except (StateUnreadable, ValueError):  # not begun, or damaged: its own line tells that
         return 0.0
     return max(((before - after).total_seconds() for after, before in pairwise(moments)), default=0.0)
 

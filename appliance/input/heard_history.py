@@ -1,8 +1,6 @@
 """What was heard last, read from the state folder: the words that reached it, and those held back with the reason."""
 
 import json
-import sqlite3
-from contextlib import closing
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final
@@ -12,7 +10,9 @@ from msgspec import Struct
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.suppressed import EARS_SUPPRESSED
+from memory.errors import StateUnreadable
 from memory.json_value import Json
+from memory.state.reader import read_only
 
 ARRIVED: Final = "runs.new"
 """Topic of the entry with which it takes an event in hand; its words are what a person said."""
@@ -66,10 +66,10 @@ def newest(state_folder: Path, count: int) -> list[HeardTurn]:
     if not file.exists():
         raise Problem(f"nothing was heard yet: there is no {file}; `nakari run` makes it", Exit.UNAVAILABLE)
     try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with read_only(file) as connection:
             rows = connection.execute(_NEWEST, (ARRIVED, EARS_SUPPRESSED, count, json.dumps(HEARD_BY))).fetchall()
-    except sqlite3.Error as error:
-        raise Problem(f"{file} cannot be read ({error}); `nakari doctor` says more", Exit.UNAVAILABLE) from error
+    except StateUnreadable as error:
+        raise Problem(str(error), Exit.UNAVAILABLE) from error
     return [_turn(*row) for row in reversed(rows)]
 
 

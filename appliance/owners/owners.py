@@ -1,8 +1,6 @@
 """Owners of events: the household, its members by key, visitors; and what each has set for themselves."""
 
-import sqlite3
 from collections.abc import Callable, Collection
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -18,9 +16,9 @@ from appliance.exits import Exit
 from appliance.owners.tokens import FOLDER, Tokens
 from appliance.owners.visitors import keys_in
 from appliance.wiring.memory.state import State
-from memory.errors import StateUnreadable
 from memory.identity import Identities, Identity, is_public_key
 from memory.state.owner_settings import PROMPT, Levels, OwnerSettings, Value
+from memory.state.reader import read_only
 
 TOOL_CALLS: Final = "mind.tool_calls"
 """Tool calls that an event of an owner may use: their own wish, within the box's `mind.max_tool_calls`."""
@@ -112,11 +110,8 @@ def visitors_of(state_folder: Path, members: Collection[str]) -> dict[str, int]:
     found = dict.fromkeys(keys_in(state_folder / "owners"), 0)
     database = state_folder / DATABASE
     if database.exists():
-        try:
-            with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-                found |= dict(connection.execute("SELECT owner_key, count(*) FROM mailbox GROUP BY owner_key"))
-        except sqlite3.Error as error:
-            raise StateUnreadable(f"the state database {database} cannot be read ({error})") from error
+        with read_only(database) as connection:
+            found |= dict(connection.execute("SELECT owner_key, count(*) FROM mailbox GROUP BY owner_key"))
     return {key: count for key, count in sorted(found.items()) if key != HOUSEHOLD and key not in members}
 
 

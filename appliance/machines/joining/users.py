@@ -7,10 +7,8 @@ let in under its name and nothing else. (docs.nats.io: accounts, authorization, 
 """
 
 import json
-import os
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -18,11 +16,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from appliance.config.edit import replace_text
 from appliance.config.network.machines import Role
 from appliance.errors import ConfigError, Problem
 from appliance.exits import Exit
 from appliance.machines.wire import INBOX
-from memory.durable import rename_durably
 
 RELOAD: Final = "systemctl reload nats-server"
 """How Debian's server reads its configuration anew; what it keeps connected stays connected."""
@@ -90,14 +88,8 @@ class UsersFile:
     def _replace(self, users: Iterable[User]) -> None:
         lines = [line for user in users for line in (_MARK + json.dumps(asdict(user)), f"  {self._entry(user)}")]
         text = _FIRST + "\n".join(["users = [", *lines, "]"]) + "\n"
-        handle, beside = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
         # The server has a user of its own, and there is nothing secret in it: public keys.
-        Path(beside).chmod(0o644)
-        rename_durably(Path(beside), self.path)
+        replace_text(self.path, text, 0o644)
 
     def _told(self) -> str:
         """Have the server read the file; return why that failed, "" where it did not."""

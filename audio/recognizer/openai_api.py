@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from audio.complaint import complaint_of, in_a_line
 from audio.egress import SendsTo
 from audio.errors import RecognitionFailed
 from audio.pcm import SAMPLE_RATE, Samples, wav_header
@@ -212,11 +213,11 @@ class OpenAiRecognizer:
 
     def _no_transcript(self, type_: str, text: str) -> RecognitionFailed:
         is_page = type_.startswith("text/html") or text.startswith("<")
-        what = "a web page" if is_page else f"no transcript ({_short(text)})" if text else "nothing"
+        what = "a web page" if is_page else f"no transcript ({in_a_line(text)})" if text else "nothing"
         return self._failed(f"answered with {what}", "correct [openai_recognizer] url, which is the root of the API")
 
     def _refused(self, status: int, body: bytes) -> RecognitionFailed:
-        said = _said(body).replace(self._key, "***") if self._key else _said(body)
+        said = complaint_of(body).replace(self._key, "***") if self._key else complaint_of(body)
         what = f"refused with {status}{f' ({said})' if said else ''}"
         if status in {401, 403}:
             return self._failed(what, "correct the key that [openai_recognizer] api_key_env names")
@@ -274,21 +275,3 @@ def _tables(value: object) -> list[Mapping[str, object]]:
 def _number(value: object) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if is_number else None  # type: ignore[arg-type]
-
-
-def _said(body: bytes) -> str:
-    """Return a server's own words about an error, in few characters."""
-    text = body.decode(errors="replace").strip()
-    try:
-        told: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return "" if text.startswith("<") else _short(text)
-    for key in ("detail", "error", "message"):
-        if isinstance(told, dict):
-            told = told.get(key, told)
-    return _short(told if isinstance(told, str) else json.dumps(told, ensure_ascii=False))
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 160 else f"{line[:160]}…"

@@ -1,7 +1,6 @@
 """A speech server over HTTP: one request a sentence, over a connection that is kept, its faults as sentences."""
 
 import asyncio
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -9,6 +8,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from audio.complaint import complaint_of, in_a_line
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.loops import Loop
@@ -27,9 +27,6 @@ KEEP_SECONDS: Final = 120.0
 
 MOST_COMPLAINT: Final = 64 * 1024
 """Bytes of a refusal's body that are read."""
-
-MOST_WORDS: Final = 200
-"""Characters of a refusal that are told."""
 
 _RATE: Final = re.compile(r";\s*rate=(\d{4,5})\b")
 _NO_SOUND: Final = ("text/", "application/json", "image/")
@@ -161,7 +158,7 @@ class HttpVoice(ABC):
                 told += data
                 if len(told) >= MOST_COMPLAINT:
                     break
-        words = _complaint(told)
+        words = complaint_of(told)
         for secret in (self._key, sentence):
             words = words.replace(secret, "…") if len(secret) > 1 else words
         return SynthesisFailed(
@@ -187,26 +184,5 @@ async def _body(response: "httpx.Response") -> AsyncIterator[AsyncIterator[bytes
                 pass
 
 
-def _complaint(body: bytes) -> str:
-    """Return what the body of a refusal says, in one line: a field of its JSON; of a page nothing."""
-    try:
-        said = json.loads(body)
-    except (ValueError, RecursionError):
-        text = body.decode(errors="replace").strip()
-        return "" if text.startswith("<") else _line(text)
-    while isinstance(said, dict | list):
-        if isinstance(said, list):
-            said = said[0] if said else ""
-            continue
-        fields = ("error", "detail", "message", "msg", "Exception")
-        said = [said[name] for name in fields if said.get(name)][-1:]
-    return _line(str(said or ""))
-
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MOST_WORDS else f"{line[:MOST_WORDS]}…"
-
-
 def _words(error: Exception) -> str:
-    return _line(str(error)) or type(error).__name__
+    return in_a_line(str(error)) or type(error).__name__

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.model.chain import Chain, Guarded
-from agent.model.interface import ChatModel
 from agent.model.sight import sees
 from agent.model.window import IN_OPENAI_WORDS, Window, learn_window, window_of
 from appliance.config.agent.models import NamedModel
@@ -129,13 +128,8 @@ async def models_in_use(catalog: ModelCatalog, state_folder: Path) -> Chain:
 
 
 async def _model(catalog: ModelCatalog, state_folder: Path) -> Line:
-    models = await models_in_use(catalog, state_folder)
-    try:
-        async with asyncio.TaskGroup() as group:
-            tried = [group.create_task(_try(catalog, each), name=each.name) for each in models.may_think[:-1]]
-    finally:
-        for each in models.models:
-            await each.aclose()
+    async with _opened(catalog, state_folder) as models, asyncio.TaskGroup() as group:
+        tried = [group.create_task(_try(catalog, each), name=each.name) for each in models.may_think[:-1]]
     if lines := [task.result() for task in tried]:
         fixes = "; ".join(line.fix for line in lines if line.fix)
         return Line("model", max(line.verdict for line in lines), "; ".join(line.what for line in lines), fixes)
@@ -265,9 +259,9 @@ def window(config: Config) -> Line:
 
 
 async def _window(catalog: ModelCatalog, state_folder: Path) -> Window:
-    async with _thinking(catalog, state_folder) as thinks:
-        await learn_window(thinks)
-        return window_of(thinks)
+    async with _opened(catalog, state_folder) as models:
+        await learn_window(models.first.model)
+        return window_of(models.first.model)
 
 
 def images(config: Config) -> Line:
@@ -277,8 +271,8 @@ def images(config: Config) -> Line:
 
 
 async def _sees(catalog: ModelCatalog, state_folder: Path) -> bool | None:
-    async with _thinking(catalog, state_folder) as thinks:
-        return await sees(thinks)
+    async with _opened(catalog, state_folder) as models:
+        return await sees(models.first.model)
 
 
 def judge_sight(is_seeing: bool | None) -> Line:
@@ -293,11 +287,11 @@ def judge_sight(is_seeing: bool | None) -> Line:
 
 
 @asynccontextmanager
-async def _thinking(catalog: ModelCatalog, state_folder: Path) -> AsyncIterator[ChatModel]:
-    """Give the model that thinks; it is closed after the block."""
+async def _opened(catalog: ModelCatalog, state_folder: Path) -> AsyncIterator[Chain]:
+    """Give the models as the service would ask them; they are closed after the block."""
     models = await models_in_use(catalog, state_folder)
     try:
-        yield models.first.model
+        yield models
     finally:
         for each in models.models:
             await each.aclose()

@@ -10,12 +10,7 @@ from typing import Final
 import numpy as np
 
 from appliance.satellites.interfaces import Device, DeviceObserver, VoiceEvent
-from audio.pcm import Samples
-from audio.speech import SpeechAudio
-
-TONE_SECONDS: Final = 0.6
-TONE_RATE: Final = 48_000
-"""Hz: what starts soonest on the players that were tried."""
+from audio.playback.earcons import bell
 
 FULL_SCALE: Final = 32_768.0
 
@@ -69,17 +64,9 @@ class Trial(DeviceObserver):
             self._loudest = max(self._loudest, int(np.abs(samples.astype(np.int32)).max()))
 
 
-def tone() -> Samples:
-    """Return a short sound: int16, shape (n,), at `TONE_RATE`."""
-    times = np.arange(int(TONE_SECONDS * TONE_RATE)) / TONE_RATE
-    fade = np.minimum(1.0, np.minimum(times, TONE_SECONDS - times) / 0.02)
-    sound = np.where(times < TONE_SECONDS / 2, np.sin(2 * np.pi * 659.25 * times), np.sin(2 * np.pi * 880.0 * times))
-    return (sound * fade * 0.3 * FULL_SCALE).astype(np.int16)
-
-
 @asynccontextmanager
 async def served(address: str, port: int = 0) -> AsyncIterator[str]:
-    """Serve that sound, once, at an address of this machine until the end of the block; gives its url. Raises OSError.
+    """Serve a bell, once, at an address of this machine until the end of the block; gives its url. Raises OSError.
 
     Where something has the port already, another is taken; 0 is any.
     """
@@ -87,7 +74,7 @@ async def served(address: str, port: int = 0) -> AsyncIterator[str]:
     from appliance.satellites.talk.serving import ReplyServer
 
     body = Body(USUAL, time.monotonic, asyncio.Event())
-    body.put(SpeechAudio(tone(), TONE_RATE))
+    body.put(bell())
     body.finish()
     server = ReplyServer(port=port)
     try:

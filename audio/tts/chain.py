@@ -1,4 +1,4 @@
-"""A chain of voices: the next speaks where the one before fails; a tone is the last."""
+"""A chain of voices: the next speaks where the one before fails; the sign of an error is the last."""
 
 import time
 from collections import defaultdict
@@ -13,28 +13,14 @@ from audio.egress import SendsTo
 from audio.errors import SynthesisFailed, SynthesisLate
 from audio.interfaces import Synthesizer, loops_of
 from audio.loops import Loop
-from audio.pcm import Samples, from_float
+from audio.pcm import Samples
+from audio.playback.earcons import sign
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio, WordTiming
 from audio.tts.watch import watched
 from audio.tts.words import WORD_MARKS, position_after
 
 log = structlog.get_logger()
-
-TONE_RATE = 24_000
-TONE_HZ = (440.0, 330.0)
-TONE_NOTE_SECONDS = 0.2
-TONE_LEVEL = 0.15
-"""Of full scale: -16 dBFS."""
-TONE_FADE_SECONDS = 0.02
-
-
-def failure_tone() -> Samples:
-    """Return the notes: int16, shape (9600,), 24 kHz, each faded in and out."""
-    time = np.arange(round(TONE_NOTE_SECONDS * TONE_RATE), dtype=np.float32) / TONE_RATE
-    fade = np.minimum(1.0, np.minimum(time, time[::-1]) / TONE_FADE_SECONDS)
-    return from_float(np.concatenate([TONE_LEVEL * fade * np.sin(2 * np.pi * note * time) for note in TONE_HZ]))
-
 
 FIRST_PAUSE_SECONDS = 10.0
 LONGEST_PAUSE_SECONDS = 300.0
@@ -56,8 +42,8 @@ class VoiceChain:
     the sentence anew after a pause: a word twice is better than none.
     A voice that failed is left out for a while in that language (`Backoff`), unless all are; each failure is logged.
     When every voice has failed, the `last_resort` is asked for the whole sentence, whether it could help before or not.
-    When it cannot, the last one that was merely late is asked once more, with `patience`; and if that fails too, a tone
-    is heard, and then `SynthesisFailed` tells of each why.
+    When it cannot, the last one that was merely late is asked once more, with `patience`; and if that fails too, the
+    sign of an error is heard, and then `SynthesisFailed` tells of each why.
     """
 
     name = "voices"
@@ -116,7 +102,7 @@ class VoiceChain:
                 for piece in said.left():
                     yield piece
                 return
-        yield said.take(SpeechAudio(failure_tone(), TONE_RATE))
+        yield said.take(sign("error"))
         raise SynthesisFailed(f"no voice could speak: {order.reasons or 'there is none'}")
 
     def _in_order(self, language: str) -> list[Synthesizer]:

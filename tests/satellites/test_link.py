@@ -14,7 +14,8 @@ from appliance.satellites.link import Link
 from appliance.satellites.paired import Paired
 from appliance.satellites.session import NOBODY, Dial
 from appliance.satellites.sightings import Sighting
-from appliance.satellites.trial import served, tone
+from appliance.satellites.trial import served
+from audio.playback.earcons import bell
 from tests.satellites.device import ALL, API_AUDIO, SPEAKER, VOICE, Fault, Manners, SmallDevice, new_key, pb
 from tests.satellites.observer import Notes
 
@@ -91,7 +92,7 @@ async def test_an_announcement_lasts_as_long_as_its_playback_and_is_not_told_as_
         async with served("127.0.0.1") as url:
             await link.announce(url, "dinner is ready", start_conversation=True)
         assert len(device.bodies) == 1
-        assert len(device.bodies[0]) == 44 + 4 * len(tone())  # WAV, two channels
+        assert len(device.bodies[0]) == 44 + 4 * 2 * len(bell().samples)  # WAV, two channels, twice the rate
         await notes.until(("wake", "", True))  # its microphone opened again
         async with served("127.0.0.1") as url:
             link.tell(VoiceEvent.TTS_END, {"url": url})

@@ -3,15 +3,17 @@ import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from audio.pcm import Samples
+from audio.playback.earcons import sign
 from audio.speech import SpeechAudio
-from audio.tts.chain import PAUSE_SECONDS, TONE_HZ, VoiceChain
+from audio.tts.chain import PAUSE_SECONDS, VoiceChain
 from audio.tts.edge import EdgeSynthesizer
 from audio.tts.programs import EspeakSynthesizer
 from tests.audio.edge_server import Fault, edge_server, spoken
-from tests.audio.mouth_fakes import Clock, ScriptedVoice, is_tone, listen
+from tests.audio.mouth_fakes import Clock, ScriptedVoice, listen
 
 TEXT = "One two three, four five."
 
@@ -120,16 +122,14 @@ async def test_a_voice_that_misses_the_deadline_is_given_up_for_the_next() -> No
 
 
 @pytest.mark.shows("V19")
-async def test_when_every_voice_has_failed_a_tone_is_heard_and_each_reason_told() -> None:
+async def test_when_every_voice_has_failed_the_sign_of_it_is_heard_and_each_reason_told() -> None:
     voices = [ScriptedVoice("first", failures={-1: 0}), ScriptedVoice("second", failures={-1: 0})]
 
     outcome = await listen(VoiceChain(voices).speak(TEXT, "en"))
 
     assert outcome.failure == "no voice could speak: first failed as its script says; second failed as its script says"
     assert outcome.words == []
-    half = len(outcome.samples) // 2
-    assert is_tone(outcome.samples[:half], 24_000, TONE_HZ[0])
-    assert is_tone(outcome.samples[half:], 24_000, TONE_HZ[1])
+    assert np.array_equal(outcome.samples, sign("error").samples)
 
 
 @pytest.mark.shows("V19")
@@ -155,14 +155,14 @@ async def test_a_voice_that_never_sounds_is_asked_twice_and_no_more() -> None:
 
     assert len(voice.asked) == voice.given_up == 2
     assert outcome.failure == "no voice could speak: only: no sound within 0.1 s; only: no sound within 0.2 s"
-    assert outcome.seconds == pytest.approx(0.4), "a tone"
+    assert np.array_equal(outcome.samples, sign("error").samples)
 
 
-async def test_without_any_voice_the_tone_is_heard_all_the_same() -> None:
+async def test_without_any_voice_the_sign_of_an_error_is_heard_all_the_same() -> None:
     outcome = await listen(VoiceChain([]).speak(TEXT, "en"))
 
     assert outcome.failure == "no voice could speak: there is none"
-    assert outcome.seconds == pytest.approx(0.4)
+    assert np.array_equal(outcome.samples, sign("error").samples)
 
 
 @pytest.mark.shows("V19")

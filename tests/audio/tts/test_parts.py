@@ -1,11 +1,10 @@
-"""What the voices share: the decoder, the resampler, the breaker, the tone."""
+"""What the voices share: the decoder, the resampler, the breaker."""
 
 import numpy as np
 import pytest
 
 from audio.pcm import rms_dbfs
 from audio.resampler import StreamResampler
-from audio.tts.chain import TONE_RATE, failure_tone
 from audio.tts.decoding import Mp3Decoder
 from tests.audio.edge_server import mp3
 from tests.audio.mouth_fakes import is_tone, note
@@ -57,11 +56,3 @@ def test_a_flushed_resampler_begins_a_new_stream() -> None:
 
     assert lengths == [4800, 4800]
     assert len(resampler.flush()) == 0
-
-
-def test_the_tone_is_two_falling_notes_that_do_not_click() -> None:
-    tone = failure_tone()
-
-    assert len(tone) / TONE_RATE == pytest.approx(0.4)
-    assert np.abs(tone[[0, 4799, 4800, -1]]).max() < 100
-    assert -25 < rms_dbfs(tone) < -15

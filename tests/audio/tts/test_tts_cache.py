@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from audio.errors import BadRecording
+from audio.playback.earcons import sign
 from audio.speech import SpeechAudio
-from audio.tts.chain import PAUSE_SECONDS, VoiceChain, failure_tone
+from audio.tts.chain import PAUSE_SECONDS, VoiceChain
 from audio.tts.tts_cache import LONGEST_SECONDS, KeepingVoice, KeptVoice, TtsCache, from_flac, to_flac
 from tests.audio.mouth_fakes import Clock, ScriptedVoice, listen, note
 
@@ -183,7 +184,7 @@ async def test_when_every_voice_fails_what_was_said_before_is_said_again(phrases
     assert np.array_equal(before.samples, after.samples)
     assert np.array_equal(before.samples, again.samples), "it is asked again though it did not know the one before"
     assert "was not kept" in unknown.failure
-    assert np.array_equal(unknown.samples, failure_tone())
+    assert np.array_equal(unknown.samples, sign("error").samples)
 
 
 @pytest.mark.shows("V19")

@@ -18,7 +18,7 @@ from appliance.api.register import Answer, BadRequest, Entry, Gone, Register, fa
 from appliance.errors import Problem
 from appliance.http.caller import Asks
 from appliance.http.streams import HEARTBEAT_SECONDS, LAST_PLACE
-from appliance.live.audio import AudioSession, AudioSessions, ClientGone
+from appliance.live.audio import AudioSession, ClientGone, OpensSound
 from appliance.live.from_client import (
     FROM_CLIENT,
     AudioEndMessage,
@@ -76,7 +76,7 @@ class Behind(Struct, frozen=True):
     live: Live
     register: Register
     words: Words
-    audio: AudioSessions | None
+    audio: OpensSound | None
     """None where no sound is taken."""
     clock: Callable[[], float] = monotonic
     """Seconds."""
@@ -129,7 +129,7 @@ class Client(Struct):
         """Talk until the client goes. What it asked for by then is done, unless it only tells."""
         self._allowed_at = self.behind.clock()
         if self.behind.audio is not None:
-            self._audio = self.behind.audio.open(self.caller.owner_key, self.send)
+            self._audio = self.behind.audio(self.caller.owner_key, self.send)
         async with asyncio.TaskGroup() as requests:
             try:
                 await self._talk(reader, requests)

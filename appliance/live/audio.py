@@ -39,8 +39,5 @@ class AudioSession(Protocol):
         """Give everything up: the client is gone."""
 
 
-class AudioSessions(Protocol):
-    """Opens the sound of a client."""
-
-    def open(self, owner_key: str, send: Send) -> AudioSession:
-        """Return a session for a client of this owner; cheap, as every WebSocket has one."""
+OpensSound: TypeAlias = Callable[[str, Send], AudioSession]
+"""Returns the sound of a client, by whose it is and what sends to it; cheap, as every WebSocket has one."""

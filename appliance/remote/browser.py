@@ -1,7 +1,5 @@
 """A page in a browser as a remote place, by the WebSocket's messages."""
 
-from msgspec import Struct
-
 from appliance.live.audio import ClientGone, Send
 from appliance.live.messages import Message, message_of
 from appliance.live.parts import Failure, SpeechEnded, SpeechStarted
@@ -12,26 +10,20 @@ from appliance.remote.session import RemoteSession
 from audio.turns.listener import REFLEX
 
 
-class Browsers(Struct, frozen=True):
-    """Opens the sound of pages (`appliance.live.audio.AudioSessions`)."""
+def sound_of_page(house: House, places: Places, owner_key: str, send: Send) -> RemoteSession:
+    """Return the sound of a page of this owner."""
 
-    house: House
-    places: Places
+    async def hand_on(item: Outgoing) -> None:
+        told = item if isinstance(item, bytes) else _message(item, session.session_id)
+        if told is None:
+            return
+        try:
+            await send(told)
+        except ClientGone as error:
+            raise PlaceGone from error
 
-    def open(self, owner_key: str, send: Send) -> RemoteSession:
-        """Return the sound of a page of this owner."""
-
-        async def hand_on(item: Outgoing) -> None:
-            told = item if isinstance(item, bytes) else _message(item, session.session_id)
-            if told is None:
-                return
-            try:
-                await send(told)
-            except ClientGone as error:
-                raise PlaceGone from error
-
-        session = RemoteSession(self.house, self.places, owner_key, hand_on)
-        return session
+    session = RemoteSession(house, places, owner_key, hand_on)
+    return session
 
 
 def _message(item: SoundBegins | SoundEnds | Heard | Trouble, session_id: str) -> Message | None:

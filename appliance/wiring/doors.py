@@ -106,9 +106,10 @@ class Inside(Struct, frozen=True):
     def routers(self, register: Register) -> "list[APIRouter]":
         """Return what speaks a protocol of its own beside the register's requests; loads it."""
         from appliance.http import attachments, audio, page, streams, websocket
-        from appliance.remote.browser import Browsers
+        from appliance.remote.browser import sound_of_page
 
-        behind = websocket.Behind(self.live, register, self.household, Browsers(self.remote.house, self.remote.places))
+        sound = partial(sound_of_page, self.remote.house, self.remote.places)
+        behind = websocket.Behind(self.live, register, self.household, sound)
         return [
             attachments.router(self.household.attaching),
             audio.router(self.remote.visits),

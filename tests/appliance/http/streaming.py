@@ -21,7 +21,7 @@ from appliance.http.app import app_of
 from appliance.http.doors import Doors
 from appliance.http.listening.addresses import Addresses
 from appliance.http.server import HttpServer
-from appliance.live.audio import AudioSessions
+from appliance.live.audio import OpensSound
 from appliance.live.from_client import UserWords
 from appliance.live.live import Live
 from appliance.owners.tokens import Tokens
@@ -94,7 +94,7 @@ async def talking(
 
 
 @asynccontextmanager
-async def served(folder: Path, live: Live, mind: TestMind, audio: AudioSessions | None = None) -> AsyncIterator[Served]:
+async def served(folder: Path, live: Live, mind: TestMind, audio: OpensSound | None = None) -> AsyncIterator[Served]:
     """Serve the streams of a mind for the length of a block."""
     handler, mailing, tokens = ScriptedHandler(), Mailing(mind), Tokens(folder / "tokens")
     register = Register(requests.entries(handler), handler.published)

@@ -28,13 +28,13 @@ from tests.fakes import ScriptedModel
 
 @dataclass
 class RecordingAudio:
-    """`AudioSessions` and the one session: keeps what it is given, and answers a beginning with sound."""
+    """The one session, and what opens it (`OpensSound`): keeps what it is given, and answers a beginning with sound."""
 
     given: list[object] = field(default_factory=list)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     send: Send | None = None
 
-    def open(self, owner_key: str, send: Send) -> "RecordingAudio":
+    def __call__(self, owner_key: str, send: Send) -> "RecordingAudio":
         self.send = send
         return self
 

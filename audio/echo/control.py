@@ -15,7 +15,7 @@ from audio.echo.guard import CancellingGuard
 from audio.echo.profile import KeptRoom
 from audio.echo.reference import PlayedReference
 from audio.interfaces import Player
-from audio.loops import Loop
+from audio.loops import Loop, until_set
 from audio.playback.live import LivePlayer, PlaybackTap
 from audio.speech import SpeechAudio
 
@@ -108,16 +108,13 @@ class EchoControl:
         """Look for an echo that is not where it was, and keep what was learned, for ever; once more at the end."""
         try:
             while True:
-                try:
-                    async with asyncio.timeout(KEEP_SECONDS):
-                        await guard.astray.wait()
-                except TimeoutError:
-                    if (learned := self._learned(guard)) is not None:
-                        await asyncio.to_thread(learned)
-                else:
+                await until_set(guard.astray, KEEP_SECONDS)
+                if guard.astray.is_set():
                     guard.found_astray(await asyncio.to_thread(guard.seek()))
                     guard.astray.clear()
                     log.info("echo_looked_for", told=guard.duplex.describe())
+                elif (learned := self._learned(guard)) is not None:
+                    await asyncio.to_thread(learned)
         finally:
             if (learned := self._learned(guard)) is not None:
                 learned()

@@ -10,6 +10,7 @@ import av
 import numpy as np
 
 from appliance.satellites.interfaces import PlayedFormat
+from audio.loops import until_set
 from audio.pcm import Samples, wav_header
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio
@@ -154,12 +155,8 @@ class Body:
     async def _nothing_new(self) -> bool:
         """Wait until something comes; return whether nothing did, and the device needs something."""
         left = self._began_at + self._sent / self.kind.sample_rate - LEAST_AHEAD - self._clock()
-        try:
-            async with asyncio.timeout(max(0.0, left)):
-                await self._news.wait()
-        except TimeoutError:
-            return True
-        return False
+        await until_set(self._news, max(0.0, left))
+        return not self._news.is_set()
 
     def _take_waiting(self) -> "list[Samples]":
         taken, size = [], round(PIECE_SECONDS * self.kind.sample_rate)

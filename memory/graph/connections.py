@@ -108,7 +108,7 @@ class _Beats:
         """Seconds."""
 
     def __enter__(self) -> Self:
-        self._arm()
+        self._timer = self._loop.call_later(BEAT_SECONDS, self._beat)
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -117,9 +117,6 @@ class _Beats:
     def _beat(self) -> None:
         now = self._loop.time()
         self.longest, self._last = max(self.longest, now - self._last), now
-        self._arm()
-
-    def _arm(self) -> None:
         self._timer = self._loop.call_later(BEAT_SECONDS, self._beat)
 
 

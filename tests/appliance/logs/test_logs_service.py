@@ -38,4 +38,5 @@ async def test_no_log_of_a_running_service_holds_a_secret_and_words_only_if_want
         assert PASSWORD not in text
         assert ("I heard you" in text) is words, "what nakari said aloud"
     assert "Traceback" not in shown.stdout
-    assert all(len(line.split()) >= 3 for line in shown.stdout.splitlines())
+    lines = shown.stdout.splitlines()
+    assert all(len(line.split()) >= 3 or line.endswith(":") for line in lines), "a day begins with its name"

@@ -5,6 +5,7 @@ import gc
 import os
 import signal
 import struct
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -107,12 +108,10 @@ async def test_giving_up_a_sentence_kills_its_program() -> None:
     await pieces.aclose()  # waits for the program's end, which sleep alone would bring in ten minutes
 
 
-@pytest.mark.parametrize("steps", range(1, 8))
-@pytest.mark.parametrize("until_second", range(4))
-def test_a_start_that_is_given_up_twice_leaves_no_program(steps: int, until_second: int) -> None:
+def test_a_start_that_is_given_up_twice_leaves_no_program() -> None:
     """One that is not waited for when its loop ends is a warning of asyncio's, which fails a test."""
 
-    async def give_up_twice() -> None:
+    async def give_up_twice(steps: int, until_second: int) -> None:
         async with asyncio.TaskGroup() as group:
             starting = group.create_task(VoiceProgram(["sleep", "3701"], fix="").start())
             for number in (steps, until_second):
@@ -121,9 +120,10 @@ def test_a_start_that_is_given_up_twice_leaves_no_program(steps: int, until_seco
                 starting.cancel()
         assert starting.cancelled()
 
-    asyncio.run(give_up_twice())
+    for steps, until_second in product(range(1, 8), range(4)):
+        asyncio.run(give_up_twice(steps, until_second))
+        assert children("sleep") == []
     gc.collect()
-    assert children("sleep") == []
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,9 @@ raised for it does not go over into the next reply's echo."""
 TAIL_CHUNKS: Final = round(0.5 / CHUNK_SECONDS)
 """After nakari's voice, in which what is left of it may still be heard."""
 
+UNSURE_CHUNKS: Final = round(2.0 / CHUNK_SECONDS)
+"""With nakari's voice after the machine stood still: its echo comes at another time than the canceller has learned."""
+
 EXPLAINED_CHUNKS: Final = round(0.3 / CHUNK_SECONDS)
 """Of sound, about a syllable: how much of it nakari's voice explains."""
 
@@ -116,7 +119,12 @@ class CancellingGuard:
         self.duplex = Duplex(Mode.HALF, reason=NOT_MEASURED)
         self.is_given_up = False
         """Whether there will be no canceller."""
+        self._reference = reference
         self._stream = CleanedStream(reference, canceller)
+        self._stalls = 0
+        """Of the reference, when it was looked at last."""
+        self._unsure = 0
+        """Chunks with nakari's voice in which nothing is believed yet."""
         self._meter = EchoMeter()
         self._near_end = NearEnd()
         self._residue = SpeechInResidue()
@@ -153,6 +161,9 @@ class CancellingGuard:
             self._looked.append(cleaned)
         sounds = np.count_nonzero(cleaned.far) > 0
         self._after = 0 if sounds else self._after + 1
+        self._unsure = max(0, self._unsure - int(sounds))
+        if self._reference.stalls != self._stalls:
+            self._stalls, self._unsure = self._reference.stalls, UNSURE_CHUNKS
         if sounds and self._tape is None:
             self._sounding += 1
             if self._sounding % CHOOSE_CHUNKS == 0:
@@ -186,9 +197,10 @@ class CancellingGuard:
         return self.duplex.mode
 
     def covers(self, chunk: AudioChunk) -> bool:
-        """Whether no utterance may begin or go on in the chunk: half duplex, or a calibration, and it sounds."""
+        """Whether no utterance may begin or go on in the chunk: it sounds, and is not cancelled, or not surely yet."""
         late = AudioChunk(chunk.samples, chunk.started_at - max(0.0, self._stream.echo_delay))
-        return (self.duplex.mode is Mode.HALF or self._tape is not None) and self._half_duplex.covers(late)
+        is_unsure = self.duplex.mode is Mode.HALF or self._tape is not None or self._unsure > 0
+        return is_unsure and self._half_duplex.covers(late)
 
     @property
     def hears_another(self) -> bool:

@@ -64,6 +64,8 @@ class PlayedReference:
         """The number, with a fraction, of the sample that `read` gives next if the clocks agree."""
         self._last_sound = -1
         """The number of the newest sample kept that is not silence."""
+        self.stalls = 0
+        """How often the player's times jumped in the midst of sound: the machine stood still, and it was not heard."""
 
     def take(self, samples: Samples, sample_rate: int, at: float) -> None:
         """Keep a copy of a buffer (int16, shape (n,), Hz) whose first sample is heard at `at`; a `PlaybackTap`."""
@@ -108,6 +110,7 @@ class PlayedReference:
         is_silent = not np.count_nonzero(buffer.samples)
         gap = buffer.at - self._ends_at if self._ends_at else 0.0
         is_seam = self._source_rate != 0 and (is_silent or self._source_rate != buffer.sample_rate)
+        self.stalls += self._source_rate != 0 and abs(gap) > JUMP_SECONDS
         if is_seam or abs(gap) > JUMP_SECONDS:
             self._end_stream(gap if abs(gap) > JUMP_SECONDS else 0.0)
         seconds = len(buffer.samples) / buffer.sample_rate

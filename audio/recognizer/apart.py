@@ -86,7 +86,7 @@ class Apart:
             raise RecognitionFailed(told.failed)
         return msgspec.msgpack.decode(told.found, type=kind)
 
-    def _read(self) -> "Told":
+    def _read(self) -> Told:
         assert self._process is not None, "it was asked"
         self._is_asked = False
         try:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,23 +46,36 @@ async def test_a_question_into_the_microphone_is_answered_from_the_loudspeaker(
     assert word_errors("Good morning.", answer) <= LOST
 
 
+SAID = (
+    "Turn on the kitchen light. Set a timer for five minutes. What is the weather today? "
+    "I would take an umbrella, for there may be rain. The bus leaves at ten past nine, so there is time for breakfast."
+)
+"""Orders to itself, if it heard them."""
+
+
 @pytest.mark.sound
 @pytest.mark.shows("V4")
-async def test_it_never_answers_itself(card: VirtualSound, tmp_path: Path) -> None:
-    """The loudspeaker's sound comes back into the microphone, as in a room: what it says would be orders to it."""
+@pytest.mark.parametrize("stalls", [0, 5])
+async def test_it_never_answers_itself(card: VirtualSound, tmp_path: Path, stalls: int) -> None:
+    """The loudspeaker's sound comes back into the microphone, as in a room; also where the machine stands still."""
     loopback = ("load-module", "module-loopback", "source=speaker.monitor", "sink=mic_in", "latency_msec=40")
     module = card.run("pactl", *loopback).strip()
-    quiet = tmp_path / "quiet.wav"
-    silence = ["sox", "-n", "-r", "16000", "-c", "1", str(quiet), "trim", "0", "2.5"]
-    await asyncio.to_thread(subprocess.run, silence, check=True)
+    quiet = await asyncio.to_thread(silence, tmp_path, 2.5)
+    between, stall = await asyncio.to_thread(silence, tmp_path, 0.9), await asyncio.to_thread(silence, tmp_path, 0.8)
     try:
         async with OpenAiServer() as server:
-            server.enqueue(reply("Turn on the kitchen light. Set a timer for five minutes. What is the weather today?"))
+            server.enqueue(reply(SAID))
             home = Household(tmp_path, {"model": {"provider": "openai", "base_url": server.url, "name": "m"}})
             question = await asyncio.to_thread(speak, "Hello there.", tmp_path / "question.wav")
             with home.running("run", environment={**os.environ, **card.environment}) as service:
                 await asyncio.to_thread(service.until, "recognizer_ready")
                 await asyncio.to_thread(card.say, question)
+                await asyncio.to_thread(service.until, "sentence_started")
+                for _ in range(stalls):
+                    await asyncio.to_thread(card.say, between)
+                    service.process.send_signal(signal.SIGSTOP)
+                    await asyncio.to_thread(card.say, stall)
+                    service.process.send_signal(signal.SIGCONT)
                 await asyncio.to_thread(service.until, "run_finished")
                 await asyncio.to_thread(card.say, quiet)
                 told = json.loads((await asyncio.to_thread(home.run, "status", "--json")).stdout)
@@ -74,4 +88,11 @@ async def test_it_never_answers_itself(card: VirtualSound, tmp_path: Path) -> No
     assert home.states() == ["completed"], "nothing of its own became an order"
     assert told["ears"]["utterances"] >= 1
     assert told["ears"]["gated_chunks"] > 60, "two seconds of its own voice at least, counted and not recognized"
-    assert len(home.spoken()) == 3
+    assert len(home.spoken()) == 5
+
+
+def silence(folder: Path, seconds: float) -> Path:
+    """Return a recording of nothing, of that length: to play it takes as long."""
+    file = folder / f"silence-{seconds}.wav"
+    subprocess.run(["sox", "-n", "-r", "16000", "-c", "1", str(file), "trim", "0", str(seconds)], check=True)
+    return file

@@ -100,6 +100,14 @@ def test_a_player_that_was_gone_for_a_while_is_paired_again_by_its_times() -> No
 
 
 @pytest.mark.shows("V4")
+def test_a_stall_is_a_jump_in_the_midst_of_sound() -> None:
+    reference = PlayedReference()
+    for at, sound in ((0.0, True), (0.5, True), (1.3, True), (1.8, False), (2.6, False), (3.4, True)):
+        reference.take(tone(0.5) if sound else np.zeros(SAMPLE_RATE // 2, np.int16), SAMPLE_RATE, BEGAN + at)
+        reference.read(BEGAN + at, 160)
+    assert reference.stalls == 1, "between the second and the third; where nothing sounds nobody is misled"
+
+
 def test_what_a_stop_dropped_is_not_in_it_because_it_was_never_told() -> None:
     reference = fed(np.concatenate([tone(0.5), np.zeros(8000, np.int16)]))
     assert np.any(reference.read(BEGAN + 0.4, 160))

@@ -109,10 +109,10 @@ class PlayedReference:
     def _keep(self, buffer: _Buffer) -> None:
         is_silent = not np.count_nonzero(buffer.samples)
         gap = buffer.at - self._ends_at if self._ends_at else 0.0
-        is_seam = self._source_rate != 0 and (is_silent or self._source_rate != buffer.sample_rate)
-        self.stalls += self._source_rate != 0 and abs(gap) > JUMP_SECONDS
-        if is_seam or abs(gap) > JUMP_SECONDS:
-            self._end_stream(gap if abs(gap) > JUMP_SECONDS else 0.0)
+        is_jump, sounded = abs(gap) > JUMP_SECONDS, self._source_rate != 0
+        self.stalls += is_jump and sounded
+        if is_jump or (sounded and (is_silent or self._source_rate != buffer.sample_rate)):
+            self._end_stream(gap if is_jump else 0.0)
         seconds = len(buffer.samples) / buffer.sample_rate
         self._fed += seconds * SAMPLE_RATE
         self._ends_at = buffer.at + seconds

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # nothing that is run apart needs numpy, which takes 18 MB
     from audio.pcm import Samples
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+"""Where a Python of its own finds this package."""
 
 LENGTH_BYTES: Final = 4
 """Before each frame, big-endian: how long it is."""

@@ -20,6 +20,7 @@ import numpy as np
 from audio.errors import AudioError, ModelDamaged, ModelNotFound, RecognitionFailed, RecognizerAbsent
 from audio.language import sentence_language
 from audio.pcm import SAMPLE_RATE, Samples, to_float
+from audio.recognizer.apart import ROOT
 from audio.recognizer.models.streaming import Kind, StreamingModel, streaming_model
 from audio.speech import PartialWords, Transcript, Utterance
 
@@ -36,7 +37,6 @@ MOST_BEYOND_SECONDS: Final = 1.5
 TRIAL_SECONDS: Final = 120.0
 """For loading a model of some hundred MB from an SD card."""
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 
 INSTALL: Final = "run scripts/setup, or take streaming out of [ears] engines"
 

@@ -4,14 +4,14 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from benchmarks.sound import write_wav
 from tests.agent.openai_server import OpenAiServer, reply
-from tests.audio.spoken import word_errors
+from tests.audio.spoken import silence, word_errors
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 from tests.service.process import LOST, Household, recorded, speak
 
@@ -60,8 +60,7 @@ async def test_it_never_answers_itself(card: VirtualSound, tmp_path: Path, stall
     """The loudspeaker's sound comes back into the microphone, as in a room; also where the machine stands still."""
     loopback = ("load-module", "module-loopback", "source=speaker.monitor", "sink=mic_in", "latency_msec=40")
     module = card.run("pactl", *loopback).strip()
-    quiet = await asyncio.to_thread(silence, tmp_path, 2.5)
-    between, stall = await asyncio.to_thread(silence, tmp_path, 0.9), await asyncio.to_thread(silence, tmp_path, 0.8)
+    quiet, between, stall = (write_wav(tmp_path / f"{each}.wav", silence(each)) for each in (2.5, 0.9, 0.8))
     try:
         async with OpenAiServer() as server:
             server.enqueue(reply(SAID))
@@ -89,10 +88,3 @@ async def test_it_never_answers_itself(card: VirtualSound, tmp_path: Path, stall
     assert told["ears"]["utterances"] >= 1
     assert told["ears"]["gated_chunks"] > 60, "two seconds of its own voice at least, counted and not recognized"
     assert len(home.spoken()) == 5
-
-
-def silence(folder: Path, seconds: float) -> Path:
-    """Return a recording of nothing, of that length: to play it takes as long."""
-    file = folder / f"silence-{seconds}.wav"
-    subprocess.run(["sox", "-n", "-r", "16000", "-c", "1", str(file), "trim", "0", str(seconds)], check=True)
-    return file

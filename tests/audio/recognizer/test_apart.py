@@ -16,6 +16,7 @@ from audio.recognizer.apart import ROOT, Apart, ApartKeywords
 from audio.recognizer.keyword_decoder import Keyword, KeywordDecoder
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer, judged
 from audio.recognizer.sphinx_search import CommandSearch, SpeechSearch
+from benchmarks.processes import children_of
 from tests.audio.spoken import said, utterance
 
 pytestmark = pytest.mark.shows("V9", "V16")
@@ -107,8 +108,5 @@ def test_it_ends_with_the_process_that_asked_it_however_that_ends() -> None:
 
 
 def children() -> set[int]:
-    """Return the processes of this one that listen."""
-    told = subprocess.run(
-        ["pgrep", "--parent", str(os.getpid()), "--full", "apart_program"], capture_output=True, text=True, check=False
-    )
-    return {int(each) for each in told.stdout.split()}
+    """Return the processes that this one has."""
+    return {*children_of(os.getpid())}

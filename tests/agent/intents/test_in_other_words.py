@@ -100,40 +100,34 @@ async def test_what_is_set_in_the_end(tmp_path: Path, said: list[str], rings: li
         assert await kitchen.rings() == rings
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *("tomorrow is holiday so please delete my six thirty alarm", "scratch the twenty minute timer"),
-        *("the half hour timer is not needed, we are eating out", "both of us don't need waking so cancel seven"),
-        *("I'm not sleeping now, so don't wake me at three", "the fence man's been so you needn't tell me at two"),
-        *("my neighbour's alarm has been going since four", "the five forty five alarm nearly gave him a heart attack"),
-        *("I've set an alarm for seven on my own phone", "Aunt Iris rang at seven to tell me she's not coming"),
-        *("ten more minutes on the Xbox timer", "give us another five then I'll get up"),
-        *("forty five minutes for a lasagne, is that right", "my husband gets up at eight"),
-        *("三点半那个提醒免了，孩子他妈去接", "七点的闹钟关了吧我今天轮休", "一点二十午睡的闹钟不用了，睡不着"),
-        *("十点吃药的那个别提醒了医生停了药", "隔壁家那闹钟每天五点就响，吵得我睡不着", "单位又通知加班到九点"),
-    ],
-)
-async def test_what_is_to_be_gone_or_is_only_told_sets_nothing(tmp_path: Path, words: str) -> None:
-    async with a_kitchen(tmp_path) as kitchen:
-        await kitchen.hear(words)
-        assert await kitchen.rings() == []
+GONE_OR_TOLD = [
+    *("tomorrow is holiday so please delete my six thirty alarm", "scratch the twenty minute timer"),
+    *("the half hour timer is not needed, we are eating out", "both of us don't need waking so cancel seven"),
+    *("I'm not sleeping now, so don't wake me at three", "the fence man's been so you needn't tell me at two"),
+    *("my neighbour's alarm has been going since four", "the five forty five alarm nearly gave him a heart attack"),
+    *("I've set an alarm for seven on my own phone", "Aunt Iris rang at seven to tell me she's not coming"),
+    *("ten more minutes on the Xbox timer", "give us another five then I'll get up"),
+    *("forty five minutes for a lasagne, is that right", "my husband gets up at eight"),
+    *("三点半那个提醒免了，孩子他妈去接", "七点的闹钟关了吧我今天轮休", "一点二十午睡的闹钟不用了，睡不着"),
+    *("十点吃药的那个别提醒了医生停了药", "隔壁家那闹钟每天五点就响，吵得我睡不着", "单位又通知加班到九点"),
+]
+"""What is to be gone, or is only told."""
+
+MOVED_OR_UNREAD = [
+    *("I'm shattered, push the alarm on twenty minutes", "delay my alarm by an hour, first lecture's off"),
+    *("the alarm, wind it on by fifteen minutes", "can I have quarter of an hour more in bed on that alarm"),
+    *("I want an extra half hour on my alarm", "can you shift my six o'clock alarm to quarter past"),
+    *("bring my alarm forward to six the trains are on strike", "my alarm, instead of seven make six fifty"),
+    *("the quarter to eight alarm, make it half seven, traffic's bad", "the bin reminder, do that at nine instead"),
+    *("the eight twenty alarm should be eight oh five", "the egg timer, that wants to be five and a half"),
+    *("alarm 5 30 weekdays", "wake me 6:15 on school days", "alarm, five, daily", "Tuesday wake up seven thirty"),
+    *("put an alarm on for six but just the one morning, Saturday", "set an alarm for ten to three for the pickup"),
+]
+"""What is moved, or was not read whole."""
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *("I'm shattered, push the alarm on twenty minutes", "delay my alarm by an hour, first lecture's off"),
-        *("the alarm, wind it on by fifteen minutes", "can I have quarter of an hour more in bed on that alarm"),
-        *("I want an extra half hour on my alarm", "can you shift my six o'clock alarm to quarter past"),
-        *("bring my alarm forward to six the trains are on strike", "my alarm, instead of seven make six fifty"),
-        *("the quarter to eight alarm, make it half seven, traffic's bad", "the bin reminder, do that at nine instead"),
-        *("the eight twenty alarm should be eight oh five", "the egg timer, that wants to be five and a half"),
-        *("alarm 5 30 weekdays", "wake me 6:15 on school days", "alarm, five, daily", "Tuesday wake up seven thirty"),
-        *("put an alarm on for six but just the one morning, Saturday", "set an alarm for ten to three for the pickup"),
-    ],
-)
-async def test_what_is_moved_or_was_not_read_whole_sets_nothing(tmp_path: Path, words: str) -> None:
+@pytest.mark.parametrize("words", [*GONE_OR_TOLD, *MOVED_OR_UNREAD])
+async def test_what_asks_for_no_new_ring_sets_nothing(tmp_path: Path, words: str) -> None:
     async with a_kitchen(tmp_path) as kitchen:
         await kitchen.hear(words)
         assert await kitchen.rings() == []

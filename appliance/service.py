@@ -19,6 +19,7 @@ from appliance.config.options import RunOptions
 from appliance.exits import Exit
 from appliance.footprint import share_heaps
 from appliance.input.devices.source import choose_source, once_recording, recording_from_now_on
+from appliance.logs.beside import flush, written_beside
 from appliance.notify import Notifier, Watchdog
 from appliance.version import commit, version
 from audio.loops import first_of, kept_up
@@ -164,7 +165,7 @@ def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Ex
     """
     share_heaps()
     source = None if takes_turns(config, options) else choose_source(config.ears, options)
-    with recording_from_now_on(source):
+    with written_beside(), recording_from_now_on(source):
         is_stopped = asyncio.run(_run(config, options, source, watch))
     if is_stopped:
         sys.stdout.flush()
@@ -258,7 +259,7 @@ class Serving(Struct, eq=False):
         await serve(box, until_over, Watchdog(self.notifier, self.config.supervisor.watchdog, box.beats))
 
 
-async def serve(box: "Box", until_over: Callable[[], Awaitable[None]], watchdog: Watchdog | None = None) -> None:
+async def serve(box: "Box", until_over: Callable[[], Awaitable[object]], watchdog: Watchdog | None = None) -> None:
     """Run every loop of the box until `until_over` returns; then let it finish its sentence, and stop them all.
 
     An event that is in hand even then is suspended, and goes on where it broke off at the next start.
@@ -328,12 +329,8 @@ async def asking(config: Config, session: str) -> "AsyncIterator[Callable[[str],
     from appliance.wiring.box import open_box
 
     over = asyncio.Event()
-
-    async def until_over() -> None:
-        await over.wait()
-
     async with open_box(config, RunOptions(deaf=True, brief=True)) as box, asyncio.TaskGroup() as group:
-        group.create_task(serve(box, until_over), name="the box")
+        group.create_task(serve(box, over.wait), name="the box")
         try:
             yield lambda text: _asked(box, text, session)
         finally:
@@ -377,6 +374,7 @@ def end_within(seconds: float, code: Exit) -> threading.Timer:
 
     def end() -> None:
         log.error("stop_cut_short", seconds=seconds, threads=[each.name for each in threading.enumerate()])
+        flush()
         os._exit(code)
 
     timer = threading.Timer(seconds, end)
@@ -393,8 +391,7 @@ def _ending() -> list[signal.Signals]:
 
 def _has_terminal() -> bool:
     """Whether a terminal controls this process: without one nothing can be hung up."""
-    try:
+    with suppress(OSError):
         os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
-    except OSError:
-        return False
-    return True
+        return True
+    return False

@@ -21,6 +21,7 @@ from structlog.types import EventDict, Processor, WrappedLogger
 from appliance.config.load import Config
 from appliance.errors import ConfigError
 from appliance.hints import typed_here
+from appliance.logs.beside import handlers_here
 
 OURS = ("appliance", "agent", "audio", "memory")
 """Loggers that follow `[log] level`; everybody else's are heard from warning on."""
@@ -113,7 +114,7 @@ def configure(config: Config, stderr: TextIO, *, at_least: int = logging.DEBUG) 
 
 def configure_again(config: Config) -> None:
     """Go by another `[log]` from now on, on the stderr that `configure` was given. Raises what that raises."""
-    screens = [each for each in logging.getLogger().handlers if type(each) is logging.StreamHandler]
+    screens = [each for each in handlers_here() if type(each) is logging.StreamHandler]
     configure(config, screens[0].stream if screens else sys.stderr)
 
 
@@ -255,12 +256,10 @@ def _install(handlers: list[logging.Handler], level: int) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
-    root = logging.getLogger()
-    for old in root.handlers[:]:
-        root.removeHandler(old)
+    root, here = logging.getLogger(), handlers_here()
+    replaced, here[:] = here[:], handlers
+    for old in replaced:
         old.close()
-    for handler in handlers:
-        root.addHandler(handler)
     root.setLevel(max(level, logging.WARNING))
     for name in OURS:
         logging.getLogger(name).setLevel(level)

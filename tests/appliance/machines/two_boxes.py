@@ -89,7 +89,7 @@ class Kitchen:
         async with open_box(config, RunOptions(), environment) as box:
             box.output.speech.observe(self.ledger)
             self._box = box
-            await serve(box, asyncio.Event().wait)  # type: ignore[arg-type]
+            await serve(box, asyncio.Event().wait)
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """Streaming resamplers: FFmpeg's, through PyAV, and one product of matrices a call for a whole factor, as of 48 kHz."""
 
+from contextlib import suppress
 from typing import Final
 
 import av
@@ -37,7 +38,14 @@ class StreamResampler:
         return left
 
     def _new(self) -> av.AudioResampler:
-        return av.AudioResampler(format="s16", layout="mono", rate=self.target_rate)
+        """Return one whose filters are made: up to 6 ms, which no first sound is to wait for."""
+        made = av.AudioResampler(format="s16", layout="mono", rate=self.target_rate)
+        if self.source_rate != self.target_rate:
+            nothing = av.AudioFrame(format="s16", layout="mono", samples=0)
+            nothing.sample_rate = self.source_rate
+            with suppress(MemoryError):  # it makes them by the first frame, and takes none of no samples
+                made.resample(nothing)
+        return made
 
 
 def _joined(frames: list[av.AudioFrame]) -> Samples:

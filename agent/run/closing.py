@@ -156,7 +156,8 @@ class Closing(Struct, frozen=True):
         """Wait until all was heard or dropped, and return what became of each reply."""
         deliveries = self.run_state.deliveries.values()
         if not all(delivery.is_over for delivery in deliveries):
-            await self.bus.publish()  # hearing may take a while, and what is decided has to outlive a kill meanwhile
+            # Hearing may take a while, and what is decided has to outlive a kill meanwhile.
+            await self.bus.publish(durable=False)
         return [await delivery.ended() for delivery in deliveries]
 
     async def _keep_unsaid(self, run: Run, broken: Sequence[Delivered]) -> None:

@@ -48,6 +48,9 @@ class Says(Protocol):
 class VoiceReplySink(SpeechObserver):
     """Speaks replies. Sentences at most once, for as long as the disk takes the commit before the first sample.
 
+    No kill has one said twice. A cut of the power may, one whose sound began within the last `SYNC_AFTER` before it: no
+    sound waits for the disk, and of so little nobody has understood a word.
+
     Every sentence of the mouth is journaled: a reply's below its event, what is said otherwise (a reflex's words, a
     reply that is said again) for itself.
     """
@@ -114,7 +117,7 @@ class VoiceReplySink(SpeechObserver):
         Raises `Unconfirmed`: then it may be no box that is mute, but one of two.
         """
         try:
-            await self._bus.publish(envelope)
+            await self._bus.publish(envelope, durable=False)
         except Unconfirmed:
             raise
         except MemoryFailure as error:

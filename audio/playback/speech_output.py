@@ -194,7 +194,7 @@ class SpeechOutput:
             self._player.pause()
 
     def resume(self, by: str = PERSON) -> None:
-        """Let go; when nobody holds its any more it goes on exactly where it was."""
+        """Let go; when nobody holds it any more it goes on exactly where it was."""
         self._held_by.discard(by)
         if not self._held_by:
             self._let_go()
@@ -203,7 +203,7 @@ class SpeechOutput:
     def hush(self) -> None:
         """Be silent at once: drop all that was said so far and is not heard yet. `quiet` waits for the accounts.
 
-        Nobody holds its afterwards, and it is not ducked.
+        Nobody holds it afterwards, and it is not ducked.
         """
         dropped = self._player.stop()
         self._let_go()

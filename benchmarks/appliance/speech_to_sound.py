@@ -13,6 +13,8 @@ from agent.event import HOUSEHOLD
 from agent.turns.waterfall import turns_of
 from appliance.config.load import load
 from appliance.config.options import RunOptions
+from appliance.logs.beside import written_beside
+from appliance.logs.configure import configure
 from appliance.service import conversation_over, serve
 from appliance.wiring.box import open_box
 from audio.capture.recording import read_recording
@@ -68,9 +70,13 @@ async def converse(home: Household, count: int) -> list[dict[str, float]]:
     home.folder.mkdir(exist_ok=True)
     sound = await asyncio.to_thread(_questions, home.folder, count)
     options = RunOptions(input=sound, output=home.folder / "answer.wav")
-    async with open_box(load(home.write(), {"HOME": str(home.folder)}), options) as box:
-        await serve(box, lambda: conversation_over(box))
-        turns = await turns_of(box.insight.journal, HOUSEHOLD)
+    config = load(home.write(), {"HOME": str(home.folder)})
+    with (home.folder / "log").open("w") as log:
+        configure(config, log)
+        with written_beside():  # as the service does
+            async with open_box(config, options) as box:
+                await serve(box, lambda: conversation_over(box))
+                turns = await turns_of(box.insight.journal, HOUSEHOLD)
     # On a busy machine the next question may supersede one that has made no sound yet.
     whole = [dict(turn.stages) for turn in turns if "first_sound" in turn.stages]
     marks = [each | {"its_turn": max(each["committed"], each["text"])} for each in whole]

@@ -1,4 +1,4 @@
-"""How long after somebody begins to speak over its it is silent, at 0, -6 and -12 dB against its own voice."""
+"""How long it goes on after somebody begins to speak over it, at 0, -6 and -12 dB against its own voice."""
 
 import tempfile
 from pathlib import Path

@@ -47,8 +47,8 @@ ASKED: dict[str, tuple[Event, list[Message], dict[str, int]]] = {
     "a sound that takes its time": (
         spoken("is it dry?"),
         [RAINS],
-        # accepted; taken; asked; what is being said; over
-        {"commits": 5, "syncs": 1, "reads": 0},
+        # accepted; taken; asked; what is being said, for which no sound waits; over
+        {"commits": 5, "syncs": 0, "reads": 0},
     ),
 }
 """What is handled, how the model answers, what it costs: each sync waited for stands before what acts outside."""

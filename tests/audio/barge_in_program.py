@@ -118,7 +118,7 @@ async def tape(source: LiveMicrophone, onto: Tape) -> None:
         onto(chunk)
 
 
-async def nothing(events: tuple[Event, ...]) -> None:
+async def nothing(*_: object, **__: object) -> None:
     """The journal is not looked at."""
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -110,9 +110,11 @@ class DyingLoudspeaker:
     name = "file"
     busy_until = 0.0
 
-    def __init__(self, path: Path, steps: Steps) -> None:
+    def __init__(self, path: Path, steps: Steps, flush: Callable[[], Awaitable[None]]) -> None:
+        """`flush` is the database's: a piece takes longer than what was committed before it needs to the disk."""
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._steps = steps
+        self._flush = flush
         self.pieces = 0
         """Played so far."""
         self.on_piece: Callable[[int], None] = lambda piece: None
@@ -122,13 +124,16 @@ class DyingLoudspeaker:
         """It is open."""
 
     async def play(self, audio: SpeechAudio) -> None:
-        """Sound: from here on it was heard."""
+        """Sound: from here on it was heard; where the power is cut, once it has lasted as long as the disk needs."""
         self._steps.boundary()
-        os.write(self._file, audio.samples.tobytes())
+        if not self._steps.cut_power:
+            os.write(self._file, audio.samples.tobytes())
         self.pieces += 1
         self.on_piece(self.pieces)
         self._steps.boundary()
-        await asyncio.sleep(0)
+        await self._flush()
+        if self._steps.cut_power:
+            os.write(self._file, audio.samples.tobytes())
 
     async def drain(self) -> None:
         """Everything has sounded already."""

@@ -36,6 +36,8 @@ class Steps:
         self.passed = 0
         self.effects = 0
         self._dies_at = dies_at
+        self.cut_power = dies_at < 0
+        """Whether it is the power that ends it."""
         self._power = power
         self._dies_with = dies_with
 
@@ -52,7 +54,7 @@ class Steps:
             self._end()
 
     def _end(self) -> None:
-        if self._dies_at < 0 and self._power is not None:
+        if self.cut_power and self._power is not None:
             self._power.touch()
         self._dies_with()
         die()

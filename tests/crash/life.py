@@ -185,7 +185,7 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     await database.write(growth_module.begin)
     journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
     bus, run_state = Bus(Recorder(journal)), RunState()
-    player = DyingLoudspeaker(folder / "sound", steps)
+    player = DyingLoudspeaker(folder / "sound", steps, database.flush)
     mouth = SpeechOutput(ReadableVoice(), player)
     outlet = VoiceReplySink(mouth, bus, "en")
     contexts = Contexts(journal, bus, lambda: LIMITS, TokenCounter())

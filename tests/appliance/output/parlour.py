@@ -117,7 +117,7 @@ async def parlour(folder: Path, scene: Scene | None = None) -> AsyncIterator[Par
     announcements = Announcements(mailbox, journal, bus, Filing(scene.rules.quiet, scene.urgent, now))
     await announcements.load()
     mailbox.observe_arrivals(announcements.arrived)
-    player = DyingLoudspeaker(folder / "sound", scene.steps)
+    player = DyingLoudspeaker(folder / "sound", scene.steps, database.flush)
     mouth = SpeechOutput(scene.voice, player, loop.time)
     voice = VoiceReplySink(mouth, bus, "en")
     activity = SpeechActivity(loop.time)

@@ -12,7 +12,6 @@ from structlog.testing import capture_logs
 from wyoming.audio import AudioStart
 
 from agent.bus import Bus
-from agent.event import Event
 from agent.replies import Delivered, Reply
 from appliance.config.load import load
 from appliance.output.voice import VoiceReplySink
@@ -59,7 +58,7 @@ async def said(folder: Path, engine: str, place: str) -> tuple[Delivered, float,
     return delivered, np.count_nonzero(samples) / rate, [dict(entry) for entry in logs]
 
 
-async def nothing(events: tuple[Event, ...]) -> None:
+async def nothing(*_: object, **__: object) -> None:
     """Keep none."""
 
 

@@ -45,7 +45,7 @@ class Room:
             self.mouth, self.outlet, self._interrupt, self, lambda heard: self.held_back(heard), self.clock
         )
 
-    async def _keep(self, events: tuple[Event, ...]) -> None:
+    async def _keep(self, events: tuple[Event, ...], **_: object) -> None:
         self.published += events
 
     def _interrupt(self, event_id: str) -> bool:

@@ -37,7 +37,7 @@ class Room:
         self.mouth = SpeechOutput(self.voice, self.player)
         self.outlet = VoiceReplySink(self.mouth, self.bus, "en")
 
-    async def _keep(self, events: tuple[Event, ...]) -> None:
+    async def _keep(self, events: tuple[Event, ...], **_: object) -> None:
         if self.refusal is not None:
             raise self.refusal
         self.published += events

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from msgspec import Struct
 
 from audio.errors import RecognitionFailed
+from audio.recognizer.sphinx_search import FRAMES_A_SECOND, decoder_with, loading, utterance
 
 if TYPE_CHECKING:
     from pocketsphinx import Decoder
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 LAXEST: Final = -40
 """Exponent at which the decoder itself gives up; callers apply their own thresholds to what it reports."""
-
-FRAMES_A_SECOND: Final = 100
 
 _LOG_BASE: Final = math.log(1.0001)
 _KEYWORD_OFFSET: Final = 1500
@@ -65,11 +64,8 @@ class KeywordDecoder:
         """
         decoder = self._decoder = self._loaded()
         try:
-            decoder.start_utt()
-            try:
+            with utterance(decoder):
                 decoder.process_raw(pcm, full_utt=True)
-            finally:
-                decoder.end_utt()  # one left open refuses every later search
         except RuntimeError as error:
             raise RecognitionFailed(f"the keyword search failed: {error}") from error
         return [
@@ -85,24 +81,12 @@ class KeywordDecoder:
     def _loaded(self) -> "Decoder":
         if self._decoder is not None:
             return self._decoder
-        try:
-            from pocketsphinx import Decoder, get_model_path
-        except ImportError as error:  # Python 3.12 on aarch64 has no wheel of it
-            raise RecognitionFailed("pocketsphinx is not installed here: reflexes wait for the recognizer") from error
-        try:
-            decoder = Decoder(
-                hmm=get_model_path("en-us/en-us"),
-                dict=get_model_path("en-us/cmudict-en-us.dict"),
-                lm=None,
-                loglevel="FATAL",
-            )
-            with tempfile.NamedTemporaryFile("w", suffix=".kws") as words:
-                words.writelines(f"{phrase} /1e{LAXEST}/\n" for phrase in self._phrases)
-                words.flush()
-                decoder.add_kws("reflexes", words.name)
+        decoder = decoder_with()
+        with loading(), tempfile.NamedTemporaryFile("w", suffix=".kws") as words:
+            words.writelines(f"{phrase} /1e{LAXEST}/\n" for phrase in self._phrases)
+            words.flush()
+            decoder.add_kws("reflexes", words.name)
             decoder.activate_search("reflexes")
-        except (RuntimeError, ValueError, OSError) as error:
-            raise RecognitionFailed(f"the keyword search cannot be loaded: {error}; install nakari again") from error
         return decoder
 
 

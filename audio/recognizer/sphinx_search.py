@@ -102,6 +102,9 @@ GRAMMAR_WEIGHT: Final = 1.0
 MOST_HMMS: Final = 3000
 """That the language model follows in a frame: it gets as many words wrong as with upstream's 30,000, a third faster."""
 
+ALL_SENONES: Final = True
+"""Scores relative to the best of all senones, so that different searches compare."""
+
 FRAMES_A_SECOND: Final = 100
 
 SCORE_NATS: Final = 1024 * math.log(1.0001)
@@ -150,8 +153,8 @@ class CommandSearch:
 
     def _load(self) -> "Decoder":
         # Without the best path through the lattice a command that was not said to its end stays none.
-        decoder = _decoder(bestpath=False, lw=GRAMMAR_WEIGHT)
-        with _loading():
+        decoder = decoder_with(compallsen=ALL_SENONES, bestpath=False, lw=GRAMMAR_WEIGHT)
+        with loading():
             self.commands = restrict(self._grammar, lambda word: decoder.lookup_word(word) is not None)
             if TOP_RULE not in self.commands:
                 self.commands = {}
@@ -178,15 +181,15 @@ class SpeechSearch:
     def _load(self) -> "Decoder":
         from pocketsphinx import get_model_path
 
-        decoder = _decoder(fwdflat=False, maxhmmpf=MOST_HMMS)
-        with _loading():
+        decoder = decoder_with(compallsen=ALL_SENONES, fwdflat=False, maxhmmpf=MOST_HMMS)
+        with loading():
             decoder.add_allphone_file("phones", get_model_path("en-us/en-us-phone.lm.bin"))
             decoder.add_lm_file("words", get_model_path("en-us/en-us.lm.bin"))
         return decoder
 
 
-def _decoder(**settings: float) -> "Decoder":
-    """Return a decoder without a search. Raises `RecognitionFailed`."""
+def decoder_with(**settings: float) -> "Decoder":
+    """Return a decoder of the wheel's English model, without a search. Raises `RecognitionFailed`."""
     try:
         from pocketsphinx import Decoder, get_model_path
     except ImportError as error:  # Python 3.12 on aarch64 has no wheel of it
@@ -194,35 +197,41 @@ def _decoder(**settings: float) -> "Decoder":
             "the recognizer of last resort is not installed here (pocketsphinx has no wheel for this Python); "
             "put a Whisper model in place, or use Python 3.11 or 3.13"
         ) from error
-    with _loading():
+    with loading():
         return Decoder(
             hmm=get_model_path("en-us/en-us"),
             dict=get_model_path("en-us/cmudict-en-us.dict"),
             lm=None,
             loglevel="FATAL",
-            # Scores relative to the best of all senones, so that different searches compare.
-            compallsen=True,
             **settings,
         )
 
 
 @contextmanager
-def _loading() -> Iterator[None]:
+def loading() -> Iterator[None]:
+    """Tell what goes wrong while something of it is loaded, as `RecognitionFailed`."""
     try:
         yield
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, OSError) as error:
         raise RecognitionFailed(f"pocketsphinx could not be loaded: {error}; install nakari again") from error
+
+
+@contextmanager
+def utterance(decoder: "Decoder") -> Iterator[None]:
+    """Have what is given in the block for one utterance; left open, it would refuse every later search."""
+    decoder.start_utt()
+    try:
+        yield
+    finally:
+        decoder.end_utt()
 
 
 def _decode(decoder: "Decoder", search: str, pcm: bytes) -> Heard:
     try:
         decoder.activate_search(search)
         decoder.reinit_feat()  # its estimate of the noise begins anew (0.2 ms): what came before changes nothing
-        decoder.start_utt()
-        try:
+        with utterance(decoder):
             decoder.process_raw(pcm, full_utt=True)
-        finally:
-            decoder.end_utt()  # one left open refuses every later search with a KeyError
     except RuntimeError as error:
         raise RecognitionFailed(f"pocketsphinx could not decode {len(pcm) / BYTES_A_SECOND:.1f} s: {error}") from error
     best = decoder.hyp()

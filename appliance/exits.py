@@ -27,7 +27,7 @@ class Exit(IntEnum):
     CONFIG = 78
     """The configuration is wrong; systemd does not restart on it."""
     LATER = 79
-    """What was asked is put aside, and goes on by itself (ours; sysexits.h ends at 78)."""
+    """What was asked is put aside, and goes on by itself (sysexits.h ends at 78); so does a service that moved."""
 
 
 INTERRUPTED: Final = 130

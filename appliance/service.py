@@ -5,8 +5,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -22,13 +23,12 @@ from appliance.input.devices.source import choose_source, once_recording, record
 from appliance.logs.beside import flush, written_beside
 from appliance.notify import Notifier, Watchdog
 from appliance.version import commit, version
+from appliance.zone import moved
 from audio.loops import first_of, kept_up
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Coroutine
 
-    from appliance.api.client import GivenFile
-    from appliance.api.outcome import Outcome
     from appliance.input.hearing.choose import HearingAhead
     from appliance.wiring.box import Box
     from audio.interfaces import AudioSource
@@ -165,20 +165,20 @@ def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Ex
     """
     share_heaps()
     source = None if takes_turns(config, options) else choose_source(config.ears, options)
+    serving = Serving(config, options, Notifier(config.supervisor.notify_socket), watch)
     with written_beside(), recording_from_now_on(source):
-        is_stopped = asyncio.run(_run(config, options, source, watch))
-    if is_stopped:
+        asyncio.run(_run(serving, source))
+    if serving.stop.is_set():
         sys.stdout.flush()
         os._exit(Exit.OK)  # all is closed; Python would take seconds more to take itself apart on a busy machine
-    return Exit.OK
+    return Exit.LATER if serving.has_moved else Exit.OK
 
 
-async def _run(config: Config, options: RunOptions, source: "AudioSource | None", watch: "Watch | None" = None) -> bool:
-    """Serve; return whether a signal ended it."""
+async def _run(serving: "Serving", source: "AudioSource | None") -> None:
     from appliance.admin.progress import in_hundredths
     from appliance.admin.upgrade import bring_to_date
 
-    serving = Serving(config, options, Notifier(config.supervisor.notify_socket), watch)
+    config, options = serving.config, serving.options
     await asyncio.to_thread(bring_to_date, config.state_folder, in_hundredths(serving.upgrading))
     if takes_turns(config, options):
         from appliance.machines.standby.turns import take_turns
@@ -192,7 +192,6 @@ async def _run(config: Config, options: RunOptions, source: "AudioSource | None"
         async with open_box(config, options, around(source, ahead)) as box:
             await serving.serve(box)
     log.info("service_stopped")
-    return serving.stop.is_set()
 
 
 def _loading(config: Config, source: "AudioSource") -> "HearingAhead":
@@ -217,8 +216,12 @@ class Serving(Struct, eq=False):
     options: RunOptions
     notifier: Notifier
     watch: "Watch | None" = None
+    moves: Callable[[tzinfo, Callable[[], tzinfo]], Awaitable[str]] = moved
+    """Returns the name of the time zone that the machine is in, once that is another than at the start."""
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     """Set by a signal, from the first `serve` or `heed_signals` on."""
+    has_moved: bool = False
+    """Whether it ended because the machine is in another time zone now: whoever started it starts it again."""
 
     def upgrading(self, done: int, of: int) -> None:
         """Tell systemd how far the state is brought to this version, and that it takes its time; in any thread."""
@@ -248,6 +251,8 @@ class Serving(Struct, eq=False):
                 watch = self.watch
                 watching = group.create_task(watch(box), name="terminal: what is heard and said") if watch else None
                 ends = [conversation_over(box)] if self.options.once else []
+                # One of several machines leads for a while, and may have another zone.
+                ends += [] if self.config.machines.url else [self._until_moved()]
                 await first_of(self.stop.wait(), *(other.wait() for other in others), *ends)
                 if watching is not None:
                     watching.cancel()
@@ -257,6 +262,16 @@ class Serving(Struct, eq=False):
                 end_within(STOP_SECONDS, Exit.OK)
 
         await serve(box, until_over, Watchdog(self.notifier, self.config.supervisor.watchdog, box.beats))
+
+    async def _until_moved(self) -> None:
+        """Return when it is to start anew in another time zone; where nothing starts it again, that is told only."""
+        zone = await self.moves(self.config.zone, self.config.zone_now)
+        is_started_again = bool(self.config.supervisor.notify_socket)
+        fix = "it starts again, and alarms move" if is_started_again else "start nakari again: until then alarms stay"
+        log.warning("zone_changed", zone=zone, before=str(self.config.zone), fix=fix)
+        self.has_moved = is_started_again
+        if not is_started_again:
+            await asyncio.Event().wait()
 
 
 async def serve(box: "Box", until_over: Callable[[], Awaitable[object]], watchdog: Watchdog | None = None) -> None:
@@ -292,71 +307,6 @@ async def conversation_over(box: "Box") -> None:
     await box.output.speech.quiet()
     if box.output.ringer is not None:
         await box.output.ringer.silence()
-
-
-async def ask_once(
-    config: Config, text: str, files: "Sequence[GivenFile]" = ()
-) -> "AsyncGenerator[str | Outcome, None]":
-    """Yield the answer to one line of text, from a box without ears that is opened for it; see `Household.ask`."""
-    from agent.event import HOUSEHOLD, new_id
-    from appliance.wiring.box import open_box
-
-    pieces: asyncio.Queue[str | Outcome | None] = asyncio.Queue(1)
-    event_id = new_id()
-
-    async def think(box: "Box") -> None:
-        for file in files:
-            await box.household.attaching.keep(HOUSEHOLD, file.id, file.name, file.content)
-        names = [file.id for file in files]
-        async with aclosing(box.household.ask(text, "cli", attached=names, event_id=event_id)) as answer:
-            async for piece in answer:
-                await pieces.put(piece)
-        await pieces.put(None)
-
-    async with open_box(config, RunOptions(deaf=True, brief=True)) as box, asyncio.TaskGroup() as group:
-        running = group.create_task(serve(box, lambda: think(box)), name="the box")
-        try:
-            async with _stopped_where_cancelled(box, event_id):
-                while (piece := await pieces.get()) is not None:
-                    yield piece
-        except GeneratorExit:  # nobody listens any more; a group would take that for a failure
-            running.cancel()
-
-
-@asynccontextmanager
-async def asking(config: Config, session: str) -> "AsyncIterator[Callable[[str], AsyncGenerator[str | Outcome, None]]]":
-    """Open a box without ears for a conversation in writing; gives what yields the answer to a line."""
-    from appliance.wiring.box import open_box
-
-    over = asyncio.Event()
-    async with open_box(config, RunOptions(deaf=True, brief=True)) as box, asyncio.TaskGroup() as group:
-        group.create_task(serve(box, over.wait), name="the box")
-        try:
-            yield lambda text: _asked(box, text, session)
-        finally:
-            over.set()
-
-
-async def _asked(box: "Box", text: str, session: str) -> "AsyncGenerator[str | Outcome, None]":
-    """Yield the answer to a line; cancelled, it is stopped."""
-    from agent.event import new_id
-
-    event_id = new_id()
-    asked = box.household.ask(text, session, event_id=event_id)
-    async with _stopped_where_cancelled(box, event_id), aclosing(asked) as answer:
-        async for piece in answer:
-            yield piece
-
-
-def _stopped_where_cancelled(box: "Box", event_id: str) -> "AbstractAsyncContextManager[None]":
-    """Have the answer to an event of the household's end where the block is cancelled; else it would come back."""
-    from appliance.api.client import stopped_where_cancelled
-
-    async def stop() -> None:
-        await box.household.stop_answer(event_id)
-        await box.household.mailbox.until_idle()
-
-    return stopped_where_cancelled(stop)
 
 
 async def _farewell(box: "Box") -> None:

@@ -163,16 +163,20 @@ def recounted(event: Event, now: datetime) -> Event:
 def at_home(timer: Event, home: ZoneInfo, now: datetime) -> Event:
     """Return an alarm that was set by the clock of another zone as it is due at the same time of the clock at home.
 
-    One that came due before is due as it was; what counts, or was set with its zone, is left alone.
+    Where that time has passed there today, it comes the next day. One that came due before is due as it was; what
+    counts, or was set with its zone, is left alone.
     """
     series = series_of(timer)
     told = series or timer.metadata
     if timer.not_before is None or told.get(ZONE, home.key) == home.key or is_elapsed(str(told.get("rule"))):
         return timer
     if not series:
-        wall = timer.not_before.astimezone(ZoneInfo(str(told[ZONE])))
-        metadata = {**timer.metadata, ZONE: home.key}
-        return replace(timer, not_before=wall.replace(tzinfo=home).astimezone(UTC), metadata=metadata)
+        if timer.not_before <= now:
+            return timer
+        wall = timer.not_before.astimezone(ZoneInfo(str(told[ZONE]))).replace(tzinfo=home)
+        while wall <= now:  # zones lie up to 26 hours apart
+            wall += timedelta(days=1)
+        return replace(timer, not_before=wall.astimezone(UTC), metadata={**timer.metadata, ZONE: home.key})
     moved = replace(timer, metadata={**timer.metadata, SERIES: {**series, ZONE: home.key}})
     due = timer.not_before if timer.not_before <= now else next(_coming(moved, timer.not_before, now), None)
     return replace(moved, not_before=due) if due is not None else timer

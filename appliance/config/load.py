@@ -99,6 +99,8 @@ class Config(Settings, frozen=True, kw_only=True):
     """The door's path, then where else a running service may answer."""
     zone: tzinfo
     """Where it lives; `str` of it is the name for people."""
+    zone_now: Callable[[], tzinfo]
+    """Finds that anew: the machine may have moved since. Reads files."""
     supervisor: Supervisor = Supervisor()
     secrets: Mapping[str, Secret] = {}
     """What was found, by the variable's name."""
@@ -184,6 +186,7 @@ def load(
         state_folder=state,
         sockets=found(lambda: _sockets(settings, state, environ), lambda: _sockets(usual, state, environ)),
         zone=_zone(settings, environ),
+        zone_now=lambda: _zone(settings, environ),
         supervisor=_supervisor(environ),
         secrets=_secrets(settings, environ, wrong),
         tools_folder=_tools_folder(settings, file, environ),

@@ -232,7 +232,7 @@ class MindSettings(Struct, frozen=True):
     """How the agent works through what happens."""
 
     timezone: str = setting(
-        "", 'The time zone of the house, e.g. "Europe/Berlin"; "" is the system\'s zone at the start.'
+        "", 'The time zone of the house, e.g. "Europe/Berlin"; "" is the system\'s, also where that changes.'
     )
     quiet_hours: str = setting(
         "",

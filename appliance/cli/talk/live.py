@@ -115,7 +115,7 @@ async def _whoever_answers(config: Config) -> AsyncIterator[Ask]:
     try:
         path = await service_of(config)
     except ServiceNotRunning:
-        from appliance.service import asking
+        from appliance.cli.talk.alone import asking
 
         refuse_where_it_follows(config)
         async with asking(config, SESSION) as answer:

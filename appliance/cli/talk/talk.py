@@ -172,11 +172,11 @@ async def _answer(
         refuse_where_it_follows(config)
         if key or speak:
             raise
-        from appliance import service
+        from appliance.cli.talk.alone import ask_once
         from appliance.cli.terminal import print_pieces
 
         try:
-            return await print_pieces(service.ask_once(config, text, files))
+            return await print_pieces(ask_once(config, text, files))
         except StateInUse as in_use:
             path = await service_that_came(config, in_use)
     from appliance.cli.talk.asking import print_answer

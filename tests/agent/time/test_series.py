@@ -334,8 +334,18 @@ async def test_what_counts_or_names_its_zone_stays_where_it_is(rig: Rig, tool: s
     assert at_home(timer, TOKYO, rig.clock()) == timer
 
 
-async def test_what_came_due_before_its_home_got_another_zone_is_still_due(rig: Rig) -> None:
-    await call(rig, "set_alarm", at="11:30", repeat="FREQ=DAILY")
+async def test_an_alarm_whose_time_has_passed_in_the_other_zone_comes_the_next_day_there(rig: Rig) -> None:
+    here = rig.clock().astimezone(BERLIN)
+    await call(rig, "set_alarm", at=f"{here + timedelta(hours=2):%H:%M}")
+    (alarm,) = await rig.mailbox.waiting(TIMER, ASKED.owner_key)
+    moved = at_home(alarm, TOKYO, rig.clock()).not_before
+    assert moved is not None
+    assert moved.astimezone(TOKYO) == (here + timedelta(days=1, hours=2)).replace(tzinfo=TOKYO)
+
+
+@pytest.mark.parametrize("again", [{}, {"repeat": "FREQ=DAILY"}])
+async def test_what_came_due_before_its_home_got_another_zone_is_still_due(rig: Rig, again: dict[str, Json]) -> None:
+    await call(rig, "set_alarm", at="11:30", **again)
     (alarm,) = await rig.mailbox.waiting(TIMER, ASKED.owner_key)
     rig.clock.advance(7200)
     assert at_home(alarm, TOKYO, rig.clock()).not_before == alarm.not_before

@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -25,6 +26,10 @@ log = structlog.get_logger()
 
 CATCHES_UP: Final = 3
 """Pages of the journal taken over before a search, so that what was just said or noted is found; more is idle work."""
+
+ANYTHING: Final = "the weather 天气"
+"""Looked for once at the start: stems and characters are loaded then, and the first words of a person, for which
+nothing is waited long (`agent.context.recollection.SECONDS`), bring back what they should."""
 
 AGAIN_SECONDS: Final = 600.0
 """Between two tries while no model makes vectors."""
@@ -87,6 +92,8 @@ async def keep_filled(tiers: Tiers, recall: Recall, again: float = AGAIN_SECONDS
     At start it takes over what happened before. Without a model for vectors the rest fills all the same, and it looks
     again later; so it does while the disk is full.
     """
+    with suppress(StateUnusable):
+        await recall.brought_back(ANYTHING, "")
     while True:
         tiers.changed.clear()
         wait = None

@@ -13,6 +13,7 @@ from memory.state.journal import Entry
 from memory.state.retention import Keep, Retention
 from tests.memory.history.test_erasure import found_in
 from tests.memory.tier_fixtures import NOON, a_memory, hours, task
+from tests.processes import child
 
 HOME = "household"
 
@@ -198,3 +199,10 @@ async def test_a_note_outlives_the_details_of_its_call_and_goes_with_the_words(t
         for keep, left in ((Keep(details_days=90), 2), (Keep(words_days=50), 0)):
             await Retention(memory.database, keep, is_busy=lambda: False, now=lambda: memory.now).once()
             assert len(await memory.words_of("canoe")) == left
+
+
+@pytest.mark.shows("F12")
+async def test_what_a_search_needs_is_loaded_before_somebody_waits_for_one(tmp_path: Path) -> None:
+    async with child("tests.memory.recall.warming_program", str(tmp_path)) as warming:
+        assert await warming.line() == "False before"
+        assert await warming.line() == "loaded"

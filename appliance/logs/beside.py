@@ -11,8 +11,8 @@ import structlog
 
 log = structlog.get_logger()
 
-MOST_WAITING: Final = 5_000
-"""Lines that wait for a reader, some MB; those that come while so many do are counted, and told of afterwards."""
+MOST_WAITING: Final = 2_000
+"""Lines that wait for a reader, a few MB; those that come while so many do are counted, and told of afterwards."""
 
 FAREWELL: Final = 2.0
 """Seconds in which the last lines can be written before the process ends without them."""

@@ -245,3 +245,9 @@ def marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str]]:
     anywhere = beginnings((*FIXED, FENCE, *(f"[{name}(" for name in names), *(f"<{name}>" for name in elements)))
     found = f"{_ANYWHERE}|{TOKEN.pattern}{bare}{labels}|{DIRECTION_START.pattern}"
     return re.compile(found, re.MULTILINE), anywhere
+
+
+def make_ready(names: Iterable[str]) -> None:
+    """Make what the marks of an answer with these tools are found by, before its first word waits for it: 0.04 s."""
+    for known in (tuple(names), ()):  # a reply's own text knows none
+        marks_of(known)

@@ -1,5 +1,6 @@
 """The mind, put together: mailbox, prompts, tools and models, around the one loop that never ends."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -18,6 +19,7 @@ from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, NIGHT, REFLECTION, SELF_CREATED, SYSTEM, TIMER, USER_TEXT, utc_now
 from agent.loop import Loop, Mind
 from agent.model.chain import Chain
+from agent.model.dialects.marks import make_ready
 from agent.model.sight import HasSight, Sight
 from agent.model.window import Windows
 from agent.prompts import Prompts, Self
@@ -133,8 +135,11 @@ class Agent(Struct, frozen=True):
         }
 
     async def warm(self) -> None:
-        """Open the model's connection; nobody waits for it."""
+        """Open the model's connection, and make what its answer is read with; nobody waits for it."""
         await self.models.warm()
+        specs = [tool.spec for tool in self.registry]
+        await asyncio.to_thread(lambda: [len(spec.parameters) for spec in specs])  # they are made when looked at
+        await asyncio.to_thread(make_ready, [spec.name for spec in self.registry.specs_for(ASR_TRANSCRIPT)])
 
 
 class Sessions(Struct, frozen=True):

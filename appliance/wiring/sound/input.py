@@ -269,12 +269,12 @@ def _followers(world: World, output: Output, acting: Acting, interruption: Inter
 
 
 def _warming(agent: Agent, hearing: Hearing) -> Callable[[], Awaitable[None]]:
-    """Return what opens the connections that words will need, at the same time."""
+    """Return what opens the connections that words will need, at once, and makes what an answer is read with."""
 
     async def warm() -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(asyncio.to_thread(hearing.prewarm), name="ears: the recognizer's connection")
-            await agent.models.warm()
+            await agent.warm()
 
     return warm
 

@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agent.event import USER_TEXT, Event
+from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
+from agent.model.dialects.marks import marks_of
+from agent.model.dialects.reader import TextReader
+from agent.model.dialects.reply_text import ReplyText
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.model.choose import choose_models
@@ -41,7 +44,7 @@ async def after_a_question(folder: Path, most: int) -> tuple[dict[str, Any], Any
         config = load(Household(folder, {"model": model, "memory": {"enabled": True}}).write(), {"HOME": str(folder)})
         environment = replace(Room().environment(), models=choose_models)
         async with open_box(config, RunOptions(), environment) as box:
-            await box.agent.models.warm()
+            await box.agent.warm()
             server.enqueue(calls(call("reply", {"text": "Hello."}), call("complete_event", {})))
             await ask(box, "hello there")
             status = box.agent.describe_models()
@@ -67,3 +70,13 @@ async def test_a_large_one_gets_all(tmp_path: Path) -> None:
     assert "use_tool" not in names
     assert (window["tokens"], window["source"]) == (16_384, "set as num_ctx")
     assert window["prefix"] > 3500
+
+
+async def test_what_an_answer_is_read_with_is_made_before_the_first_question(tmp_path: Path) -> None:
+    config = load(Household(tmp_path).write(), {"HOME": str(tmp_path)})
+    async with open_box(config, RunOptions(), Room().environment()) as box:
+        await box.agent.warm()
+        before = marks_of.cache_info().misses
+        TextReader(box.agent.registry.specs_for(ASR_TRANSCRIPT))
+        ReplyText()
+    assert marks_of.cache_info().misses == before

@@ -4,11 +4,12 @@ import asyncio
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 
 import structlog
 
-SEND_SECONDS = 0.5
-"""How long a message may wait for a supervisor that does not read."""
+SEND_SECONDS = 5.0
+"""How long a message waits for a supervisor that does not read; those after it wait behind it."""
 
 FEEDS_PER_INTERVAL = 3
 """sd_watchdog_enabled(3) recommends two; one may then be late."""
@@ -17,11 +18,16 @@ _log = structlog.get_logger(__name__)
 
 
 class Notifier:
-    """The datagram socket of sd_notify(3). Without an address every message is dropped: nobody supervises."""
+    """The datagram socket of sd_notify(3). Without an address every message is dropped: nobody supervises.
 
-    def __init__(self, address: str) -> None:
+    A thread sends, in order: whoever says something never waits for a supervisor that is busy with others.
+    """
+
+    def __init__(self, address: str, thread: Executor | None = None) -> None:
+        """`thread` is one of its own where none is given."""
         self.address = address
         """Path of the socket, or "@name" for an abstract one; "" for none."""
+        self._thread = thread or ThreadPoolExecutor(1, "notify")
 
     def ready(self, status: str = "") -> None:
         """Say that the start is over."""
@@ -48,13 +54,15 @@ class Notifier:
         self._send("STOPPING=1")
 
     def _send(self, *assignments: str) -> None:
-        if not self.address:
-            return
+        if self.address:
+            self._thread.submit(self._deliver, "\n".join(assignments).encode())
+
+    def _deliver(self, message: bytes) -> None:
         address = f"\0{self.address[1:]}" if self.address.startswith("@") else self.address
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
                 sender.settimeout(SEND_SECONDS)
-                sender.sendto("\n".join(assignments).encode(), address)
+                sender.sendto(message, address)
         except OSError as error:  # systemd decides what silence means
             _log.warning("supervisor_unreachable", address=self.address, reason=str(error))
 

@@ -10,7 +10,7 @@ import pytest
 from appliance.notify import HeartBeat, Notifier, Watchdog
 from appliance.wiring.box import Box
 from tests.agent.mcp_house import a_tool, bare
-from tests.appliance.test_notify import received
+from tests.appliance.test_notify import AtOnce, received
 from tests.appliance.wiring.test_box import Room, a_box, passing, taken_up
 from tests.fakes import ScriptedModel, calls
 
@@ -26,7 +26,7 @@ def watchdog_of(box: Box, folder: Path, impatient: str) -> Watchdog:
     """Return the box's watchdog, for which this part is stuck as soon as it owes a beat at all."""
     for beat in box.beats:
         beat.max_age = 0.0 if beat.name == impatient else beat.max_age
-    return Watchdog(Notifier(str(folder / "notify")), 30.0, box.beats)
+    return Watchdog(Notifier(str(folder / "notify"), AtOnce()), 30.0, box.beats)
 
 
 async def until_owed(beat: HeartBeat) -> None:

@@ -13,8 +13,9 @@ COMMIT: Final = Path(__file__).with_name("commit.txt")
 """Written where a package is made of a commit; in a clone git is asked."""
 
 
+@cache
 def version() -> str:
-    """Return the installed version; "not installed" for a source tree that scripts/setup has not seen."""
+    """Return the version installed at the first call; "not installed" in a tree that scripts/setup has not seen."""
     try:
         return installed("nakari")
     except PackageNotFoundError:

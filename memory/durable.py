@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -41,6 +42,16 @@ def replace_durably(file: Path, content: Iterable[bytes]) -> None:
         error.filename = str(file)  # of an open file the system names none
         raise
     rename_durably(new, file)
+
+
+@asynccontextmanager
+async def folder_for_now(parent: Path, prefix: str) -> AsyncIterator[Path]:
+    """Give a new folder in another, which goes when the block ends, with all that is in it. Raises OSError."""
+    made = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix=prefix, dir=parent)
+    try:
+        yield Path(made.name)
+    finally:
+        await asyncio.to_thread(made.cleanup)
 
 
 @asynccontextmanager

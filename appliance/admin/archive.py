@@ -7,7 +7,6 @@ import os
 import shutil
 import sqlite3
 import tarfile
-import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ from appliance.config.load import Config
 from appliance.errors import Problem, in_room_of
 from appliance.exits import Exit
 from appliance.version import version
-from memory.durable import rename_durably
+from memory.durable import folder_for_now, rename_durably
 from memory.graph.dump.fingerprint import fingerprint
 from memory.history.writer import Writer
 from memory.json_value import Json, read_as
@@ -129,17 +128,18 @@ async def write_archive(
         raise Problem(f"{path} is there already; name a new file", Exit.CANNOT_CREATE)
     state = everything.state_folder
     whole = in_room_of(state, "a backup, which takes once more what the state takes; free some disk space")
-    with whole, tempfile.TemporaryDirectory(prefix="backup-", dir=state) as folder:
-        place = Path(folder)
-        if writer is None:
-            graph, left_out = ("", ""), await asyncio.to_thread(_gather, everything, place)
-            left_out += [str(each) for each in (state / "graph",) if each.exists()]  # one that was switched off
-        else:
-            async with still(), writer.exclusively() as alone:
-                snapshot = await alone.snapshot("for a backup")
-                left_out = await asyncio.to_thread(_gather, everything, place)
-            graph = (snapshot.path.name, await asyncio.to_thread(fingerprint, snapshot.path))
-        written = await asyncio.to_thread(_pack, place, path, graph, told)
+    with whole:
+        async with folder_for_now(state, "backup-") as place:
+            if writer is None:
+                graph, left_out = ("", ""), await asyncio.to_thread(_gather, everything, place)
+                if await asyncio.to_thread((state / "graph").exists):  # one that was switched off
+                    left_out.append(str(state / "graph"))
+            else:
+                async with still(), writer.exclusively() as alone:
+                    snapshot = await alone.snapshot("for a backup")
+                    left_out = await asyncio.to_thread(_gather, everything, place)
+                graph = (snapshot.path.name, await asyncio.to_thread(fingerprint, snapshot.path))
+            written = await asyncio.to_thread(_pack, place, path, graph, told)
     return {**written, "left_out": [*left_out]} if left_out else written
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import tempfile
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -39,6 +38,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners.visitors import Visitors
 from appliance.wiring.memory.graph import GraphSide
+from memory.durable import folder_for_now
 from memory.errors import EmbeddingUnavailable, GraphUnavailable, WriteNotAllowed
 from memory.graph.dump.dump import Dump, write_dump
 from memory.graph.dump.fingerprint import contents, fingerprint
@@ -101,13 +101,13 @@ class GraphAdmin(Struct, frozen=True):
         told = in_hundredths(told)
         match request:
             case TakeSnapshot():
-                return _snapshot(await self.writer.take_snapshot("asked for"))
+                return await asyncio.to_thread(_snapshot, await self.writer.take_snapshot("asked for"))
             case Restore():
                 return await self._restore(request, told)
             case Replay() | Changes() | Past():
                 return await self._gone_back(request, told)
             case Backup():
-                file = Path(request.file or fetched(self.everything.state_folder))
+                file = Path(request.file or await asyncio.to_thread(fetched, self.everything.state_folder))
                 return await write_archive(self.everything, self.writer, file, told, self.visitors.still)
         return await self._look(request)
 
@@ -123,7 +123,8 @@ class GraphAdmin(Struct, frozen=True):
             case HandOver():
                 return {"file": str(await asyncio.to_thread(handed_over, self.everything.state_folder, request.name))}
             case ListSnapshots():
-                return [_snapshot(one) for one in await self.writer.snapshots.listed()]
+                listed = await self.writer.snapshots.listed()
+                return await asyncio.to_thread(lambda: [*map(_snapshot, listed)])
             case Diff():
                 return await self._diff(request)
             case ReadAudit():
@@ -149,10 +150,10 @@ class GraphAdmin(Struct, frozen=True):
         return path
 
     async def _diff(self, request: Diff) -> Json:
-        with tempfile.TemporaryDirectory(prefix="diff-", dir=self.everything.state_folder) as place:
+        async with folder_for_now(self.everything.state_folder, "diff-") as place:
             sides = []
             for number, name in enumerate((request.before, request.after)):
-                path = Path(place) / str(number)
+                path = place / str(number)
                 if name == NOW:
                     await self._dump(self.writer.graph, path)
                 sides.append(path if name == NOW else await self._named(name))
@@ -206,15 +207,14 @@ class GraphAdmin(Struct, frozen=True):
     @asynccontextmanager
     async def _as_of(self, until: datetime | None, told: Progress) -> AsyncIterator[tuple[Graph, Replayed, Path]]:
         """Make the graph as it was, in a store that is gone afterwards."""
-        with tempfile.TemporaryDirectory(prefix="replay-", dir=self.everything.state_folder) as folder:
-            place = Path(folder)
-            async with EmbeddedStore(place / "graph") as store:
-                graph = Graph(store)
-                try:
-                    audit, snapshots = self.writer.audit, self.writer.snapshots
-                    yield graph, await replay(audit, snapshots, graph, until, told), place
-                finally:
-                    await graph.close()
+        in_state = folder_for_now(self.everything.state_folder, "replay-")
+        async with in_state as place, EmbeddedStore(place / "graph") as store:
+            graph = Graph(store)
+            try:
+                audit, snapshots = self.writer.audit, self.writer.snapshots
+                yield graph, await replay(audit, snapshots, graph, until, told), place
+            finally:
+                await graph.close()
 
     async def _dump(self, graph: Graph, path: Path) -> Dump:
         return await write_dump(graph, path, datetime.now(UTC))

@@ -1,5 +1,6 @@
 """What a box without a graph does of what is asked about one: it backs up all else, and says that there is none."""
 
+import asyncio
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -32,7 +33,7 @@ class NoGraph(Struct, frozen=True):
         """Write the backup that is asked for. Raises what `write_archive` raises, and `Problem` for all else."""
         if not isinstance(request, Backup):
             _refuse()
-        file = Path(request.file or fetched(self.everything.state_folder))
+        file = Path(request.file or await asyncio.to_thread(fetched, self.everything.state_folder))
         return await write_archive(self.everything, None, file, in_hundredths(told))
 
 

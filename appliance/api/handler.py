@@ -1,8 +1,7 @@
 """What the doors ask of the running appliance: an answer, an event in the mailbox, the status."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
-from time import monotonic
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -20,6 +19,7 @@ from appliance.api.caller import ROOM, Caller
 from appliance.api.commands import published
 from appliance.api.event_intake import EventIntake
 from appliance.api.outcome import Outcome, outcome_of
+from appliance.api.parts import PATIENCE, Told
 from appliance.api.requests.box import Enqueue, Forget, GiveCommand, Hush, PreviewForget, Say
 from appliance.api.requests.mailbox import ChangeWaiting, MailboxRequest, Withdraw, answer_of
 from appliance.commands.registry import Commands
@@ -36,14 +36,8 @@ from memory.json_value import Json
 if TYPE_CHECKING:
     from appliance.live.from_client import UserWords
 
-PATIENCE: Final = 1.5
-"""Seconds that each part of the status waits for a state database that does not answer."""
-
 STOPPED: Final = "stopped by whoever asked"
 """Why a question was withdrawn that nobody waits for any more."""
-
-Part = Callable[[], Mapping[str, Json] | Awaitable[Mapping[str, Json]]]
-"""Returns what one part says of itself in the status."""
 
 
 class ActedOn(Protocol):
@@ -61,23 +55,6 @@ class ActedOn(Protocol):
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""
-
-
-class Told(Struct, frozen=True):
-    """What the status tells besides the mailbox."""
-
-    parts: Mapping[str, Part]
-    started_at: float
-    """Seconds on `time.monotonic`."""
-
-    @property
-    def uptime(self) -> float:
-        """Seconds since the start."""
-        return round(monotonic() - self.started_at, 1)
-
-    async def described(self, besides: Collection[str]) -> dict[str, Json]:
-        """Return what each part says of itself, besides some of them."""
-        return {name: await _told(part) for name, part in self.parts.items() if name not in besides}
 
 
 class Household(Struct, frozen=True):
@@ -288,15 +265,3 @@ def _typed(text: str, session: str, owner_key: str, source: str, metadata: Mappi
         priority=PERSON_PRIORITY,
         metadata=metadata,
     )
-
-
-async def _told(part: Part) -> dict[str, Json]:
-    """Return what a part says of itself; nothing where it reads the state database, which cannot be read."""
-    told = part()
-    if not isinstance(told, Awaitable):
-        return dict(told)
-    try:
-        async with asyncio.timeout(PATIENCE):
-            return dict(await told)
-    except (TimeoutError, StateUnusable):
-        return {}

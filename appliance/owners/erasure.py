@@ -94,7 +94,7 @@ class OwnerErasure:
         """
         if not is_public_key(owner_key):
             raise ValueError("everything of the household is the state folder itself")
-        name = self._owners.identities.find(owner_key).name or owner_key
+        name = (await asyncio.to_thread(self._owners.identities.find, owner_key)).name or owner_key
         await asyncio.to_thread(self._order, owner_key)
         try:
             async with self._one:
@@ -104,15 +104,11 @@ class OwnerErasure:
             raise Problem(why, Exit.UNAVAILABLE) from error
         finally:
             self._left.set()
-        return sentence(name, erased, sorted(self._folder.glob(f"{ASIDE}*")))
+        return sentence(name, erased, await asyncio.to_thread(lambda: sorted(self._folder.glob(f"{ASIDE}*"))))
 
     async def run(self) -> None:
         """Go on with what was broken off, before the process began too, until cancelled; tried again while it fails."""
-        for place in [place for name in LEFT_BY_A_KILL for place in self._folder.glob(name)]:
-            if place.is_dir():
-                await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
-            else:
-                place.unlink(missing_ok=True)
+        await asyncio.to_thread(self._remove_left)
         while True:
             self._left.clear()
             for owner_key in await asyncio.to_thread(self.ordered):
@@ -123,6 +119,13 @@ class OwnerErasure:
                     self._left.set()
                     await asyncio.sleep(AGAIN_SECONDS)
             await self._left.wait()
+
+    def _remove_left(self) -> None:
+        for place in [place for name in LEFT_BY_A_KILL for place in self._folder.glob(name)]:
+            if place.is_dir():
+                shutil.rmtree(place, ignore_errors=True)
+            else:
+                place.unlink(missing_ok=True)
 
     def ordered(self) -> list[str]:
         """Return who is to be forgotten and is not yet. Blocking."""
@@ -135,10 +138,18 @@ class OwnerErasure:
         sync_folder(place)
         sync_folder(self._folder)
 
-    def _fulfil(self, owner_key: str) -> None:
-        """Take the order away for good: whoever comes again after a cut of the power is not to be forgotten again."""
+    def _forget_keys(self, owner_key: str) -> bool:
+        """Forget voice, name and tokens, and take the order away for good; return whether they were a member.
+
+        Whoever comes again after a cut of the power is not to be forgotten again.
+        """
+        if name := self._owners.identities.find(owner_key).name:
+            VoiceStore(self._folder).forget(name)
+        was_member = self._owners.identities.remove(owner_key)
+        self._owners.tokens.forget(owner_key)
         (self._folder / ORDERS / owner_key).unlink(missing_ok=True)
         sync_folder(self._folder / ORDERS)
+        return was_member
 
     async def _go_on(self, owner_key: str) -> None:
         async with self._one:
@@ -155,11 +166,8 @@ class OwnerErasure:
         await self._graph.name_usage.forget(owner_key)
         await forget_anchors(self._state.journal.database, owner_key)
         await self._state.journal.database.rewrite()
-        if name := self._owners.identities.find(owner_key).name:
-            await asyncio.to_thread(VoiceStore(self._folder).forget, name)
-        erased.was_member = self._owners.identities.remove(owner_key)
-        self._owners.tokens.forget(owner_key)
-        await asyncio.to_thread(self._fulfil, owner_key)
+        was_member = await asyncio.to_thread(self._forget_keys, owner_key)
+        erased.was_member = was_member
         told(WHOLE, WHOLE)
         log.info("owner_erased", entries=erased.entries, graph_statements=erased.writes)
         return erased

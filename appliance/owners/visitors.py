@@ -115,8 +115,8 @@ class Visitors(Struct, eq=False):
         """Return whose run now, or are on their way."""
         return sorted(self._graphs)
 
-    def describe(self) -> Json:
-        """Say how many there are, may be, and run; not whose."""
+    def describe(self) -> dict[str, Json]:
+        """Say how many there are, may be, and run; not whose. Blocking."""
         return {"graphs": len(self.keys()), "most": self.most, "running": len(self._graphs)}
 
     async def run(self) -> None:
@@ -136,14 +136,14 @@ class Visitors(Struct, eq=False):
                 self._group = None
 
     def may_have(self, owner_key: str) -> bool:
-        """Whether a visitor has a graph, or there is room for theirs."""
+        """Whether a visitor has a graph, or there is room for theirs. Blocking."""
         there = self.keys()
         return is_public_key(owner_key) and self.most > 0 and (owner_key in there or len(there) < self.most)
 
     @asynccontextmanager
     async def lend(self, owner_key: str) -> AsyncIterator[Mapping[str, Tool]]:
         """Lend the tools over a visitor's own graph, by name. Raises `ToolFailed` where they can have none."""
-        if not self.may_have(owner_key):
+        if not await asyncio.to_thread(self.may_have, owner_key):
             raise ToolFailed(NOT_SHARED)
         try:
             async with self.of(owner_key) as graph:
@@ -245,16 +245,21 @@ class Visitors(Struct, eq=False):
         if self._group is None:
             raise GraphUnavailable("the memory is not available now: it is not running")
         folder = self.folder / owner_key
-        is_new = not folder.exists()
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
+            is_new = await asyncio.to_thread(self._make, folder)
         except OSError as error:
             raise StateUnusable(f"{folder} cannot be made ({error.strerror}): make room") from error
         store = EmbeddedStore(folder / "graph")
         running = self._graphs[owner_key] = _RunningGraph(self.make(store), store, self.clock())
         self._group.create_task(self._run(owner_key, running, is_new=is_new), name="graph: a visitor's")
         return running
+
+    def _make(self, folder: Path) -> bool:
+        """Make a visitor's folder; return whether it was not there. Blocking. Raises OSError."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_new = not folder.exists()
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return is_new
 
     async def _run(self, owner_key: str, running: _RunningGraph, *, is_new: bool) -> None:
         try:

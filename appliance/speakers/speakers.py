@@ -12,7 +12,6 @@ from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD, UNKNOWN, Event, speaker_of
 from agent.mailbox import table
 from agent.record import step
-from appliance.speakers.store import named
 from appliance.speakers.voices import Voices
 from appliance.wiring.memory.state import State
 from audio.loops import Loop
@@ -98,7 +97,7 @@ class Speakers(Struct):
         """Return who speaks, and whose voices are known."""
         guess = self.voices.guess_of(event)
         name = guess.name if guess.is_sure or guess.name == UNKNOWN else f"perhaps {guess.name}"
-        return {"speaker": speaker_of(event) or name, "known": [*self.voices.store.known()]}
+        return {"speaker": speaker_of(event) or name, "known": [*await asyncio.to_thread(self.voices.store.known)]}
 
     async def forget(self, name: str, event: Event) -> str:
         """Keep nothing more of a voice; without a name, of the speaker's own. Raises `ToolFailed`."""
@@ -114,7 +113,7 @@ class Speakers(Struct):
         meant = await self._event(of) if of else await self._before(event)
         if meant is None or meant.owner_key != HOUSEHOLD or not meant.is_from_person:
             raise ToolFailed(_NO_EVENT)
-        name, was = named(name, self.voices.store.known()) or name, speaker_of(meant)
+        name, was = await self.voices.called(name) or name, speaker_of(meant)
         both = [meant, *([event] if was and speaker_of(event) == was and event.id != meant.id else [])]
         written = 0
         for each in both:
@@ -124,7 +123,7 @@ class Speakers(Struct):
             written += await self._settled(correction)
         quote = meant.content if len(meant.content) <= LONGEST_QUOTE else f"{meant.content[:LONGEST_QUOTE]}…"
         told = f'"{quote}" was said by {name} now, not {was or UNKNOWN}; in the memory {written} values say so'
-        voice = "" if is_kept or named(name, self.voices.store.known()) else f". {name}'s voice is not known yet"
+        voice = "" if is_kept or await self.voices.called(name) else f". {name}'s voice is not known yet"
         return f"{told}; what you concluded from who it was is yours to mend{voice}"
 
     async def _note(self, event: Event, name: str) -> None:

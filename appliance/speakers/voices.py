@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Final
 
@@ -38,18 +38,24 @@ class _Spoken(Struct, frozen=True):
 
 
 class Voices(Struct):
-    """The voices of a box. On the event loop; only keeping touches the disk, in a thread."""
+    """The voices of a box. On the event loop, but for `look`; whoever touches the disk does it in a thread."""
 
     store: VoiceStore
     clock: Callable[[], float] = monotonic
     _recent: OrderedDict[float, _Spoken] = field(default_factory=OrderedDict)
     """By when the speech began, on the clock of the ears, as the event's `timing` tells too."""
+    _known: Mapping[str, tuple[Sample, ...]] = {}
+    """Who was known when somebody was last listened to."""
     _learning: tuple[str, float] | None = None
     """Whose voice is being learnt in this conversation, and when they last spoke."""
 
+    def look(self) -> None:
+        """See who is known now, for the `marks` of what is being listened to. Blocking."""
+        self._known = self.store.known()
+
     def marks(self, heard: RecognizedTurn) -> dict[str, Json]:
         """Return what the voice says of who spoke, for the event's evidence; nothing of the voice itself."""
-        voice, known = heard.transcript.voice, self.store.known()
+        voice, known = heard.transcript.voice, self._known
         found = guess(voice, {name: [each.vector for each in samples] for name, samples in known.items()})
         if voice is not None:
             self._recent[heard.utterance.started_at] = _Spoken(self.clock(), voice, found)
@@ -75,7 +81,7 @@ class Voices(Struct):
         What they say next in this conversation is kept too, until there are enough; where none of these events is fit,
         it begins with the next utterance of nobody known. Raises OSError.
         """
-        name = named(name, self.store.known()) or name.strip()
+        name = await self.called(name) or name.strip()
         self._learning = (name, self.clock())
         spoken = [(event, voice) for event in events if (voice := self.voice_of(event)) is not None and _is_good(voice)]
         if not spoken:
@@ -84,7 +90,7 @@ class Voices(Struct):
         before = self._same([voice.vector for _, voice in spoken], {_began(event) for event, _ in spoken})
         await asyncio.to_thread(self.store.add, name, *before[-ENOUGH:], *kept)
         log.info("voice_learnt", samples=len(kept) + len(before[-ENOUGH:]))
-        return len(self.store.known()[name])
+        return len((await asyncio.to_thread(self.store.known))[name])
 
     def _same(self, vectors: list[Vector], besides: set[float | None]) -> list[Sample]:
         """Return what else the same voice said in this conversation."""
@@ -104,26 +110,23 @@ class Voices(Struct):
         if self._learning is None or spoken is None:
             return
         name, at = self._learning
-        samples = self.store.known().get(name, ())
+        samples = (await asyncio.to_thread(self.store.known)).get(name, ())
         if len(samples) >= ENOUGH or spoken.at - at > A_CONVERSATION:
             self._learning = None
-        elif _is_good(spoken.voice) and self._may_be(name, spoken):
+        elif _is_good(spoken.voice) and _may_be(name, samples, spoken):
             await asyncio.to_thread(self.store.add, name, Sample(event.id, spoken.voice.vector))
             self._learning = (name, spoken.at)
 
-    def _may_be(self, name: str, spoken: _Spoken) -> bool:
-        """Whether an utterance may be of whoever is being learnt: like the others; the first, nobody's who is known."""
-        samples = self.store.known().get(name, ())
-        if spoken.guess.name not in (name, UNKNOWN) and spoken.guess.is_sure:
-            return False
-        return not samples or nearness(spoken.voice.vector, [each.vector for each in samples]) >= SAME_PERSON
+    async def called(self, name: str) -> str:
+        """Return the name under which somebody is known, whatever its case; "" where nobody is."""
+        return named(name, await asyncio.to_thread(self.store.known))
 
     async def confirm(self, name: str, event: Event) -> bool:
         """Take it that somebody known said this: their voice is known better; whether it could be told.
 
         Whoever else it was taken for loses it. Raises OSError.
         """
-        voice, known = self.voice_of(event), named(name, self.store.known())
+        voice, known = self.voice_of(event), await self.called(name)
         if known and voice is not None and _is_good(voice):
             await asyncio.to_thread(self.store.add, known, Sample(event.id, voice.vector))
             return True
@@ -159,3 +162,10 @@ def _id(began: float) -> str:
 def _is_good(voice: Voice | None) -> bool:
     """Whether somebody may be known by it: one voice, long enough, and clear of the noise."""
     return voice is not None and voice.is_one and voice.seconds >= 1.0 and voice.snr_db >= 8.0
+
+
+def _may_be(name: str, samples: Sequence[Sample], spoken: _Spoken) -> bool:
+    """Whether an utterance may be of whoever is being learnt: like the others; the first, nobody's who is known."""
+    if spoken.guess.name not in (name, UNKNOWN) and spoken.guess.is_sure:
+        return False
+    return not samples or nearness(spoken.voice.vector, [each.vector for each in samples]) >= SAME_PERSON

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -16,7 +17,8 @@ from appliance.admin.no_graph import NoGraph
 from appliance.admin.upgrade import forget_in_time
 from appliance.api.attaching import Attaching
 from appliance.api.event_intake import EventIntake
-from appliance.api.handler import Household, Part, Told
+from appliance.api.handler import Household
+from appliance.api.parts import Look, Part, Told
 from appliance.api.requests.owners import OwnerHandler
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
@@ -62,6 +64,11 @@ from memory.state.retention import Retention
 if TYPE_CHECKING:
     from appliance.machines.ears.ears import RemoteEars
     from appliance.machines.mind.mind import RemoteRooms
+
+
+THREADS: Final = 64
+"""For what waits beside the loop, started as they are needed. A look at a share whose server is gone holds one for
+ever; with as many as Python has by itself, four more than there are cores, a few such would keep it from hearing."""
 
 
 class Box(Struct, frozen=True):
@@ -175,6 +182,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
 async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
     """Open every part on a state that is open; `told` are further parts of the status. Raises as `open_box` does."""
     config, options, state, environment = world.config, world.options, world.state, world.environment
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "beside the loop"))
     async with AsyncExitStack() as parts:
         graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.brief))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
@@ -208,8 +216,8 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         described |= {
             **_standing(state.journal.database, addresses, graph, live, retention, elsewhere or rooms),
             **told,
+            **bus_told(state.bus),
         }
-        described |= bus_told(state.bus)
         letters = EventIntake(state.mailbox, owners.shares_graph, owners.name_of)
         replies, attaching = DoorReplies(output.text, Sayings(output.voice, state.journal)), Attaching(state.images)
         acting.forgetting.empties(
@@ -240,7 +248,7 @@ def _settled(
     asked = (*config.tools.confirm, *config.tools.never_confirm)
     return {
         "clock": lambda: {"zone": str(config.zone)},
-        "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
+        "egress": Look(lambda: {"leaves": [str(each) for each in egress(config, agent.models)]}),
         "asking": lambda: {"unknown": [*agent.registry.unknown(asked)]},
         "confined": machine.describe,
         "announcements": unasked.announcer.describe,
@@ -257,9 +265,10 @@ def _standing(
     elsewhere: "RemoteEars | RemoteRooms | None",
 ) -> dict[str, Part]:
     """Return what the status says of what stands by itself."""
+    files = Look(retention.describe)
 
     async def kept() -> dict[str, Json]:
-        return {**retention.describe(), **await tried_disk(database)}
+        return {**await files(), **await tried_disk(database)}
 
     return {
         "http": addresses.describe,

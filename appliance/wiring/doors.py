@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -15,7 +14,8 @@ from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.no_graph import NoGraph
 from appliance.admin.reload import Reload
 from appliance.api.commands import published
-from appliance.api.handler import Household, Part
+from appliance.api.handler import Household
+from appliance.api.parts import Part
 from appliance.api.program_questions import ProgramQuestions
 from appliance.api.register import Register
 from appliance.api.requests import box as requests
@@ -161,15 +161,13 @@ def entrance_of(config: Config, inside: Inside, addresses: Addresses, options: R
     """Return the doors of this box, which are open. Raises what `Doors.open` raises."""
     register, house = inside.register(), inside.remote.house
     wyoming = None if options.brief else wyoming_door(config.wyoming, house, inside.household)
-    doors = Doors(config.socket, partial(_load, register, inside, config.http), addresses)
+    doors = Doors(config.socket, partial(asyncio.to_thread, _load, register, inside, config.http), addresses)
     doors.open()
     return Entrance(inside, doors, wyoming)
 
 
-async def _load(register: Register, inside: Inside, settings: HttpSettings) -> "HttpServer":
-    """Return the server with all that it answers with; what it imports is imported beside the loop."""
-    for module in ("appliance.http.app", "appliance.http.server"):
-        await asyncio.to_thread(import_module, module)
+def _load(register: Register, inside: Inside, settings: HttpSettings) -> "HttpServer":
+    """Return the server with all that it answers with, which is imported here. Blocking."""
     from appliance.http.access import login
     from appliance.http.access.middleware import Access
     from appliance.http.access.who import Who

@@ -1,5 +1,6 @@
 """A recognizer that also listens to the voice, in a thread of its own beside the one that makes words."""
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
@@ -39,9 +40,11 @@ MOST_ECHO: Final = 0.5
 class SpeakerRecognizer(WrappedRecognizer):
     """Adds the voice to the transcript; where it cannot be told, the words come all the same."""
 
-    def __init__(self, recognizer: Recognizer, encoder: SpeakerEncoder) -> None:
+    def __init__(self, recognizer: Recognizer, encoder: SpeakerEncoder, look: Callable[[], None]) -> None:
+        """`look` is called in the thread before each voice is listened to: who is known may be read from a disk."""
         self._recognizer = recognizer
         self._encoder = encoder
+        self._look = look
         self._thread = ThreadPoolExecutor(1, "speakers")
         self._has_failed = False
 
@@ -52,9 +55,13 @@ class SpeakerRecognizer(WrappedRecognizer):
         """Return the words with the voice. Blocking. Raises `RecognitionFailed`."""
         if self._has_failed or not self._encoder.is_there:
             return super().transcribe(utterance)
-        voice = self._thread.submit(voice_in, utterance, self._encoder)
+        voice = self._thread.submit(self._listened, utterance)
         transcript = super().transcribe(utterance)
         return replace(transcript, voice=self._taken(voice)) if transcript.text else transcript
+
+    def _listened(self, utterance: Utterance) -> Voice | None:
+        self._look()
+        return voice_in(utterance, self._encoder)
 
     def _taken(self, voice: "Future[Voice | None]") -> Voice | None:
         try:

@@ -27,7 +27,7 @@ def measure(*, quick: bool = False) -> Figure:
     """Recognize the same sentence with the voice and without, in turn."""
     encoder = SpeakerEncoder()
     plain = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", 1)
-    both = SpeakerRecognizer(plain, encoder)
+    both = SpeakerRecognizer(plain, encoder, lambda: None)
     with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder:
         said = utterance(read_recording(speak(SENTENCE, Path(folder) / "said.wav")))
     taken: dict[bool, list[float]] = {True: [], False: []}

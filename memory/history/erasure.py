@@ -2,15 +2,13 @@
 
 import asyncio
 import shutil
-import tempfile
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 import structlog
 
-from memory.durable import sync_folder
+from memory.durable import folder_for_now, sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.dump.dump import load_dump, write_dump
 from memory.graph.embedded.store import EmbeddedStore
@@ -174,8 +172,8 @@ async def _make_again(writer: Writer, store: EmbeddedStore | None, plan: Restore
         await made_beside(store, lambda graph: follow(writer.audit, plan, graph))
         await store.restart()
         return
-    with tempfile.TemporaryDirectory(prefix="forgetting-", dir=writer.audit.folder.parent) as place:
-        before = Path(place) / "before"
+    async with folder_for_now(writer.audit.folder.parent, "forgetting-") as place:
+        before = place / "before"
         await write_dump(writer.graph, before, datetime.now(UTC))
         with writer.filling():
             try:

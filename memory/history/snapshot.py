@@ -70,7 +70,7 @@ class Snapshots:
                 record = await self._audit.append("snapshot", _facts(path, dump, reason))
                 await asyncio.to_thread(rename_durably, written, path)
             finally:
-                written.unlink(missing_ok=True)
+                await asyncio.to_thread(written.unlink, missing_ok=True)
         except OSError as error:
             raise StateUnusable(f"no snapshot can be written in {self.folder} ({error.strerror}): make room") from error
         log.info("snapshot_taken", file=path.name, nodes=dump.nodes, reason=reason)
@@ -97,7 +97,7 @@ class Snapshots:
         listed = await self.listed()
         superfluous = [one for one in listed if one not in worth_keeping(listed, self._now())]
         for one in superfluous:
-            one.path.unlink(missing_ok=True)
+            await asyncio.to_thread(one.path.unlink, missing_ok=True)
         return len(superfluous)
 
 

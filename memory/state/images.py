@@ -106,7 +106,8 @@ class Images:
         """Keep what is about to be referred to, for a while; False when one of it is gone."""
         async with self._one:
             self._fresh.update(dict.fromkeys(digests, self._clock()))
-            return all(_is_digest(digest) and (self.folder / digest).is_file() for digest in digests)
+            files = [self.folder / digest for digest in digests if _is_digest(digest)]
+            return len(files) == len(digests) and await asyncio.to_thread(lambda: all(map(Path.is_file, files)))
 
     async def refer(self, owner_key: str, event_id: str, images: Mapping[str, int]) -> None:
         """Keep these, sizes in bytes by digest, as long as the event. Raises `StateUnusable`."""

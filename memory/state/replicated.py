@@ -166,7 +166,7 @@ class ReplicatedDatabase(Database):
                 position = await asyncio.to_thread(snapshots.make, self.path, packed)
                 await self._engine.blobs.put(snapshots.name_of(position), packed)
             finally:
-                packed.unlink(missing_ok=True)
+                await asyncio.to_thread(packed.unlink, missing_ok=True)
             await snapshots.drop_before(self._engine, position, most=1 if is_only else 2)
 
     async def rewrite(self, *, log_only: bool = False) -> None:

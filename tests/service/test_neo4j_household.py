@@ -197,14 +197,14 @@ async def test_a_server_that_was_emptied_is_filled_again_and_one_that_lacks_a_pa
         assert await box.knows() == ["fact 0", "fact 1", "fact 2"]
         await box.keeps("fact 3")
         assert (await done(box, {"do": "memory.replay"}))["equal"]
-        assert "reason" not in box.box.graph.describe()
+        assert "reason" not in await box.box.graph.describe()
     await server.write("MATCH (f:Fact {text: 'fact 1'}) DELETE f")
     async with living(home) as box:
         assert await box.knows() == ["fact 0", "fact 2", "fact 3"], "it is its own no less"
         async with asyncio.timeout(120):
-            while "reason" not in box.box.graph.describe():
+            while "reason" not in await box.box.graph.describe():
                 await passed(0.1)
-        assert "holds 3 nodes and 0 relationships of 4 and 0" in str(box.box.graph.describe()["reason"])
+        assert "holds 3 nodes and 0 relationships of 4 and 0" in str((await box.box.graph.describe())["reason"])
         file = tmp_path / "as-it-was"
         assert (await done(box, {"do": "memory.replay", "file": str(file)}))["nodes"] == 4
         await done(box, {"do": "memory.restore", "snapshot": str(file)})

@@ -30,4 +30,4 @@ async def test_two_visitors_a_member_and_the_household_talk_to_one_box(tmp_path:
         ours = [{"text": "Ada was here"}, {"text": "the tea is green"}]
         assert knows == {b"": ours, ada: ours, ben: [{"text": "I am Ben"}], cleo: [{"text": "I am Cleo"}]}
         assert box.model.tools == [box.model.tools[0]] * len(box.model.tools), "the list of tools is everybody's"
-        assert box.box.graph.describe()["visitors"] == {"graphs": 2, "most": 16, "running": 2}
+        assert (await box.box.graph.describe())["visitors"] == {"graphs": 2, "most": 16, "running": 2}

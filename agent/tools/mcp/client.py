@@ -190,7 +190,8 @@ async def connected(server: Server, say: Callable[[str], None], seconds: float) 
             if server.command:
                 transport = running(server, say)
             else:
-                http = await parts.enter_async_context(client_for(server))
+                http = await asyncio.to_thread(client_for, server)  # which reads certificates
+                await parts.enter_async_context(http)
                 transport = streamable_http_client(server.url, http_client=http)
             client = Client(transport, read_timeout_seconds=seconds, message_handler=heard, client_info=US, cache=None)
             connection = Connection(server, await parts.enter_async_context(client), news)

@@ -39,7 +39,7 @@ from agent.tools.registry.own_files import OwnFiles
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Tool
 from agent.tools.voices import SpeakerVoices
-from appliance.api.handler import Part
+from appliance.api.parts import Part
 from appliance.config.agent.own_work import EconomySettings
 from appliance.config.load import Config
 from appliance.config.values import listed

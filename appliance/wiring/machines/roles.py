@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent.bus import Bus, Transport
-from appliance.api.handler import Part
+from appliance.api.parts import Part
 from appliance.config.load import Config
 from appliance.config.network.machines import role_of
 from appliance.config.options import RunOptions

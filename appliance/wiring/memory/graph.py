@@ -15,6 +15,7 @@ from agent.context.remembered import Remembered
 from agent.tools.memory import remember_tool
 from agent.tools.registry.sharing import shared
 from agent.tools.tool import Tool
+from appliance.api.parts import Look
 from appliance.config.load import GRAPH_PASSWORD, Config
 from appliance.errors import ConfigError
 from appliance.model.sentence import sentence_settings, usual_embedder
@@ -81,7 +82,7 @@ class GraphSide(Struct, frozen=True):
     """Over the household's; empty when it is to have no graph."""
     loops: Callable[[], Mapping[str, Loop]]
     """They keep the box's own stores running, and the graphs saved; none without a graph."""
-    describe: Callable[[], dict[str, Json]]
+    describe: Look
     embedder: Embedder
     """Who makes vectors, for the tiers too."""
     writer: Writer | None = None
@@ -144,7 +145,9 @@ async def graph_side(
     """
     settings = config.memory
     if not settings.enabled:
-        yield GraphSide(_nothing, [], dict, lambda: {"state": "off"}, NoEmbedder(), name_usage=NameUsage(database))
+        yield GraphSide(
+            _nothing, [], dict, Look(lambda: {"state": "off"}), NoEmbedder(), name_usage=NameUsage(database)
+        )
         return
     store = store_of(config)
     embedder = choose_embedder(config)
@@ -166,7 +169,7 @@ async def graph_side(
     try:
         tools, wake = (household.tools, _nothing) if start is None else (start.waking(household.tools), start.wake)
         own, usage = household.store, household.name_usage
-        yield GraphSide(wake, tools, loops, describe, embedder, household.writer, own, visitors, usage)
+        yield GraphSide(wake, tools, loops, Look(describe), embedder, household.writer, own, visitors, usage)
     finally:
         await embedder.close()
         await household.close()

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from agent.event import Event, utc_now
-from appliance.api.handler import Part
+from appliance.api.parts import Part
 from appliance.config.values import listed
 from appliance.errors import Problem
 from appliance.exits import Exit
@@ -116,7 +116,7 @@ class Input(Struct, frozen=True):
             forgot = await forgetting.since(minutes, typed=True)
         told = forgotten(forgot, self.acting.voice.language)
         if forgot.did == "not forgotten":
-            raise _not_forgotten(told, forgetting.state.journal.database.path.parent)
+            raise await asyncio.to_thread(_not_forgotten, told, forgetting.state.journal.database.path.parent)
         return told
 
     async def would_forget(self, last: int = 1, minutes: float | None = None, about: str = "") -> list[Event]:
@@ -326,7 +326,7 @@ def _spotter(world: World, acting: Acting, source: AudioSource, verifier: WordVe
 
 
 def _not_forgotten(told: str, state_folder: Path) -> Problem:
-    """Return what to tell a person of whose words some are still there."""
+    """Return what to tell a person of whose words some are still there. Blocking."""
     disk = disk_of(state_folder)["disk"]
     if disk == "has room":
         return Problem(f"{told} `nakari logs --level warning` says why; mend that and type it again", Exit.UNAVAILABLE)

@@ -21,7 +21,7 @@ class SpeakerSide(Struct, frozen=True):
 
     def heard_by(self, recognizer: Recognizer) -> Recognizer:
         """Return a recognizer that listens to the voice too, whose ears ever it is for."""
-        return SpeakerRecognizer(recognizer, self.encoder)
+        return SpeakerRecognizer(recognizer, self.encoder, self.voices.look)
 
 
 def speaker_side(world: World, graph: GraphSide) -> SpeakerSide | None:

@@ -112,8 +112,9 @@ async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
     It is what one reader sees; nobody else should write meanwhile. Raises what `Graph.transaction` raises, OSError, and
     `GraphRefused` for a value of a type that is not known here: a newer server may have one.
     """
-    writing = _Writing(path)  # at once: whoever is cancelled while a thread opens a file has none to close
+    opening = asyncio.get_running_loop().run_in_executor(None, _Writing, path)
     try:
+        writing = await asyncio.shield(opening)
         await asyncio.to_thread(writing.add, {"nakari": "graph", "format": FORMAT, "at": at.isoformat()})
         async with graph.transaction(writes=False, seconds=SECONDS) as transaction:
             nodes = await _write_all(writing, transaction, "n", _NODES)
@@ -123,7 +124,7 @@ async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
                 await asyncio.to_thread(writing.add, {"i": statement})
         return await asyncio.to_thread(writing.end, nodes, relationships)
     finally:
-        await asyncio.to_thread(writing.close)
+        await asyncio.to_thread((await opening).close)  # whoever is cancelled while it is opened closes it too
 
 
 async def _write_all(writing: _Writing, transaction: Bulk, kind: str, statement: str) -> int:

@@ -200,7 +200,7 @@ class EmbeddedStore(Awaited[State], Store):
         self._enter(State.STARTING, "it is starting")
         began = time.monotonic()
         try:
-            await asyncio.to_thread(self._put_in_place)
+            folder = await asyncio.to_thread(self._put_in_place)
         except OSError as error:
             self.is_damaged = False
             raise self._failure(
@@ -208,7 +208,7 @@ class EmbeddedStore(Awaited[State], Store):
             ) from error
         options = Options(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
         try:
-            self._serving = await launch(self.folder.resolve(), options, self._start_seconds)
+            self._serving = await launch(folder, options, self._start_seconds)
         except LaunchFailed as error:
             self.is_damaged, self.may_open = error.is_damaged, error.may_open
             raise self._failure(str(error)) from error
@@ -310,16 +310,19 @@ class EmbeddedStore(Awaited[State], Store):
         tell = log.info if child.was_stopped else log.error  # stopped by `restart`
         tell("graph_store_ended", end=child.end, last_words=child.last_words)
 
-    def _put_in_place(self) -> None:
-        """Let a folder that waits take the place of this one; a crash in between is finished at the next start."""
-        if not self.next_folder.is_dir():
-            return
-        if self.folder.is_dir():
-            shutil.rmtree(self.folder_before, ignore_errors=True)
-            self.folder.rename(self.folder_before)
-        self.next_folder.rename(self.folder)
-        sync_folder(self.folder.parent)  # the audit log is about to say so
-        log.warning("graph_store_replaced", kept=str(self.folder_before))
+    def _put_in_place(self) -> Path:
+        """Let a folder that waits take the place of this one; a crash in between is finished at the next start.
+
+        Returns where the folder is, links followed. Blocking.
+        """
+        if self.next_folder.is_dir():
+            if self.folder.is_dir():
+                shutil.rmtree(self.folder_before, ignore_errors=True)
+                self.folder.rename(self.folder_before)
+            self.next_folder.rename(self.folder)
+            sync_folder(self.folder.parent)  # the audit log is about to say so
+            log.warning("graph_store_replaced", kept=str(self.folder_before))
+        return self.folder.resolve()
 
     def _failure(self, reason: str) -> GraphUnavailable:
         self._down(reason)

@@ -17,8 +17,9 @@ from agent.record import Recorder, step
 from agent.replies import Reply
 from agent.run.opening import MANNER, attached_to
 from appliance.api.event_intake import EventIntake
-from appliance.api.handler import Household, Told
+from appliance.api.handler import Household
 from appliance.api.outcome import Outcome
+from appliance.api.parts import Told
 from appliance.api.program_questions import Figures, Item, ProgramQuestions, Question
 from appliance.commands.registry import Commands
 from appliance.output.saying import DoorReplies

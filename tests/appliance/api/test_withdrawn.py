@@ -8,8 +8,9 @@ import pytest
 
 from agent.bus import Bus
 from appliance.api.event_intake import EventIntake
-from appliance.api.handler import Household, Told
+from appliance.api.handler import Household
 from appliance.api.outcome import Outcome
+from appliance.api.parts import Told
 from appliance.api.requests.mailbox import Retry, Withdraw
 from appliance.commands.registry import Commands
 from appliance.errors import Problem

@@ -32,4 +32,5 @@ def turn(words: str, vector: Vector | None, seconds: float = 2.0) -> RecognizedT
 def heard(voices: Voices, words: str, vector: Vector | None = None, seconds: float = 2.0) -> Event:
     """Return the event that a sentence becomes."""
     said = turn(words, vector, seconds)
+    voices.look()
     return event_of(said, 10, clock=lambda: said.utterance.started_at, addressing=voices.marks(said))

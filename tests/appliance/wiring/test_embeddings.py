@@ -99,7 +99,7 @@ async def test_what_an_api_says_in_anger_reaches_the_tool_in_a_sentence(tmp_path
 
 async def test_who_makes_them_is_in_the_status(tmp_path: Path) -> None:
     async with graph_side(config_of(tmp_path, 'embeddings = "local"\nembedding_model = "tiny"')) as graph:
-        assert graph.describe()["embeddings"] == "local:tiny"
+        assert (await graph.describe())["embeddings"] == "local:tiny"
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_words_come_where_the_network_is_missing_or_damaged(tmp_path: Path) -> N
     damaged = tmp_path / "damaged.onnx"
     damaged.write_bytes(MODEL.read_bytes()[:5000])
     for file in (tmp_path / "missing.onnx", damaged):
-        recognizer = SpeakerRecognizer(Words(), SpeakerEncoder(file))
+        recognizer = SpeakerRecognizer(Words(), SpeakerEncoder(file), lambda: None)
         for _ in range(2):
             heard = recognizer.transcribe(utterance(tone(2.0)))
             assert (heard.text, heard.voice) == ("hello", None)
@@ -114,6 +114,6 @@ def test_words_come_where_the_network_is_missing_or_damaged(tmp_path: Path) -> N
 
 @pytest.mark.shows("V27")
 def test_the_voice_comes_with_the_words() -> None:
-    heard = SpeakerRecognizer(Words(), ENCODER).transcribe(utterance(tone(2.0)))
+    heard = SpeakerRecognizer(Words(), ENCODER, lambda: None).transcribe(utterance(tone(2.0)))
     assert heard.voice is not None
     assert heard.voice.snr_db == 35.0

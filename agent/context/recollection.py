@@ -70,7 +70,10 @@ class Recalled:
             return ""
         held = _text_of(messages)
         fresh = [each for each in hits if each.id not in besides and not _is_in(held, each.id, each.words[:60])]
-        lines = [_line_of(each) for each in fresh[:LINES]]
+        return await asyncio.to_thread(self._told, fresh[:LINES])  # which takes a while where they are long
+
+    def _told(self, hits: Sequence[Hit]) -> str:
+        lines = [_line_of(each) for each in hits]
         return "\n".join(lines[place] for place in _fitting(lines, self._tokens, self.most_tokens))
 
 
@@ -99,6 +102,9 @@ class Recent(Struct, frozen=True):
             and (each.importance > IMPORTANT or (each.importance >= UNSET and each.who != _OWN))
         ]
         members.sort(key=lambda each: (each.importance > IMPORTANT, each.seq), reverse=True)
+        return await asyncio.to_thread(self._told, members)  # which takes a while where they are long
+
+    def _told(self, members: Sequence[Remembered]) -> str:
         lines = [self._line(each) for each in members]
         chosen = _fitting(lines, self.tokens, self.most_tokens)
         return "\n".join(lines[place] for place in sorted(chosen, key=lambda place: members[place].seq))

@@ -30,6 +30,9 @@ RULE: Final = "unasked.rule"
 MOST_RULES: Final = 50
 """The oldest gives way."""
 
+LONGEST: Final = 200
+"""Characters of such a wish; what is longer says more, and may be a whole book that was pasted."""
+
 _LINE: Final = re.compile(r"(?P<words>.*?)(?:\s*\[(?P<about>[^\]]*)\])?")
 
 _THOSE: Final = (
@@ -63,6 +66,8 @@ def is_wanted_again(words: str) -> bool:
 
 
 def _says(form: re.Pattern[str], words: str) -> bool:
+    if len(words) > LONGEST:
+        return False
     plain = re.sub(r"[\W_]+", " ", simplified(words.casefold()).replace("nakari", "")).strip()
     while (shorter := _END.sub("", plain).strip()) != plain:
         plain = shorter

@@ -43,6 +43,9 @@ AGAIN_WITHIN: Final = 15.0
 MOST_WAITING: Final = 16
 """What may wait to be said, kept and journaled; past it the oldest is done without."""
 
+LONGEST: Final = 500
+"""Characters of a reflex that is typed, with all courtesies; what is longer is for the mind."""
+
 SAME_SPEECH: Final = 0.6
 """Share of an utterance that a reflex has to fill, so that the utterance was nothing but that."""
 
@@ -170,6 +173,8 @@ class Reflexes(TurnObserver):
     async def typed(self, words: str, session: str = "") -> str:
         """Act on words typed in a session; return the sentence that answers them, "" where the mind should."""
         ringer = self._body.ringer
+        if len(words) > LONGEST:
+            return ""
         if ringer is not None and await ringer.take(words):
             return self._sentence("silenced", words)
         order = self._asked(words)

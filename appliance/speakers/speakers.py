@@ -183,7 +183,7 @@ async def _kept(keeping: Awaitable[T]) -> T:
         raise ToolFailed(f"the disk does not take it ({error.strerror})") from error
 
 
-_BY: Final = re.compile(r"(?:`([^`]+)`|(\w+))\s*[:=]\s*\$(speaker|event)\b")
+_BY: Final = re.compile(r"(?:`([^`]+)`|\b(\w+))\s*[:=]\s*\$(speaker|event)\b")
 """A property that a statement gives the speaker's name, or the event's id."""
 
 _NODES: Final = "MATCH (n) WHERE n.{event} = $event AND n.{key} = $was SET n.{key} = $name"

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -80,6 +81,27 @@ async def test_it_keeps_to_its_tokens_and_leaves_out_what_takes_too_long(tmp_pat
         assert tokens.count(lines) <= MOST_TOKENS
         assert await Recalled(recall, tokens, 0.0).lines(asks, [], ()) == ""
         assert await Recalled(recall, tokens, 30.0).lines(Event(TIMER, "Anna's walnuts"), [], ()) == ""
+
+
+class Counting(TokenCounter):
+    """Notes which threads count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: set[int] = set()
+
+    def count(self, text: str) -> int:
+        self.threads.add(threading.get_ident())
+        return super().count(text)
+
+
+async def test_what_comes_back_may_be_a_book_so_that_a_thread_sums_it_up(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [answers(1)]) as mind:
+        await said_long_ago(mind, TOLD)
+        recalled = Recalled(Recall(mind.journal, NoEmbedder()), tokens := Counting(), 30.0)
+        assert TOLD in await recalled.lines(spoken("Is Anna allergic?"), [], ())
+    assert tokens.threads
+    assert threading.get_ident() not in tokens.threads
 
 
 @pytest.mark.parametrize("words", ["Thank you!", "Good morning", "There were 21 birds in the garden", "嗯"])

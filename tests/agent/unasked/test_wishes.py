@@ -49,6 +49,11 @@ def test_taken_back(words: str) -> None:
     assert not is_unwanted(words)
 
 
+def test_a_book_that_ends_in_courtesies_is_not_gone_through_word_by_word() -> None:
+    assert is_unwanted("Never tell me such things, please")
+    assert not is_unwanted("Never tell me such things" + ", please" * 20_000)
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -166,6 +166,7 @@ async def test_a_typed_stop_silences_a_ring_and_snooze_too(tmp_path: Path) -> No
         ("unmute", "I can hear again."),
         ("repeat", ""),
         ("what time is it", ""),
+        ("quieter " * 100, ""),
         ("forget what you just heard", "There is nothing to forget."),
     ],
 )

@@ -125,6 +125,10 @@ class ReplyStream(Protocol):
     def is_over(self) -> bool:
         """Whether nothing more will be heard of it: `ended` would not wait."""
 
+    @property
+    def is_sounding(self) -> bool:
+        """Whether something of it is being said, or is about to be; never of what is read."""
+
     async def ended(self) -> Delivered:
         """Wait until everything was delivered (played to its end, or interrupted) and return what became of it."""
 
@@ -193,6 +197,11 @@ class ForwardedReply(Struct):
     def is_over(self) -> bool:
         """The other one's."""
         return self.stream.is_over
+
+    @property
+    def is_sounding(self) -> bool:
+        """The other one's."""
+        return self.stream.is_sounding
 
     async def feed(self, text: str) -> None:
         """Hand the text on."""

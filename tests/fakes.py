@@ -159,6 +159,10 @@ class RecordingDelivery:
     def is_over(self) -> bool:
         return self.outlet.playing.is_set() or self.hushed.is_set()
 
+    @property
+    def is_sounding(self) -> bool:
+        return bool(self.sentences) and not self.is_over
+
     async def ended(self) -> Delivered:
         async with asyncio.TaskGroup() as either:
             waits = [either.create_task(event.wait()) for event in (self.outlet.playing, self.hushed)]

@@ -128,7 +128,7 @@ class Guarded:
         self.is_asked_to_rest = False
         """Whether its server named the rest itself."""
         self.is_silent = False
-        """Whether it took the last request and said nothing: it gave no token in `SILENT_AFTER`."""
+        """Whether it said nothing at the end of the last request: no token, or none more, in `SILENT_AFTER`."""
         self.breaker = Backoff(FIRST_REST, LONGEST_REST, forgiven=FAILURES - 1, jitter=JITTER, clock=clock)
         self.failure: Failure | None = None
         """What went wrong the last time; None once it gave a whole answer with something in it."""
@@ -142,7 +142,7 @@ class Guarded:
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`), and tell the breaker how it went."""
-        asked_at, has_begun = self._clock(), False
+        last_at, has_begun = self._clock(), False
         try:
             async with aclosing(self.model.stream(messages, tools)) as items:
                 async for item in items:
@@ -155,14 +155,15 @@ class Guarded:
                         yield replace(item, usage=usage)
                     else:
                         yield item
+                    last_at = self._clock()
         except ContextTooLong as error:  # says nothing about the server
             self._fail(error)
             raise
         except ModelError as error:
             self.is_absent, self.is_asked_to_rest = error.is_absent, error.retry_after > 0
-            if not (has_begun or error.is_absent) and self._clock() - asked_at >= SILENT_AFTER:
+            if not error.is_absent and self._clock() - last_at >= SILENT_AFTER:
                 self.is_silent = True
-                error.excuse = "no_model_silent"
+                error.excuse = error.excuse if has_begun else "no_model_silent"
             self._fail(error)
             if not error.is_of_answer:  # one question that breaks each answer is not to keep all others waiting
                 self.breaker.failed(min(error.retry_after, LONGEST_ASKED_FOR))

@@ -92,7 +92,7 @@ class RunState(Struct):
     @property
     def is_speaking(self) -> bool:
         """Whether something of a reply is being said, or is about to be."""
-        return any(not delivery.is_over for delivery in self.deliveries.values())
+        return any(delivery.is_sounding for delivery in self.deliveries.values())
 
     def clear(self) -> None:
         """Keep nothing of the event, nor of its replies."""

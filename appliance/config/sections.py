@@ -182,7 +182,7 @@ class VoiceSettings(Struct, frozen=True):
     volume: int = setting(100, "Loudness of the voice.", between=(0, 100), unit="%")
     thinking_sign: Literal["sound", "words", "none"] = setting(
         "sound",
-        'What is heard once when the model has not begun to answer after two seconds: a short sound, or "One moment.".',
+        'What is heard once when nothing more of an answer has come for two seconds: a short sound, or "One moment.".',
     )
     keep_phrases: bool = setting(
         True,

@@ -68,6 +68,7 @@ class TextDelivery(Struct):
     is_over: bool = False
     """Whether it was closed or cut: written is read."""
     is_written: ClassVar = True
+    is_sounding: ClassVar = False
 
     @property
     def handed(self) -> str:

@@ -52,6 +52,7 @@ class KeptBack(Struct):
     _pieces: list[str] = []
     _closed: bool = False
     is_written: ClassVar = False
+    is_sounding: ClassVar = False
     is_over: ClassVar = True
     """What becomes of it is told later."""
 

@@ -223,6 +223,11 @@ class VoiceDelivery(Struct):
         """Whether the last sentence was heard or dropped."""
         return self._over.is_set()
 
+    @property
+    def is_sounding(self) -> bool:
+        """Whether a sentence is heard, or waits for the mouth."""
+        return self._under_way > 0
+
     async def ended(self) -> Delivered:
         """Wait until the last sentence was heard or dropped."""
         await self._over.wait()

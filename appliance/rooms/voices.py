@@ -123,6 +123,11 @@ class Together(Struct, frozen=True):
         """Whether it is over everywhere."""
         return all(stream.is_over for stream in self.streams)
 
+    @property
+    def is_sounding(self) -> bool:
+        """Whether it is heard anywhere."""
+        return any(stream.is_sounding for stream in self.streams)
+
     async def ended(self) -> Delivered:
         """Wait until it is over everywhere, and return what became of it where most of it was heard."""
         accounts = [await stream.ended() for stream in self.streams]

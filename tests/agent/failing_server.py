@@ -65,6 +65,8 @@ def fault(kind: str, words: str, chance: Random) -> Scripted:
         "close": lambda: Scripted((Reset(),)),
         "cut unsaid": lambda: Scripted((*list(reply(words).steps)[:4], Reset())),
         "cut said": lambda: Scripted((*list(reply(f"Well now. {words}").steps)[: 2 + 32 // PIECE], Reset())),
+        "stalls": lambda: _stalled(f"Well now. {words}", float(seconds or 3600)),
+        "beats": lambda: _stalled(f"Well now. {words}", 3600.0, beat=chunk({"content": ""})),
         "open": lambda: Scripted([chunk({"content": f"Well now. {words}"})]),
         "error said": lambda: Scripted([chunk({"content": f"Well now. {words}"}), sent(OUT_OF_MEMORY)]),
         "error": lambda: Scripted([sent(OUT_OF_MEMORY)]),
@@ -87,6 +89,19 @@ def _late(seconds: float, words: str, *before: bytes, then: Sequence[Step] = ())
     gate = Gate()
     asyncio.get_running_loop().call_later(seconds, gate.open)
     return Scripted((*before, gate, *(then or reply(words).steps)))
+
+
+def _stalled(words: str, seconds: float, *, beat: bytes | None = None) -> Scripted:
+    """Return an answer that stands still so long behind its first sentence; a beat each 5 s is no word of it."""
+    steps, said = list(reply(words).steps), 2 + 32 // PIECE
+    loop, between = asyncio.get_running_loop(), list[Step]()
+    for at in range(5, 100, 5) if beat else ():
+        gate = Gate()
+        loop.call_later(at, gate.open)
+        between += (gate, beat or b"")
+    gate = Gate()
+    loop.call_later(seconds, gate.open)
+    return Scripted((*steps[:said], *between, gate, *steps[said:]))
 
 
 @dataclass

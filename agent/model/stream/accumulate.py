@@ -134,8 +134,7 @@ class Accumulator:
     def cut_if_endless(self) -> bool:
         """Whether the answer repeats itself without an end, or thinking has none: it is cut off here."""
         grown = {"": self._raw_text, **self._text_fields, **{call.id: call.arguments for call in self._calls}}
-        thought = self._listed + sum(text.length for text in self._text_fields.values())
-        if thought > MOST_THOUGHT or any(self._is_endless(name, text) for name, text in grown.items()):
+        if self._thought > MOST_THOUGHT or any(self._is_endless(name, text) for name, text in grown.items()):
             self.finish_reason = "length"
             return True
         return False
@@ -150,6 +149,15 @@ class Accumulator:
     def length(self) -> int:
         """How many characters have come: words and arguments."""
         return self._raw_text.length + sum(call.arguments.length for call in self._calls)
+
+    @property
+    def size(self) -> int:
+        """How many characters have come: words, arguments and names of calls, thinking."""
+        return self.length + self._thought + sum(len(call.name) for call in self._calls)
+
+    @property
+    def _thought(self) -> int:
+        return self._listed + sum(text.length for text in self._text_fields.values())
 
     @property
     def is_plausible(self) -> bool:

@@ -24,9 +24,9 @@ class Patience(Struct, frozen=True):
     connect: float = 3.0
     """Until the connection stands: a server that is there takes a tenth of that, and a person waits meanwhile."""
     first: float = 120.0
-    """Until the first chunk: a small machine may read a long prompt for a minute."""
+    """Until anything of it has come: a small machine may read a long prompt for a minute."""
     between: float = 30.0
-    """From one chunk to the next; comments that keep the connection alive do not count."""
+    """Until there is more of an answer that began; what only keeps the connection alive, comment or chunk, is none."""
     last: float = 2.0
     """Behind the finish_reason, for the usage: some servers then neither say [DONE] nor close."""
 
@@ -40,8 +40,9 @@ async def relay(
     is raised as it is, what fails after it as `StreamBroken` with what had come.
     """
     has_begun = thinks = False
+    waiting = _Waiting(chunks, accumulator, name, patience)
     try:
-        while (chunk := await _next(chunks, accumulator, name, patience, has_begun)) is not None:
+        while (chunk := await waiting.next(has_begun=has_begun)) is not None:
             for item in accumulator.feed(chunk):
                 has_begun = True
                 yield item
@@ -71,17 +72,35 @@ def _check_end(accumulator: Accumulator, name: str) -> None:
         raise ended_in_error(name, complaint)
 
 
-async def _next(
-    chunks: AsyncIterator[Chunk], accumulator: Accumulator, name: str, patience: Patience, has_begun: bool
-) -> Chunk | None:
-    seconds = patience.between if has_begun else patience.first
-    if accumulator.finish_reason:
-        seconds = min(seconds, patience.last)
-    try:
-        async with asyncio.timeout(seconds):
-            return await anext(chunks, None)
-    except TimeoutError as error:
-        if accumulator.finish_reason:
-            return None
-        how = f"stopped for {seconds:g} s" if has_begun else f"did not begin within {seconds:g} s"
-        raise broken(name, how) from error
+class _Waiting(Struct):
+    """Waits for chunks. Only the waiting counts, not what is done with a chunk: a mouth may hold it up for minutes."""
+
+    chunks: AsyncIterator[Chunk]
+    accumulator: Accumulator
+    name: str
+    patience: Patience
+    _came: tuple[int, str] = (0, "")
+    """How much has come, and the finish_reason."""
+    _waited: float = 0.0
+    """Seconds since more came."""
+
+    async def next(self, *, has_begun: bool) -> Chunk | None:
+        """Return the next chunk, None after the last. Raises `ModelError` where no more of the answer comes in time."""
+        came = (self.accumulator.size, self.accumulator.finish_reason)
+        if came != self._came:
+            self._came, self._waited = came, 0.0
+        seconds = self.patience.between if has_begun else self.patience.first
+        if self.accumulator.finish_reason:
+            seconds = min(seconds, self.patience.last)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            async with asyncio.timeout(seconds - self._waited):
+                return await anext(self.chunks, None)
+        except TimeoutError as error:
+            if self.accumulator.finish_reason:
+                return None
+            how = f"stopped for {seconds:g} s" if has_begun else f"did not begin within {seconds:g} s"
+            raise broken(self.name, how) from error
+        finally:
+            self._waited += clock() - began

@@ -28,6 +28,9 @@ Ask: TypeAlias = Callable[[Guarded, Claim], Awaitable[T]]
 TIMER_SLACK: Final = 0.01
 """Seconds by which a timer may be early."""
 
+LOOK_EVERY: Final = 0.5
+"""Seconds after which it is looked whether somebody hears nothing: the end of a sentence is no event."""
+
 
 def split(models: Chain, passed_over: int = 0) -> tuple[list[Guarded], Guarded | None]:
     """Return the models that think, resting ones included, without the first few; and the offline one, if any."""
@@ -68,7 +71,9 @@ class Asking(Struct, Generic[T]):
     lost: Callable[[Guarded], object]
     """Told of a model that was cancelled because another was first."""
     silent: Callable[[], Awaitable[None]]
-    """Called after `sign_after`, unless there is an answer by then; after `limits.slow` too, while one is asked."""
+    """Called once nobody was `served` for `sign_after`; for `limits.slow` too, while one is asked."""
+    served: Callable[[], bool]
+    """Whether whoever waits hears something, was written more since the last look, or waits for no words."""
     sign_after: float = SIGN_AFTER
     """Seconds; 0 is never."""
     is_new: bool = False
@@ -106,11 +111,13 @@ class Asking(Struct, Generic[T]):
             raise several.exceptions[0] from several.exceptions[0].__cause__
 
     async def _sign(self) -> None:
-        await asyncio.sleep(self.sign_after)
-        await self.silent()
-        await asyncio.sleep(max(0.0, self.limits.slow - self.sign_after))
-        if self._under_way:
-            await self.silent()
+        quiet_since = self._began
+        for seconds in (self.sign_after, self.limits.slow):
+            while (left := quiet_since + seconds - _now()) > TIMER_SLACK:
+                await asyncio.sleep(min(left, LOOK_EVERY))
+                quiet_since = _now() if self.served() else quiet_since
+            if self._under_way or seconds == self.sign_after:
+                await self.silent()
 
     async def _race(self, group: asyncio.TaskGroup, models: Sequence[Guarded], stand_in: Guarded | None) -> T:
         """Ask who may be asked, one after the other or beside each other, until one answers or patience ends."""

@@ -45,6 +45,16 @@ class Speaking:
         """Whether words for somebody are being written: other calls are silence to them."""
         return bool(self._replies or self._opened)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether words for somebody have begun, and are not at their end."""
+        return bool(self._text_id) or any(not each.text.is_whole for each in self._replies.values())
+
+    @property
+    def written(self) -> int:
+        """How many characters were handed on."""
+        return sum(map(len, self._fed.values()))
+
     async def take(self, item: StreamItem) -> None:
         """Pass on the words of one item; waits only when the mouth is many sentences behind."""
         if isinstance(item, TextDelta):

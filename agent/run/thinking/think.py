@@ -33,6 +33,7 @@ from agent.record import step
 from agent.run.budget import ThoughtLimits
 from agent.run.questions import Outage
 from agent.run.run import Run
+from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.thinking.asking import Asking, Claim, silence, split
 from agent.run.thinking.speaking import Speaking
@@ -70,6 +71,8 @@ class ModelCalls(Struct):
     is_sign_given: bool = False
     """Whether whoever waits was let know that it goes on."""
     _journaled: Guarded | None = None
+    _written: int = 0
+    """Characters of words at the last look."""
 
     async def begin(self, model: Guarded) -> None:
         """Write down what the first model is about to be asked, and count the thought, whoever has it in the end.
@@ -107,6 +110,18 @@ class ModelCalls(Struct):
                 if (waited := self.clock() - handed_at) > NOTICEABLE_WAIT:
                     self.run.stop.allow(waited)
         raise StreamBroken(f"{model.name} ended its answer without an end", Message("assistant"))
+
+    def serves(self, run_state: RunState) -> bool:
+        """Whether whoever waits hears something, was written more since the last look, or waits for no words.
+
+        They wait until there are any, for the rest of what was begun, and for that of an answer that broke off.
+        """
+        run, speaking = self.run, self.speaking
+        before, self._written = self._written, speaking.written
+        if run_state.is_speaking or self._written > before:
+            return True
+        has_words = speaking.has_begun or run_state.has_words
+        return has_words and not (speaking.is_open or run.fruitless)
 
     def lost(self, model: Guarded) -> None:
         """Write down what a call may have cost that was cancelled before its first token: nobody tells what it did."""
@@ -219,9 +234,9 @@ class Thinker(Struct):
         self, run: Run, calls: ModelCalls, models: Sequence[Guarded], stand_in: Guarded | None
     ) -> Message | None:
         limits = self.limits.in_outage() if self.outage.was_seen else self.limits
-        tell_silence = partial(self._tell_silence, run, calls)
+        tell_silence, served = partial(self._tell_silence, run, calls), partial(calls.serves, self.replies.run_state)
         is_new = run.event.is_from_person and not run.waited_for_model
-        asking = Asking(calls.ask, limits, calls.lost, tell_silence, self.replies.sign_after, is_new)
+        asking = Asking(calls.ask, limits, calls.lost, tell_silence, served, self.replies.sign_after, is_new)
         try:
             async with run.stop.waits():
                 message = await asking.first_answer(models, stand_in)
@@ -263,7 +278,7 @@ class Thinker(Struct):
 
         The second time in words.
         """
-        if run.event.is_from_person and not (calls.speaking.has_begun or self.replies.run_state.has_words):
+        if run.event.is_from_person:
             self.bus.show(step("ui.events", run.event, run.id, {"event": "model_silent"}))
             if not calls.is_sign_given:
                 calls.is_sign_given = True

@@ -72,6 +72,23 @@ async def test_each_sentence_is_committed_spoken_and_accounted_for_in_order() ->
         assert {event.parent_id for event in room.published} == {EVENT.id}
 
 
+async def test_a_reply_that_is_open_sounds_only_while_one_of_its_sentences_does() -> None:
+    async with a_room() as room:
+        room.player.at_once = False
+        stalled, later = room.outlet.open(Reply(EVENT, "c1")), room.outlet.open(Reply(EVENT, "c2"))
+        await stalled.feed("Here is the")
+        assert not stalled.is_sounding
+        await stalled.feed(" first sentence. And then")
+        await room.player.draining.wait()
+        assert stalled.is_sounding
+        room.player.at_once = True
+        room.player.go_on.set()
+        await later.feed(SECOND)
+        await later.close()
+        await later.ended()
+        assert (stalled.is_sounding, stalled.is_over) == (False, False)
+
+
 @pytest.mark.shows("G2")
 async def test_what_a_reply_rests_on_is_written_down_and_not_said() -> None:
     sources = Sources()

@@ -25,6 +25,7 @@ from memory.recall import Recall
 from memory.vectors.embedding import NoEmbedder
 from tests.agent.failing_server import House, a_house, go_through
 from tests.agent.mind import a_mind, spoken, typed
+from tests.agent.openai_server import Gate, Scripted, call, reply
 from tests.fakes import RecordingOutlet, ScriptedModel, calls
 from tests.room.virtual_time import EPOCH, passed, run_virtually
 
@@ -227,6 +228,59 @@ async def test_a_slow_machine_that_is_the_only_model_is_waited_for(tmp_path: Pat
         await house.answered("What time is it?")
         assert house.said[4:7] == ["One moment.", *SLOW]
         assert house.said[7].startswith("It is "), "after a minute the offline model says what it knows"
+
+
+@pytest.mark.shows("A7", "B1", "X5")
+@in_virtual_time
+async def test_an_answer_that_stands_still_gets_a_sign_and_a_word_and_goes_on(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.servers[0].script = ["stalls:25"]
+        event = await house.answered("Tell me number 1.")
+        assert house.said == ["Well now.", "One moment.", *SLOW, "Answer 1."]
+        began, sign, word, *_, ended = (at - house.handed[event.id] for _, at in house.mind.outlet.heard_at)
+        assert began < 0.5
+        assert sign == pytest.approx(2.5, abs=0.6)
+        assert word == pytest.approx(15.5, abs=0.6)
+        assert ended == pytest.approx(25.0, abs=0.2)
+
+
+@pytest.mark.shows("A7", "B1", "X5")
+@pytest.mark.parametrize("kind", ["stalls", "beats"])
+def test_an_answer_that_stands_still_is_given_up_and_its_rest_asked_for_once_more(tmp_path: Path, kind: str) -> None:
+    async def story() -> None:
+        async with a_house(tmp_path, models=1) as house:
+            house.servers[0].script = [kind]
+            event = await house.answered("Tell me number 1.")
+            assert house.said == ["Well now.", "One moment.", *SLOW, "Answer 1."]
+            assert house.mind.outlet.heard_at[-1][1] - house.handed[event.id] == pytest.approx(30.0, abs=0.5)
+            house.servers[0].script = [kind, "silence"]
+            event = await house.answered("Tell me number 2.")
+            assert house.said[5:9] == ["Well now.", "One moment.", *SLOW]
+            assert house.said[9].startswith("I heard you, but the model I think with says nothing.")
+            told = next(
+                at
+                for (_, at), said in zip(house.mind.outlet.heard_at, house.said, strict=True)
+                if said.startswith("I heard you")
+            )
+            assert told - house.handed[event.id] == pytest.approx(42.0, abs=1.0)
+            await passed(600)
+            assert house.said[-1] == "Answer 2."
+            assert await state(house, event) == ("completed", "")
+
+    run_virtually(story())
+
+
+@pytest.mark.shows("A7", "X5")
+@in_virtual_time
+async def test_whoever_has_their_answer_waits_for_nothing_more(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        server = house.servers[0].http
+        steps, gate = [*reply("It is noon.", also=[call("check_mailbox", "{}")]).steps], Gate()
+        server.enqueue(Scripted([*steps[:-2], gate, *steps[-2:]]))
+        asyncio.get_running_loop().call_later(20, gate.open)
+        await house.answered("Tell me number 1.")
+        assert house.said[0] == "It is noon."
+        assert "One moment." not in house.said
 
 
 @pytest.mark.shows("A7", "X5")

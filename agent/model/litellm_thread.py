@@ -6,7 +6,7 @@ import logging
 import os
 import ssl
 import sys
-from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from inspect import isawaitable
@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from agent.model.connection import is_beat
 from agent.model.stream.relay import Chunk
 from memory.clock import within
 from memory.trust import trusted
@@ -127,6 +128,7 @@ class ThreadedCall:
         litellm: Any = importlib.import_module("litellm")
         _send_as_it_is()
         stream = await litellm.acompletion(**request, **_client_of(request["model"]))
+        _leave_beats_out(stream.completion_stream)
         _keep_details(stream.completion_stream)
         _end_at_reason(stream, self._last_wait)
         try:
@@ -250,6 +252,19 @@ async def as_it_is(data: object, expected_type: object) -> object:
     return data
 
 
+def _leave_beats_out(chunks: Any) -> None:
+    """Keep events that are no chunk from OpenAI's client, which reads each as JSON and ends the stream at another."""
+    events = getattr(chunks, "_iter_events", None)
+    if events is not None:
+        chunks._iter_events = lambda: _without_beats(events())
+
+
+async def _without_beats(events: AsyncIterable[Any]) -> AsyncIterator[Any]:
+    async for event in events:
+        if not is_beat(event.data):
+            yield event
+
+
 def _keep_details(chunks: Any) -> None:
     """Let pieces of OpenRouter's reasoning through that have no text: litellm drops them, and with them signatures."""
     parse = getattr(chunks, "chunk_parser", None)
@@ -258,8 +273,10 @@ def _keep_details(chunks: Any) -> None:
 
 
 def _with_text(chunk: Any) -> Any:
-    choices = chunk.get("choices") if isinstance(chunk, dict) else None
-    for choice in choices or ():
+    if not isinstance(chunk, dict):
+        return chunk
+    chunk["choices"] = chunk.get("choices") or []
+    for choice in chunk["choices"]:
         delta = choice.get("delta") or {}
         if delta.get("reasoning_details") and delta.get("reasoning") is None:
             delta["reasoning"] = ""

@@ -8,7 +8,7 @@ from typing import Final
 import httpx
 
 from agent.errors import ModelError
-from agent.model.connection import MAX_ERROR_BODY, drain, parsed
+from agent.model.connection import MAX_ERROR_BODY, drain, is_beat, parsed
 from agent.model.faults import broken, ended_in_error, is_page, page
 from agent.model.interface import CachedPrefix
 from agent.model.server_model import ServerModel
@@ -87,6 +87,8 @@ class EventStream:
             if self._data:
                 yield b"\n".join(self._data).decode("utf-8", "replace")  # so says the format
             self._data, self._size = [], 0
+        elif line.startswith(b"{"):  # an object a line, as some servers send in place of events
+            yield line.decode("utf-8", "replace")
         elif line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
             self._size += len(line) + 1  # an empty line of data takes room too
@@ -180,7 +182,8 @@ class OpenAiCompatibleModel(ServerModel):
                     if is_done := data == "[DONE]":
                         await drain(events)
                         break
-                    yield self._chunk(data)
+                    if not is_beat(data):
+                        yield self._chunk(data)
         except ModelError:
             if accumulator.finish_reason in {"", "error"}:
                 raise

@@ -26,6 +26,15 @@ TAIL: Final = 20
 _SENTENCE: Final = re.compile(r"\S\s+\S|[?!？！。]")
 
 
+_ENDED: Final = re.compile(r"(?:[^\W\d]\.|[!?…。！？])\W*\Z")
+"""Words that are at the end of a sentence; behind a digit a full stop may be that of a list."""
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a text is at the end of a sentence, so that it may be all of an answer."""
+    return _ENDED.search(text) is not None
+
+
 def speaks_behind(behind: str, *, is_last: bool) -> bool | None:
     """Whether somebody speaks behind the name of a speaker; one word is a value, as of a login. None: not known yet."""
     line, found, _ = behind.lstrip().partition("\n")

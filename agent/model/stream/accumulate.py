@@ -11,6 +11,7 @@ from agent.model.dialects.dialect import Dialect
 from agent.model.dialects.names import known_name
 from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
 from agent.model.dialects.reader import TextReader
+from agent.model.dialects.said import ends_sentence
 from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage
 from agent.model.stream.arguments import unwrapped
@@ -161,8 +162,9 @@ class Accumulator:
 
     @property
     def is_plausible(self) -> bool:
-        """Whether the answer can be taken as whole although nobody said so: it ends in a call with whole arguments."""
-        return bool(self._calls) and self.has_no_open_call
+        """Whether the answer can be taken as whole although nobody said so: its last call is, or its last sentence."""
+        is_told = bool(self._calls) or ends_sentence(self._raw_text.text)
+        return is_told and self.has_no_open_call
 
     @property
     def has_no_open_call(self) -> bool:

@@ -411,12 +411,39 @@ async def test_thinking_that_goes_on_and_on_is_ended_and_told(connect_openai: Co
     assert len(str(answer.message.extra)) < MOST_THOUGHT + 2 * len(A_THOUGHT)
 
 
-async def test_an_answer_whose_server_says_only_that_it_is_done_is_whole() -> None:
+@pytest.mark.parametrize("ended", [[DONE], []], ids=["done", "no word"])
+async def test_an_answer_that_ends_a_sentence_is_whole_whatever_its_server_says(
+    connect_openai: Connect, ended: list[bytes]
+) -> None:
+    """Gateways, vLLM-MLX and Foundry Local give no reason; ik_llama.cpp, MLC and older others never said [DONE]."""
     async with OpenAiServer() as server:
-        server.enqueue(stream(chunk({"content": "All of it."}), DONE))
-        model = OpenAiCompatibleModel(server.url, "m", KEY)
-        assert (await ask(model)).message.content == "All of it."
-        await model.aclose()
+        server.enqueue(stream(chunk({"content": "All of"}), chunk({"content": " it. 👍"}), *ended))
+        assert (await ask(connect_openai(server.url))).message.content == "All of it. 👍"
+
+
+@pytest.mark.parametrize("said", ["All of", "First:\n1."])
+async def test_an_answer_that_ends_in_the_middle_of_a_sentence_is_not(connect_openai: Connect, said: str) -> None:
+    async with OpenAiServer() as server:
+        server.enqueue(stream(chunk({"content": "Well. "}), chunk({"content": said})))
+        assert isinstance(await failure_of(connect_openai(server.url)), StreamBroken)
+
+
+@pytest.mark.parametrize(
+    "beat",
+    [
+        b"event: ping\n\n",
+        b"data:\n\n",
+        b"event: ping\ndata: ping\n\n",
+        b"event: ping\ndata: {}\n\n",
+        b"id: 7\n: ping\n\n",
+    ],
+)
+async def test_what_only_keeps_a_connection_alive_ends_no_answer(connect_openai: Connect, beat: bytes) -> None:
+    async with OpenAiServer() as server:
+        server.enqueue(
+            stream(beat, chunk({"content": "All of"}), beat, chunk({"content": " it."}), chunk({}, "stop"), DONE)
+        )
+        assert (await ask(connect_openai(server.url))).message.content == "All of it."
 
 
 @pytest.mark.shows("F6")

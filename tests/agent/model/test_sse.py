@@ -29,6 +29,8 @@ def events_of(*pieces: bytes) -> list[str]:
         ("data: one\u2028two\u0085three\x0bfour\x0c\n\n".encode(), ["one\u2028two\u0085three\x0bfour\x0c"]),
         ("data: 你好😀\n\n".encode(), ["你好😀"]),
         (b"nonsense\n\n", []),
+        (b'{"a": 1}\n{"b": 2}\n', ['{"a": 1}', '{"b": 2}']),
+        (b'{"a": 1}', ['{"a": 1}']),
         (b"", []),
     ],
 )

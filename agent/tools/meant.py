@@ -1,25 +1,23 @@
 """The arguments of a call as they are meant, where they are not as the tool takes them but leave no choice."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Final
 
 from pydantic import BaseModel
 
-from agent.model.dialects.bodies import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS
-from memory.json_value import Json, listed, parse_json
+from memory.json_value import Json, parse_json
 
 TEXT: Final = "text"
-OTHER_NAMES_OF_TEXT: Final = frozenset({"message", "content", "reply", "answer", "response"})
-"""What models call a tool's text at times."""
+"""What a tool calls the words that it takes; models call it message, content, speech and much else."""
 
 
 def meant(arguments: str, model: type[BaseModel]) -> dict[str, Json] | None:
     """Return the arguments that a tool's model can be given in place of these; None where there is more than one way.
 
     `null` is no arguments, and null under a name that may be left out leaves it out. A bare text is that of a tool
-    which demands nothing else, and a text under another usual name is its text; so is a number, and a list of texts is
-    its lines. Capitals in a name make no other. Arguments within a whole call, put where its arguments belong, are
-    those of the tool.
+    which demands nothing else, and one under a name that it does not know is its text; so is a number, and a list of
+    texts is its lines. Capitals in a name make no other. Arguments within an object, as of a whole call or of the
+    schema, are those of the tool.
     """
     try:
         given = parse_json(arguments)
@@ -43,22 +41,26 @@ def meant(arguments: str, model: type[BaseModel]) -> dict[str, Json] | None:
     return _with_text(left, demanded, model.model_fields)
 
 
-def _without_envelope(given: dict[str, Json], known: Mapping[str, object]) -> dict[str, Json]:
-    """Return the arguments out of the object of a whole call; others as they are."""
-    inner = [value for name, value in given.items() if name in ARGUMENT_KEYS and isinstance(value, dict)]
-    is_call = set(given) <= {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS} and known.keys().isdisjoint(given)
-    return inner[0] if is_call and len(inner) == 1 and isinstance(inner[0], dict) else given
+def _without_envelope(given: dict[str, Json], known: Collection[str]) -> dict[str, Json]:
+    """Return the arguments out of the one object that stands around them, as of a whole call; others as they are."""
+    inner = [value for value in given.values() if isinstance(value, dict)]
+    return inner[0] if len(inner) == 1 and not any(name in known for name in given) else given
 
 
-def _with_text(given: dict[str, Json], demanded: list[str], known: Mapping[str, object]) -> dict[str, Json]:
-    """Return the arguments with the one text that has another name under its own."""
-    if TEXT in demanded and isinstance(number := given.get(TEXT), int | float) and not isinstance(number, bool):
-        return {**given, TEXT: str(number)}
-    if TEXT in demanded and (lines := listed(given.get(TEXT))) and all(isinstance(line, str) for line in lines):
-        return {**given, TEXT: "\n".join(map(str, lines))}
+def _with_text(given: dict[str, Json], demanded: Collection[str], known: Collection[str]) -> dict[str, Json]:
+    """Return the arguments with the one text that has another name, or another form, under its own."""
     strange = [name for name in given if name not in known]
-    if TEXT not in demanded or TEXT in given or len(strange) != 1 or strange[0] not in OTHER_NAMES_OF_TEXT:
+    name = TEXT if TEXT in given else strange[0] if len(strange) == 1 else ""
+    if TEXT not in demanded or not name or (text := _text_of(given[name])) is None:
         return given
-    value = given[strange[0]]
-    rest = {name: each for name, each in given.items() if name != strange[0]}
-    return {**rest, TEXT: value} if isinstance(value, str) else given
+    return {**{other: each for other, each in given.items() if other != name}, TEXT: text}
+
+
+def _text_of(value: Json) -> str | None:
+    """Return a text, a number as one, the lines of a list, or the only value of an object; None for anything else."""
+    if isinstance(value, dict) and len(value) == 1:
+        return _text_of(*value.values())
+    if isinstance(value, list) and value and all(isinstance(line, str) for line in value):
+        return "\n".join(map(str, value))
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number or isinstance(value, str) else None

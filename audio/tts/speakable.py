@@ -37,6 +37,9 @@ _JOINS = re.compile(r"^(?:emoji modifier|variation selector|zero width|combining
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
+_FENCED_WORDS = re.compile(r"```(?:text|markdown)?\s*\n([^\W\d_a-z][^`;={}<>]*[.!?。！？]\s*)(?:```)?")
+"""Sentences, which some models set into a block as if they were code."""
+
 _FENCED_JSON = re.compile(r"\s*```(?:json)?\s*(\{.*\})\s*```\s*", re.DOTALL | re.IGNORECASE)
 
 _WRITTEN_BREAKS = re.compile(r"(?<=[.!?。！？])(?:\\[rn])+|(?:\\r)?(?:\\n){2,}")
@@ -88,7 +91,9 @@ def speakable(sentence: str, language: str) -> str:
     (ISO 639-1) decides how figures and signs are read, and what is said where something is left out.
     """
     fenced = _FENCED_JSON.fullmatch(sentence)
-    sentence = (_answer_in(fenced[1]) if fenced else "") or _FENCED.sub(CODE_SAID.get(language, ""), sentence)
+    sentence = (_answer_in(fenced[1]) if fenced else "") or _FENCED.sub(
+        lambda block: _block_said(block[0], language), sentence
+    )
     sentence = _without_json(_WRITTEN_BREAKS.sub("\n", sentence))
     if "$" in sentence or "\\" in sentence:
         from audio.tts.formulas.reading import with_formulas_read
@@ -150,6 +155,11 @@ def written_part(sentence: str, said: str, heard: str) -> str:
             done = start + count - first
         break
     return sentence[: written[done - 1].end()] if done else ""
+
+
+def _block_said(block: str, language: str) -> str:
+    words = _FENCED_WORDS.fullmatch(block)
+    return words[1] if words else CODE_SAID.get(language, "")
 
 
 def _without_json(sentence: str) -> str:

@@ -6,7 +6,7 @@ Nothing that a model leaks is speech. Where to look, and where a new leak is a l
 |---|---|
 | marks, tags and labels: of thinking, of calls, of turns, of the prompt said after | `marks.py`, tables alone |
 | special tokens that are in none, and what stands before a call of Python's: by their form | `marks.py` |
-| what a mark means where it stands, or that people are told of it | `reader.py`, `said.py` |
+| what a mark means where it stands, or that people are told of it; what is no word | `reader.py`, `said.py` |
 | a call: its notation, name and arguments; nearly JSON | `calls.py`, `heads.py`, `bodies.py`, `mending.py` |
 | the notations that are none of tags or JSON: ReAct's labels, an XML element | `react.py`, `elements.py` |
 | a stretch of thinking, closed or not | `thinking.py` |

@@ -78,8 +78,9 @@ _OVER: Final = "(?:completed?|closed|done|ended|handled|finished)"
 _ASIDES: Final = (
     r"(?:thinking|thought|reasoning|internal|inner monologue|思考)\s*[:：].*"
     rf"|(?:note: )?(?:the |this )?event (?:is |was |has been )?(?:now )?{_OVER}\b.*"
-    rf"|(?:note: )?(?:i |i have |i've )?{_OVER} (?:the |this )?event\b.*"
-    rf"|{_END.pattern}|no (?:further )?(?:response|reply|action) (?:is )?(?:needed|required|necessary).*"
+    rf"|(?:note: )?(?:i |i have |i've )?(?:already )?(?:{_OVER}|answered|replied to|responded to|addressed) "
+    r"(?:(?:the|this|their|your) )?(?:\w+'s )?(?:event|user|question|message|request)\b.*|the user\b.*"
+    rf"|{_END.pattern}|no (?:further )?(?:response|reply|answer|action) (?:is )?(?:needed|required|necessary).*"
 )
 """What a model notes for itself; only in brackets."""
 

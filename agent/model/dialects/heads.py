@@ -29,6 +29,8 @@ MOST_UNDECIDED: Final = 2000
 _NAMING: Final = ("<function=", "<function name=", "<invoke", "<｜DSML｜invoke")
 _FILLERS: Final = tuple(sorted((mark for mark in BETWEEN if not mark.startswith(_NAMING)), key=len, reverse=True))
 _BEGUN: Final = beginnings((*BETWEEN, *CLOSERS, *PARAMETER_STARTS))
+_TEXTS: Final = ("text", "message", "content")
+"""What models name the words of an answer in JSON that nobody asked for, beside what they call an answer."""
 _RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
 _NAMED: Final = re.compile(r"<function=|<(?:function|(?:｜DSML｜)?invoke)\s+name=[\"']?")
 _MEMBERS: Final = r"""(?:"\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*)*"""
@@ -146,12 +148,20 @@ def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is
 def _flat(body: EnvelopeBody, tools: Mapping[str, ToolSpec], name: str | None) -> Verdict:
     """Judge a whole object without a key for arguments: they stand beside the name, or are the text under it."""
     given = body.others
-    key = next((key for key, value in given.items() if key in tools and isinstance(value, str)), None)
+    texts = {key: _tool_under(key, tools, is_alone=len(given) == 1) for key in given if isinstance(given[key], str)}
+    key = next((key for key, tool in texts.items() if tool in tools), None)
     if name is None and key is not None:
-        name, given = key, {only_text(tools[key]): given[key]}
+        name, given = texts[key], {only_text(tools[texts[key]]): given[key]}
     if name is None or not given or not given.keys() <= fields(tools[name].parameters.get("properties")).keys():
         return "none"
     return Head(name, JsonBody(), f"{json.dumps(given)}{body.rest}")
+
+
+def _tool_under(key: str, tools: Mapping[str, ToolSpec], *, is_alone: bool) -> str:
+    """Return the tool whose text stands under a key of an object: one of that name, or reply where it is alone."""
+    if key in tools or not is_alone:
+        return key
+    return known_name("reply" if key in _TEXTS else key, tools)
 
 
 def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:

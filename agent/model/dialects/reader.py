@@ -43,7 +43,10 @@ from agent.model.dialects.marks import (
 from agent.model.dialects.parts import Part, Words, WordsWereThought
 from agent.model.dialects.said import QUOTES, Said, speaks_behind
 from agent.model.dialects.thinking import Thinking
-from agent.model.messages import ToolSpec
+from agent.model.messages import ToolSpec, is_wordless
+
+NOTHING: Final = ("", "null", "None")
+"""What is no word where it is all there is: a gateway writes it in place of no answer."""
 
 MOST_OF_A_HEAD: Final = 200
 """Characters of a harmony message's head; known ones have 70."""
@@ -200,8 +203,8 @@ class TextReader:
         return True
 
     def _begun(self) -> int:
-        """Return how many characters at the end may become a mark; all of them while there are but blanks."""
-        if self._may_think and not self._held.strip():
+        """Return how many characters at the end may become a mark; all of them while they may be nothing."""
+        if self._may_think and any(each.startswith(self._held.strip()) for each in NOTHING):
             return len(self._held)
         line = self._held.rpartition("\n")[2]
         if line != self._held or self._is_line_start:
@@ -213,8 +216,9 @@ class TextReader:
 
     def _say(self, size: int) -> None:
         text, self._held = self._blanks + self._held[:size], self._held[size:]
-        if self._may_think and not text.strip():
-            self._blanks = text
+        if self._may_think and (is_wordless(text) or text.strip() in NOTHING):
+            self._blanks, line = text, text.rpartition("\n")[2]
+            self._is_line_start = not line.strip()
         elif text:
             text = text if self._said.has_begun else text.lstrip()
             if self._is_bare:

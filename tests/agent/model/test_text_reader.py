@@ -189,7 +189,7 @@ def test_the_action_of_an_agent_in_json_is_a_call() -> None:
         "the <think> tag, and `</think>` after it",
         "[TOOL_CALLS] is Mistral's mark",
         "functools[reduce]",
-        "{" * 50,
+        "{" * 50 + " x",
         "to=functions.reply is how gpt-oss says it",
         "DeepSeek writes <｜tool▁calls▁begin｜> before its calls.",
         'Llama writes `[recall(about="tea")]`, in brackets.',

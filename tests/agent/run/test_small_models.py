@@ -1,5 +1,7 @@
 """What small models were seen to write, through the real loop: only their answer is heard, and at the first asking."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from audio.tts.speakable import speakable
 from tests.agent.mind import a_mind, spoken
-from tests.agent.openai_server import OpenAiServer, text
+from tests.agent.openai_server import OpenAiServer, Scripted, call, calls, text
 
 pytestmark = pytest.mark.shows("F1", "B12")
 
@@ -89,15 +91,79 @@ WRITTEN = (
 )
 
 
-@pytest.mark.parametrize("written", WRITTEN)
-async def test_only_the_answer_is_heard(tmp_path: Path, written: str) -> None:
+BOTH = "Hello there. How are you?"
+
+IN_JSON = (
+    {"response": BOTH},
+    {"answer": BOTH},
+    {"text": BOTH},
+    {"message": BOTH},
+    [{"type": "text", "text": BOTH}],
+    {"name": "say", "arguments": {"text": BOTH}},
+    {"thought": "They greet.", "reply": BOTH},
+)
+"""Two sentences each: what ends the first of them is no end of the JSON."""
+
+CALLED = (
+    ("say", {"text": BOTH}),
+    ("speak", {"message": BOTH}),
+    ("tell_user", {"words": BOTH}),
+    ("respond_to_user", {"response": BOTH}),
+    ("sendReply", {"reply": BOTH}),
+    ("final_answer", {"answer": BOTH}),
+    ("reply", {"speech": BOTH}),
+    ("reply", {"text": {"content": BOTH}}),
+    ("reply", {"type": "object", "properties": {"text": BOTH}}),
+)
+"""In place of `reply` with its text."""
+
+NOTHING = (
+    *("null", "None", "{}", "[]", '""', " null\n", "(no reply needed)", "(No answer needed.)"),
+    *(
+        "(I have answered the question.)",
+        "(The user did not ask for anything.)",
+        "(I already replied to the user's message.)",
+    ),
+)
+
+
+async def heard(folder: Path, *answers: Scripted) -> tuple[list[str], int]:
+    """Return what is said in answer to a greeting, and how often the model was asked."""
     async with OpenAiServer() as server:
-        server.enqueue(text(written))
+        server.enqueue(*answers)
         model = OpenAiCompatibleModel(server.url, "m")
-        async with a_mind(tmp_path, [model]) as mind:
+        async with a_mind(folder, [model]) as mind:
             event = spoken("hello")
             await mind.handle(event)
-            assert [speakable(words, "en") for words in mind.outlet.said] == ["Hello there."]
             assert await mind.state_of(event) == "completed"
         await model.aclose()
-    assert len(server.requests) == 1
+    return [speakable(words, "en") for words in mind.outlet.said], len(server.requests)
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+async def test_only_the_answer_is_heard(tmp_path: Path, written: str) -> None:
+    assert await heard(tmp_path, text(written)) == (["Hello there."], 1)
+
+
+@pytest.mark.parametrize("written", IN_JSON, ids=str)
+async def test_an_answer_in_json_is_heard_to_its_end(tmp_path: Path, written: object) -> None:
+    said, asked = await heard(tmp_path, text(json.dumps(written)))
+    assert (" ".join(said), asked) == (BOTH, 1)
+
+
+@pytest.mark.parametrize(("name", "arguments"), CALLED)
+async def test_words_under_another_name_are_heard_at_once(
+    tmp_path: Path, name: str, arguments: Mapping[str, object]
+) -> None:
+    said, _ = await heard(tmp_path, calls(call(name, arguments), call("complete_event", {"summary": "greeted"})))
+    assert " ".join(said) == BOTH
+
+
+@pytest.mark.parametrize("written", NOTHING)
+async def test_an_answer_that_is_none_is_asked_for_again(tmp_path: Path, written: str) -> None:
+    assert await heard(tmp_path, text(written), text("Hello there.")) == (["Hello there."], 2)
+
+
+@pytest.mark.parametrize("written", ["Nullify it.", "None of them.", "None.", "(Tom waves.)"])
+async def test_what_only_begins_like_nothing_is_heard(tmp_path: Path, written: str) -> None:
+    assert await heard(tmp_path, text(written)) == ([written], 1)

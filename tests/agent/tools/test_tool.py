@@ -233,6 +233,11 @@ def telling() -> Tool:
         ('{"text": ["Hi.", "Ho."]}', ["Hi.\nHo.", "", False]),
         ('{"name": "tell", "parameters": {"text": "Hi.", "room": "kitchen"}}', ["Hi.", "kitchen", False]),
         ('{"arguments": {"message": "Hi."}}', ["Hi.", "", False]),
+        ('{"arguments": {"text": "Hi."}, "room": "kitchen"}', ["Hi.", "kitchen", False]),
+        ('{"type": "object", "properties": {"text": "Hi."}}', ["Hi.", "", False]),
+        ('{"speech": "Hi."}', ["Hi.", "", False]),
+        ('{"message": 5}', ["5", "", False]),
+        ('{"text": {"content": "Hi."}}', ["Hi.", "", False]),
         ('{"Text": "Hi.", "ROOM": "kitchen"}', ["Hi.", "kitchen", False]),
     ],
 )
@@ -248,13 +253,13 @@ async def test_arguments_that_can_mean_one_thing_are_taken_so(arguments: str, gi
         '{"text": null}',
         '{"text": "Hi.", "message": "Ho."}',
         '{"message": "Hi.", "answer": "Ho."}',
-        '{"words": "Hi."}',
-        '{"message": 5}',
+        '{"words": "Hi.", "tone": "glad"}',
+        '{"message": true}',
+        '{"text": {"content": "Hi.", "tone": "glad"}}',
         '{"text": true}',
         '{"text": []}',
         '{"text": ["Hi.", 5]}',
         '{"arguments": {"text": "Hi."}, "parameters": {"text": "Ho."}}',
-        '{"arguments": {"text": "Hi."}, "room": "kitchen"}',
     ],
 )
 async def test_arguments_that_leave_a_choice_are_explained(arguments: str) -> None:

@@ -77,16 +77,16 @@ async def test_a_reply_that_is_open_sounds_only_while_one_of_its_sentences_does(
         room.player.at_once = False
         stalled, later = room.outlet.open(Reply(EVENT, "c1")), room.outlet.open(Reply(EVENT, "c2"))
         await stalled.feed("Here is the")
-        assert not stalled.is_sounding
+        sounded = [stalled.is_sounding]
         await stalled.feed(" first sentence. And then")
         await room.player.draining.wait()
-        assert stalled.is_sounding
+        sounded.append(stalled.is_sounding)
         room.player.at_once = True
         room.player.go_on.set()
         await later.feed(SECOND)
         await later.close()
         await later.ended()
-        assert (stalled.is_sounding, stalled.is_over) == (False, False)
+        assert ([*sounded, stalled.is_sounding], stalled.is_over) == ([False, True, False], False)
 
 
 @pytest.mark.shows("G2")

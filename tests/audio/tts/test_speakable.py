@@ -194,6 +194,14 @@ def test_fenced_code_is_mentioned_and_not_read() -> None:
     assert speakable(f"Look:\n{code}\nThat was it.", "en") == "Look: Here is some code. That was it."
 
 
+@pytest.mark.parametrize("block", ["```\n{}\n```", "```text\n{}\n```", "```\n{}"])
+def test_sentences_in_a_block_are_no_code(block: str) -> None:
+    assert speakable(block.format("It is nine. Good night."), "en") == "It is nine. Good night."
+    assert speakable(block.format("今天九点。"), "zh") == "今天九点。"
+    assert speakable(block.format("sudo apt update"), "en") == "Here is some code."
+    assert speakable(block.format("x = 5."), "en") == "Here is some code."
+
+
 @given(st.text(alphabet=st.characters(whitelist_categories=("Lu", "Ll")) | st.sampled_from(" .,!?"), max_size=80))
 def test_plain_text_is_said_as_it_is_written(text: str) -> None:
     plain = " ".join(text.split())

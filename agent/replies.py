@@ -122,12 +122,8 @@ class ReplyStream(Protocol):
         """Whether it is read rather than heard."""
 
     @property
-    def is_over(self) -> bool:
-        """Whether nothing more will be heard of it: `ended` would not wait."""
-
-    @property
     def is_sounding(self) -> bool:
-        """Whether something of it is being said, or is about to be; never of what is read."""
+        """Whether something of it is being said, or is about to be, for which `ended` would wait; never of a text."""
 
     async def ended(self) -> Delivered:
         """Wait until everything was delivered (played to its end, or interrupted) and return what became of it."""
@@ -192,11 +188,6 @@ class ForwardedReply(Struct):
     def is_written(self) -> bool:
         """The other one's."""
         return self.stream.is_written
-
-    @property
-    def is_over(self) -> bool:
-        """The other one's."""
-        return self.stream.is_over
 
     @property
     def is_sounding(self) -> bool:

@@ -156,12 +156,8 @@ class RecordingDelivery:
         return self.outlet.writes
 
     @property
-    def is_over(self) -> bool:
-        return self.outlet.playing.is_set() or self.hushed.is_set()
-
-    @property
     def is_sounding(self) -> bool:
-        return bool(self.sentences) and not self.is_over
+        return bool(self.sentences) and not (self.outlet.playing.is_set() or self.hushed.is_set())
 
     async def ended(self) -> Delivered:
         async with asyncio.TaskGroup() as either:

@@ -155,7 +155,7 @@ class Closing(Struct, frozen=True):
     async def _accounts(self) -> list[Delivered]:
         """Wait until all was heard or dropped, and return what became of each reply."""
         deliveries = self.run_state.deliveries.values()
-        if not all(delivery.is_over for delivery in deliveries):
+        if any(delivery.is_sounding for delivery in deliveries):
             # Hearing may take a while, and what is decided has to outlive a kill meanwhile.
             await self.bus.publish(durable=False)
         return [await delivery.ended() for delivery in deliveries]

@@ -90,6 +90,11 @@ class RunState(Struct):
         return bool(self.already) or any(delivery.handed.strip() for delivery in self.deliveries.values())
 
     @property
+    def is_written(self) -> bool:
+        """Whether something of a reply is being read."""
+        return any(delivery.is_written for delivery in self.deliveries.values())
+
+    @property
     def is_speaking(self) -> bool:
         """Whether something of a reply is being said, or is about to be."""
         return any(delivery.is_sounding for delivery in self.deliveries.values())

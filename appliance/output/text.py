@@ -65,8 +65,8 @@ class TextDelivery(Struct):
     _pieces: list[str] = []
     _passed: int = 0
     """Characters that the client was given."""
-    is_over: bool = False
-    """Whether it was closed or cut: written is read."""
+    _is_over: bool = False
+    """Whether it was closed or cut."""
     is_written: ClassVar = True
     is_sounding: ClassVar = False
 
@@ -88,7 +88,7 @@ class TextDelivery(Struct):
 
     async def close(self) -> None:
         """End this reply with a line break, and name below it what it rests on."""
-        if not self.is_over:
+        if not self._is_over:
             await self._end("\n")
             if self.handed.strip() and (named := named_sources(self.reply)) is not None:
                 self.bus.hold(named, durable=False)
@@ -97,7 +97,7 @@ class TextDelivery(Struct):
 
     async def cut(self) -> None:
         """Mark the place where the text broke off."""
-        if not self.is_over:
+        if not self._is_over:
             await self._end(" …\n")
 
     async def ended(self) -> Delivered:
@@ -105,7 +105,7 @@ class TextDelivery(Struct):
         return Delivered(self.handed, self.handed)
 
     async def _end(self, mark: str) -> None:
-        self.is_over = True
+        self._is_over = True
         if words := self.handed.strip():
             await self.feed(mark)
             await self.bus.publish(step(WRITTEN, self.reply.event, "", {"call_id": self.reply.call_id}, words))

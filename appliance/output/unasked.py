@@ -53,7 +53,6 @@ class KeptBack(Struct):
     _closed: bool = False
     is_written: ClassVar = False
     is_sounding: ClassVar = False
-    is_over: ClassVar = True
     """What becomes of it is told later."""
 
     @property

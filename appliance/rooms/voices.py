@@ -119,11 +119,6 @@ class Together(Struct, frozen=True):
             await stream.cut()
 
     @property
-    def is_over(self) -> bool:
-        """Whether it is over everywhere."""
-        return all(stream.is_over for stream in self.streams)
-
-    @property
     def is_sounding(self) -> bool:
         """Whether it is heard anywhere."""
         return any(stream.is_sounding for stream in self.streams)

@@ -283,7 +283,8 @@ class Thinker(Struct):
             if not calls.is_sign_given:
                 calls.is_sign_given = True
                 await self.replies.sign(run.event)
-            elif not run.waited_for_model:  # its person knows, and does not stand there any more
+            elif not (run.waited_for_model or self.replies.run_state.is_written):
+                # who waited for a model knows, and is elsewhere; who reads sees that no more letters come
                 await self.replies.tell_slow(run.event)
 
     async def _give_back(self, run: Run) -> None:

@@ -272,6 +272,17 @@ def test_an_answer_that_stands_still_is_given_up_and_its_rest_asked_for_once_mor
 
 @pytest.mark.shows("A7", "X5")
 @in_virtual_time
+async def test_nothing_is_written_into_the_middle_of_an_answer_that_stands_still(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.mind.outlet.writes = True
+        house.servers[0].script = ["stalls:25"]
+        await house.reads("Tell me number 1.")
+        await house.rests()
+        assert house.said == ["Well now.", "Answer 1."]
+
+
+@pytest.mark.shows("A7", "X5")
+@in_virtual_time
 async def test_whoever_has_their_answer_waits_for_nothing_more(tmp_path: Path) -> None:
     async with a_house(tmp_path, models=1) as house:
         server = house.servers[0].http

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -11,6 +11,10 @@ from agent.attachments.attachment import Image
 from memory.json_value import Json, read_as
 
 Role = Literal["system", "user", "assistant", "tool"]
+
+
+MOST_TOKENS: Final = 2**53
+"""No call costs so many; every reader of JSON can hold a smaller number."""
 
 
 class ToolCall(Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,3 +89,22 @@ class Usage(Struct, frozen=True):
     completion_tokens: int = 0
     cost: float = 0.0
     """US dollars, as the provider says or the catalog's prices make it; 0 where neither is known."""
+
+
+def read_usage(usage: Mapping[str, Json]) -> Usage:
+    """Return the counts, wherever the provider puts what came out of its cache (OpenAI, DeepSeek, Moonshot).
+
+    OpenRouter says the cost besides.
+    """
+    details = usage.get("prompt_tokens_details")
+    nested = details.get("cached_tokens") if isinstance(details, dict) else None
+    cached = nested or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
+    asked, answered = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    cost = usage.get("cost")
+    told = float(cost) if isinstance(cost, int | float) and 0 <= cost < MOST_TOKENS else 0.0
+    return Usage(asked, _count(cached), answered, told)
+
+
+def _count(value: Json) -> int:
+    """Return a number of tokens; 0 for what can be none (negative, infinite, no number)."""
+    return int(value) if isinstance(value, int | float) and 0 <= value < MOST_TOKENS else 0

@@ -178,7 +178,8 @@ class OpenAiCompatibleModel(ServerModel):
         response, is_done = await self._connection.post(self.path, body), False
         try:
             async with aclosing(self._events(response)) as events:
-                async for data in events:
+                async for sent in events:
+                    data = sent.removeprefix("data:").strip(' "')  # gateways set it twice, or in quotes
                     if is_done := data == "[DONE]":
                         await drain(events)
                         break

@@ -1,6 +1,7 @@
 """Deltas as they come over the wire become our stream of items and, at the end, one whole message."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -13,7 +14,7 @@ from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, 
 from agent.model.dialects.reader import TextReader
 from agent.model.dialects.said import ends_sentence
 from agent.model.interface import Answer, StreamItem, TextDelta
-from agent.model.messages import Message, ToolCall, ToolSpec, Usage
+from agent.model.messages import Message, ToolCall, ToolSpec, Usage, read_usage
 from agent.model.stream.arguments import unwrapped
 from agent.model.stream.fresh import Fresh
 from agent.model.stream.open_call import Growing, OpenCall
@@ -34,8 +35,11 @@ _SIGNED_ID = "__thought__"
 """Where litellm repeats Gemini's signature, thousands of characters of it, in the id of a call."""
 
 
-_CUTS: Final = frozenset({"length", "content_filter"})
-"""Reasons for which an answer may end in the middle of a word."""
+_CUTS: Final[Mapping[str, re.Pattern[str]]] = {
+    "length": re.compile("length|max", re.IGNORECASE),
+    "content_filter": re.compile("filter|safety", re.IGNORECASE),
+}
+"""Reasons for which an answer may end in the middle of a word, as providers say them (`MAX_TOKENS`, `model_length`)."""
 
 _GROWING = ("thinking", "text", "summary", "data")
 """Fields of a block that come in pieces."""
@@ -54,9 +58,6 @@ MOST_REPEATED: Final = 1000
 
 LONGEST_PERIOD: Final = 200
 """Characters of what is repeated; the verse between two refrains is longer."""
-
-MOST_TOKENS = 2**53
-"""No call costs so many; every reader of JSON can hold a smaller number."""
 
 
 class Accumulator:
@@ -98,7 +99,7 @@ class Accumulator:
         self._signatures: list[Json] = []
         self._usage = Usage()
         self.finish_reason = ""
-        """As the wire said it; empty until it did."""
+        """As the wire said it, but for `_CUTS`; empty until it did."""
 
     def feed(self, chunk: Mapping[str, Json]) -> Iterator[StreamItem]:
         """Yield what one chunk adds; a chunk may add nothing. Fields of an unexpected type are ignored."""
@@ -110,7 +111,7 @@ class Accumulator:
             return
         was_over = bool(self.finish_reason)
         if isinstance(reason := choice.get("finish_reason"), str):
-            self.finish_reason = reason
+            self.finish_reason = next((cut for cut, said in _CUTS.items() if said.search(reason)), reason)
         delta = choice.get("delta") or {"content": choice.get("text")}  # the latter of text completions
         if isinstance(delta, dict) and not (was_over and self._repeats(delta)):
             yield from self._feed_delta(delta)
@@ -259,7 +260,8 @@ class Accumulator:
             self._text_fields.setdefault(INLINE, Growing()).add(thought)
         words = _words(delta.get("content") or delta.get("refusal"))
         yield from self._read(self._raw_text.add(self._fresh("").add(words)))
-        for piece in objects(delta.get("tool_calls")):
+        made = delta.get("tool_calls")
+        for piece in objects(made if isinstance(made, list) else [made]):
             yield from self._feed_call(piece)
         if older := delta.get("function_call"):
             yield from self._feed_call({"function": older})
@@ -279,7 +281,7 @@ class Accumulator:
         return self._pieces.setdefault(name, Fresh())
 
     def _feed_call(self, piece: Mapping[str, Json]) -> Iterator[StreamItem]:
-        named = fields(piece.get("function"))
+        named = fields(piece.get("function")) or piece  # some servers leave out what stands around the name
         identifier, name = _string(piece.get("id")), known_name(_string(named.get("name")), self._names)
         arguments = _arguments(named.get("arguments"))
         index = piece.get("index")
@@ -316,20 +318,6 @@ class Accumulator:
         return call
 
 
-def read_usage(usage: Mapping[str, Json]) -> Usage:
-    """Return the counts, wherever the provider puts what came out of its cache (OpenAI, DeepSeek, Moonshot).
-
-    OpenRouter says the cost besides.
-    """
-    details = usage.get("prompt_tokens_details")
-    nested = details.get("cached_tokens") if isinstance(details, dict) else None
-    cached = nested or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
-    asked, answered = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
-    cost = usage.get("cost")
-    told = float(cost) if isinstance(cost, int | float) and 0 <= cost < MOST_TOKENS else 0.0
-    return Usage(asked, _count(cached), answered, told)
-
-
 def _joined(pieces: list[Json]) -> list[Json]:
     """Return the blocks of reasoning put together again out of the pieces of a stream.
 
@@ -355,11 +343,6 @@ def _goes_on(block: Mapping[str, Json], piece: Mapping[str, Json]) -> bool:
     if block.get("type") == "thinking":
         return not block.get("signature")
     return piece.get("index") is not None and block.get("index") == piece.get("index")
-
-
-def _count(value: Json) -> int:
-    """Return a number of tokens; 0 for what can be none (negative, infinite, no number)."""
-    return int(value) if isinstance(value, int | float) and 0 <= value < MOST_TOKENS else 0
 
 
 def _string(value: Json) -> str:

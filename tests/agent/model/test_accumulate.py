@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from agent.model.dialects.dialect import Dialect
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
-from agent.model.messages import Message, ToolSpec, Usage
+from agent.model.messages import Message, ToolSpec, Usage, read_usage
 from agent.model.sight import Sight
-from agent.model.stream.accumulate import Accumulator, read_usage
+from agent.model.stream.accumulate import Accumulator
 from agent.model.wire.openai import CALL_FIELDS
 from agent.model.wire.profile import Profile
 from memory.json_value import Json
@@ -109,6 +109,16 @@ def made_by(*chunks: Mapping[str, Json]) -> list[tuple[str, str]]:
         pytest.param([piece(0, "a", arguments="{}")], [("", "{}")], id="a name that never comes"),
         pytest.param([piece(0, "", name="f", arguments="{}")], [("f", "{}")], id="an empty id"),
         pytest.param(
+            [delta(tool_calls={"id": "a", "function": {"name": "f", "arguments": "{}"}})],
+            [("f", "{}")],
+            id="one call without a list",
+        ),
+        pytest.param(
+            [delta(tool_calls=[{"index": 0, "id": "a", "name": "f", "arguments": "{}"}])],
+            [("f", "{}")],
+            id="nothing stands around the name",
+        ),
+        pytest.param(
             [delta(tool_calls=[None, "x", {"index": 0, "function": None}])], [("", "")], id="pieces that are none"
         ),
     ],
@@ -178,6 +188,9 @@ def test_a_refusal_is_said() -> None:
         ("eos", False, "stop"),
         ("length", True, "length"),
         ("content_filter", False, "content_filter"),
+        ("MAX_TOKENS", False, "length"),
+        ("model_length", False, "length"),
+        ("SAFETY", False, "content_filter"),
     ],
 )
 def test_finish_reasons_are_four(said: str, has_call: bool, means: str) -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from agent.event import Event
 from agent.model.dialects.dialect import Dialect
 from agent.model.interface import Answer
-from agent.model.messages import Message
+from agent.model.messages import Message, read_usage
 from agent.model.sight import Sight
-from agent.model.stream.accumulate import Accumulator, read_usage
+from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.arguments import unwrapped
 from agent.model.wire.openai import GrowingList, encode, sendable
 from agent.model.wire.profile import Profile

@@ -94,6 +94,14 @@ async def test_line_separators_inside_json_cut_nothing(server: OpenAiServer, mod
     assert (await ask(model)).message.content == odd
 
 
+@pytest.mark.parametrize("last", ["[DONE] ", '"[DONE]"', "data: [DONE]"])
+async def test_what_a_gateway_sets_around_its_data_is_left_out(
+    server: OpenAiServer, model: OpenAiCompatibleModel, last: str
+) -> None:
+    server.enqueue(stream(b"data: " + chunk({"content": "All of it"}), f"data: {last}\n\n".encode()))
+    assert (await ask(model)).message.content == "All of it"
+
+
 async def test_arguments_that_are_an_object_become_text(server: OpenAiServer, model: OpenAiCompatibleModel) -> None:
     piece = {"index": 0, "id": "a", "function": {"name": "reply", "arguments": {"text": "Hi."}}}
     server.enqueue(stream(chunk({"tool_calls": [piece]}), chunk({}, "tool_calls"), DONE))

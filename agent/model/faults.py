@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -17,6 +18,11 @@ MAX_WORDS = 200
 
 LONGEST_WAIT: Final = 86_400.0
 """Seconds of a Retry-After that are told; by a clock that is wrong a date is decades away."""
+
+_SECONDS: Final[Mapping[str, float]] = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_PARTS: Final = r"(\d+(?:\.\d+)?) ?(ms|h|m|s)"
+_AGAIN_IN: Final = re.compile(rf"(?:retry|try again|retryDelay)(?: in|\": ?\") ?((?:{_PARTS}[a-z]* ?)+)", re.IGNORECASE)
+"""How providers say in words when to ask again, without a header: `in 7.66s`, `in 2m59.5s`, `in 20 seconds`."""
 
 TOO_LARGE: Final = 413
 """The HTTP status of a request that is too large, whatever its words."""
@@ -177,6 +183,7 @@ def refused(name: str, status: int, body: bytes | str, retry_after: str = "", se
         refusal = ModelRefused(f"{name} {known[0].replace('{said}', said)}")
         refusal.excuse = known[1]
         return refusal
+    retry_after = retry_after or _told_in_words(body)
     if status == 402:
         return _unavailable(f"{name} has no credit left{said}: add some, or use another model", "", "no_model_credit")
     if status == 429:
@@ -229,6 +236,13 @@ def seconds_in(retry_after: str) -> float:
         except (ValueError, TypeError):  # no date, or one without a zone
             return 0.0
     return max(0.0, seconds) if isfinite(seconds) else 0.0
+
+
+def _told_in_words(body: bytes | str) -> str:
+    """Return the seconds after which a server says that it may be asked again, as a Retry-After; "" without any."""
+    found = _AGAIN_IN.search(body.decode("utf-8", "replace") if isinstance(body, bytes) else body)
+    parts = re.findall(_PARTS, found[1].lower()) if found else []
+    return str(sum(float(number) * _SECONDS[unit] for number, unit in parts)) if parts else ""
 
 
 def words_of(body: bytes | str, secret: str = "") -> str:

@@ -75,6 +75,23 @@ def test_retry_after_is_a_number_or_nothing(header: str, seconds: float) -> None
     assert seconds_in(header) == seconds
 
 
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("Rate limit reached for gpt-4o in organization o on tokens per min. Please try again in 20s.", 20.0),
+        ("Rate limit reached: Limit 100000, Used 99336. Please try again in 2m59.56s. Need more tokens?", 179.56),
+        ("Limit: 3 / min. Please try again in 120ms.", 0.12),
+        ('{"error": {"message": "You exceeded your quota.\\nPlease retry in 34.07s.", "code": 429}}', 34.07),
+        ('[{"error": {"code": 429, "details": [{"retryDelay": "34s"}]}}]', 34.0),
+        ("Try again in 1 minute 5 seconds.", 65.0),
+        ("Resource exhausted. Please try again later: 15 requests in 1 m.", 0.0),
+    ],
+)
+def test_when_to_ask_again_is_read_from_words_where_no_header_says_it(said: str, seconds: float) -> None:
+    assert refused("m", 429, said).retry_after == pytest.approx(seconds)
+    assert refused("m", 429, said, "3").retry_after == 3.0
+
+
 def test_retry_after_may_be_a_date() -> None:
     now = datetime.now(UTC)
     assert 55 < seconds_in(format_datetime(now + timedelta(seconds=60), usegmt=True)) <= 60

@@ -5,19 +5,21 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from agent.model.dialects.said import ends_sentence
 from memory.json_value import Json, parse_json
 
 TEXT: Final = "text"
-"""What a tool calls the words that it takes; models call it message, content, speech and much else."""
+OTHER_NAMES_OF_TEXT: Final = frozenset({"message", "content", "reply", "answer", "response"})
+"""What models call a tool's text most; under any other name a whole sentence is one, and `warm` is none."""
 
 
 def meant(arguments: str, model: type[BaseModel]) -> dict[str, Json] | None:
     """Return the arguments that a tool's model can be given in place of these; None where there is more than one way.
 
     `null` is no arguments, and null under a name that may be left out leaves it out. A bare text is that of a tool
-    which demands nothing else, and one under a name that it does not know is its text; so is a number, and a list of
-    texts is its lines. Capitals in a name make no other. Arguments within an object, as of a whole call or of the
-    schema, are those of the tool.
+    which demands nothing else, and a sentence under a name that it does not know is its text; so is a number, and a
+    list of texts is its lines. Capitals in a name make no other. Arguments within an object, as of a whole call or of
+    the schema, are those of the tool.
     """
     try:
         given = parse_json(arguments)
@@ -52,6 +54,8 @@ def _with_text(given: dict[str, Json], demanded: Collection[str], known: Collect
     strange = [name for name in given if name not in known]
     name = TEXT if TEXT in given else strange[0] if len(strange) == 1 else ""
     if TEXT not in demanded or not name or (text := _text_of(given[name])) is None:
+        return given
+    if name != TEXT and name not in OTHER_NAMES_OF_TEXT and not ends_sentence(text):
         return given
     return {**{other: each for other, each in given.items() if other != name}, TEXT: text}
 

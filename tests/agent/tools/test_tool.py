@@ -255,6 +255,7 @@ async def test_arguments_that_can_mean_one_thing_are_taken_so(arguments: str, gi
         '{"message": "Hi.", "answer": "Ho."}',
         '{"words": "Hi.", "tone": "glad"}',
         '{"message": true}',
+        '{"words": "Hi"}',
         '{"text": {"content": "Hi.", "tone": "glad"}}',
         '{"text": true}',
         '{"text": []}',

@@ -35,13 +35,18 @@ _SOME_TIME: Final[dict[Language, re.Pattern[str]]] = {
 }
 """Of which something stands in every time: what has none of it is read as none, which takes long to find out."""
 
+_THE_ONE: Final = re.compile(
+    r"\b(?:the|this|that|my|which)(?: (?!at\b|for\b|by\b|in\b)\w+)? one\b(?! (?:minute|hour|second))", re.IGNORECASE
+)
+"""A thing, and no number: that one, the other one."""
+
 _LONGEST_MINUTE: Final[dict[Language, int]] = {"en": 25, "zh": 6}
 """Characters of the minutes of an hour: twenty five minutes past."""
 
 
 def has_time(words: str, language: Language) -> bool:
     """Say whether words may hold a time."""
-    return _SOME_TIME[language].search(words) is not None
+    return _SOME_TIME[language].search(_THE_ONE.sub("", words)) is not None
 
 
 def timed(when: str, language: Language, understand: Understand) -> Iterator[Intent]:

@@ -9,6 +9,7 @@ from agent.intents.intent import Intent, Language, Slot, Understand
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import anywhere, bare, without_fillers
 from agent.intents.saying.phrases import gaps
+from agent.intents.subjects.rings.all_at_once import are_so_many
 from agent.intents.subjects.rings.timers import timers_in
 from agent.intents.subjects.rings.which_timer import Timer, meant, on_that_day
 
@@ -54,7 +55,7 @@ def of_several(state: DialogState, before: Turn, understand: Understand) -> Iter
     if anywhere(language, "none_of_them").fullmatch(plain):
         yield Intent("declined")
     elif all_ := anywhere(language, "all_of_them").fullmatch(plain):
-        if wanted.name == "timer_cancel" and _is_so_many(all_.group(), len(there)):
+        if wanted.name == "timer_cancel" and are_so_many(all_.group(), len(there)):
             ids = " ".join(str(each.get("id")) for each in there)
             yield Intent("timer_cancel_all", {"ids": ids, "of": before.words, **_as_wanted(wanted)})
         else:
@@ -68,12 +69,6 @@ def _as_wanted(intent: Intent) -> dict[str, Slot]:
     """Return the slots of what was wanted without the day that named several, which is still that of a skip."""
     is_left_out = intent.name == "timer_cancel"
     return {name: value for name, value in intent.slots.items() if is_left_out or name not in _DAYS}
-
-
-def _is_so_many(words: str, count: int) -> bool:
-    """Say whether what is said of all of them fits how many there are: both of two, 三个都 of three."""
-    two, three = (re.search(pattern, words) for pattern in ("both|two|两|俩", "three|三"))
-    return (not two or count == 2) and (not three or count == 3)
 
 
 def _named(state: DialogState, timers: Sequence[Timer], plain: str, understand: Understand) -> str:

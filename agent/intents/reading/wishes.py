@@ -24,8 +24,7 @@ from agent.intents.subjects import chance
 from agent.intents.subjects.days import day_of, names_day
 from agent.intents.subjects.lists import USUAL, added, removed
 from agent.intents.subjects.lists import start as start_list
-from agent.intents.subjects.rings.all_at_once import kinds_in
-from agent.intents.subjects.rings.which_timer import RINGING
+from agent.intents.subjects.rings.which_timer import RINGING, kinds_in
 from agent.intents.subjects.sums.answer import answer_sum
 
 MOST_JOINTS: Final = 3

@@ -7,21 +7,14 @@ from typing import Final
 
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent, Language
+from agent.intents.language.wording import anywhere
 from agent.intents.saying.phrases import phrase
-from agent.intents.saying.spoken import is_length
 from agent.intents.subjects.listed_things import things
-from agent.intents.subjects.rings.timers import timers_in
-from agent.intents.subjects.rings.which_timer import Timer, label_of, meant, of_one_day, on_that_day
+from agent.intents.subjects.rings.timers import all_of_them, timers_in
+from agent.intents.subjects.rings.which_timer import Timer, as_said, kind_of, kinds_in, meant, of_one_day, on_that_day
 
 MOST_CANCELLED: Final = 8
 """Timers cancelled at one word; the budget of an event is ten calls."""
-
-_NAMED: Final = {
-    "timer": re.compile(r"\b(?:timers?|countdowns?)\b|计时器|定时器|倒计时|计时", re.IGNORECASE),
-    "alarm": re.compile(r"\balarms?\b|闹钟|闹铃", re.IGNORECASE),
-    "reminder": re.compile(r"\breminders?\b|提醒", re.IGNORECASE),
-}
-"""How each kind is named."""
 
 _TOLD: Final[dict[Language, dict[str, str]]] = {
     "en": {"timer": "{} timer", "alarm": "{} alarm", "reminder": "{} reminder"},
@@ -44,6 +37,9 @@ def cancel_all(state: DialogState, intent: Intent) -> list[Action] | str:
     wanted = _so_many(wanted, intent)
     if spared is None or not wanted:
         return phrase("timer_not_that" if there else "timer_none", state.language)
+    counted = anywhere(state.language, "each_of_several").search(as_said(state, intent))
+    if counted and not are_so_many(counted.group(), len(wanted)):
+        return phrase("timer_several", state.language, told=all_of_them(state))
     wanted = [each for each in wanted if each not in spared]
     if not (results := state.results("cancel_timer")):
         calls = [
@@ -68,6 +64,12 @@ def _named(state: DialogState, timers: Sequence[Timer], intent: Intent) -> list[
     if ids := intent.text("ids").split():
         return [each for each in timers if each.get("id") in ids]
     return on_that_day(state, timers, intent)
+
+
+def are_so_many(words: str, count: int) -> bool:
+    """Say whether what is said of all of them fits how many there are: both of two, 三个都 of three."""
+    two, three = (re.search(pattern, words) for pattern in ("both|two|两|俩", "three|三"))
+    return (not two or count == 2) and (not three or count == 3)
 
 
 def _so_many(timers: Sequence[Timer], intent: Intent) -> list[Timer]:
@@ -98,14 +100,3 @@ def _spared(state: DialogState, timers: Sequence[Timer], but: str) -> list[Timer
         return [each for each in timers if kind_of(each) in kinds] or None
     found = [meant(state, timers, Intent("timer_cancel", {"label": name})) for name in things(but)]
     return [each for each in found if each is not None] if all(found) else None
-
-
-def kinds_in(words: str) -> set[str]:
-    """Return the kinds of what rings that words name."""
-    return {kind for kind, named in _NAMED.items() if named.search(words)}
-
-
-def kind_of(timer: Timer) -> str:
-    """Return what people call it: an alarm that is for something reminds of it; "" where its tool does not tell."""
-    kind, label = str(timer.get("kind", "")), label_of(timer)
-    return "reminder" if kind == "alarm" and label and not is_length(label) else kind

@@ -22,7 +22,7 @@ def pause(state: DialogState, intent: Intent) -> list[Action] | str:
     language, listed, cancelled = state.language, state.result("list_timers"), state.result("cancel_timer")
     if listed is None or listed.is_uncertain:
         return [state.action("list_timers")]
-    counting = [each for each in timers_in(listed) if "repeats" not in each and seconds_told(str(each.get("left", "")))]
+    counting = [each for each in timers_in(listed) if each.get("kind") != "alarm" and "repeats" not in each]
     timer = meant(state, counting, intent)
     if listed.has_failed or timer is None:
         return phrase("timer_not_that" if counting else "timer_none", language)

@@ -12,16 +12,17 @@ from agent.intents.saying.spoken import clock
 from agent.intents.saying.spoken import date as date_told
 from agent.intents.subjects.days import days_ahead, names_day
 from agent.intents.subjects.rings import timers
-from agent.intents.subjects.rings.all_at_once import MOST_CANCELLED, kind_of, kinds_in
-from agent.intents.subjects.rings.timers import timers_in
+from agent.intents.subjects.rings.all_at_once import MOST_CANCELLED
+from agent.intents.subjects.rings.timers import none_of_kind, timers_in
 from agent.intents.subjects.rings.which_timer import (
     Timer,
     due_of,
-    is_nameless,
-    label_of,
+    kinds_in,
     meant,
+    of_kind_said,
     of_one_day,
     on_that_day,
+    wakes,
 )
 from agent.time.series import BadRule, first
 from memory.json_value import Json
@@ -46,7 +47,7 @@ def skip(state: DialogState, intent: Intent) -> list[Action] | str:
         return [state.action("list_timers")]
     if listed.has_failed:
         return phrase("failed", state.language, reason=listed.reason)
-    there = [each for each in timers_in(listed) if _wakes(each)]
+    there = [each for each in timers_in(listed) if wakes(each)]
     days = _days(intent, now.date())
     if not days:
         return phrase("no_such_day", state.language)
@@ -58,8 +59,8 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     """Cancel the timer that is meant; of what comes again on several days, where one names it, only that of the day."""
     listed, now = state.result("list_timers"), state.now
     is_named = bool(intent.slots.keys() - _SAID_BESIDE)
-    if not is_named and len(kind := kinds_in(state.words)) == 1 and state.has("list_timers"):
-        return _of_kind(state, intent, *kind)
+    if not is_named and len(kinds_in(state.words)) == 1 and state.has("list_timers"):
+        return _of_kind(state, intent)
     if now is None or listed is None or listed.has_failed or listed.is_uncertain or not _names_day(intent):
         return timers.cancel(state, intent)
     there = timers_in(listed)
@@ -68,7 +69,7 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     chosen = _named(state, intent, there, day)
     if not chosen:
         coming = [each for each in there if "repeats" in each and _comes_on(each, day)]
-        waking = [each for each in coming if _wakes(each)]
+        waking = [each for each in coming if wakes(each)]
         chosen = waking if len(waking) == 1 else coming
         if len(chosen) > 1:
             return phrase("timer_several", state.language, told=timers.all_of_them(state))
@@ -89,24 +90,18 @@ def _named(state: DialogState, intent: Intent, there: Sequence[Timer], day: date
     return [one] if one is not None and ("id" in intent.slots or _comes_on(one, day)) else []
 
 
-def _of_kind(state: DialogState, intent: Intent, kind: str) -> list[Action] | str:
+def _of_kind(state: DialogState, intent: Intent) -> list[Action] | str:
     """Cancel what was only called by its kind; where nothing is of that kind, what is set is told.
 
-    One who says alarm means what wakes, and anything else where nothing does; what is all that is set may be called a
-    reminder too. The list is looked at first: of that the tool alone would take the next, whatever it is.
+    The list is looked at first: of that the tool alone would take the next, whatever it is.
     """
     listed = state.result("list_timers")
     if listed is None:
         return [state.action("list_timers")]
     there = [] if listed.has_failed or listed.is_uncertain else [*timers_in(listed)]
-    if kind == "timer":
-        fitting = [each for each in there if each.get("kind") != "alarm"]
-    elif kind == "alarm":
-        fitting = [each for each in there if _wakes(each)] or there
-    else:
-        fitting = [each for each in there if kind_of(each) == kind] or (there if len(there) == 1 else [])
+    fitting = of_kind_said(state, there, intent)
     if there and not fitting:
-        return f"{phrase('timer_not_that', state.language)} {timers.all_of_them(state)}"
+        return none_of_kind(state)
     timer = meant(state, fitting, intent)
     return timers.cancel(state, intent if timer is None else Intent(intent.name, {"id": str(timer["id"])}))
 
@@ -159,11 +154,6 @@ def _told(done: Sequence[tuple[Timer, ToolResult]], day: str, language: Language
 
 def _clocks(dues: Sequence[datetime], language: Language) -> str:
     return ("和" if language == "zh" else " and ").join(clock(due, language) for due in dues)
-
-
-def _wakes(timer: Timer) -> bool:
-    """Say whether it is an alarm that is for nothing else than to wake."""
-    return kind_of(timer) in {"alarm", "reminder"} and is_nameless(label_of(timer))
 
 
 def _comes_on(timer: Timer, day: date) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent, Slot
 from agent.intents.language.questions import is_statement, read_question
-from agent.intents.language.wording import bare, is_story, without_fillers
+from agent.intents.language.wording import anywhere, bare, is_story, without_fillers
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import (
     clock,
@@ -29,10 +29,12 @@ from agent.intents.subjects.rings.which_timer import (
     OTHER,
     RINGING,
     Timer,
+    as_said,
     due_of,
     is_nameless,
     label_of,
     meant,
+    of_kind_said,
     on_that_day,
     spoken_of,
 )
@@ -164,6 +166,13 @@ def _several(state: DialogState, timers: Sequence[Timer], intent: Intent) -> str
     return phrase("timer_several", state.language, told=told) if len(of_day) > 1 else ""
 
 
+def _each(state: DialogState, timers: Sequence[Timer], intent: Intent) -> str:
+    """Ask which is meant where each of several is to be changed at one word; "" where the words name no several."""
+    told = " ".join(left_of(state, each) for each in timers)
+    is_of_all = len(timers) > 1 and anywhere(state.language, "each_of_several").search(as_said(state, intent))
+    return phrase("timer_several", state.language, told=told) if is_of_all else ""
+
+
 def _cancelled(state: DialogState, result: ToolResult) -> str:
     """Say which one was cancelled: by its length, its name, or when it would have rung."""
     language, gone = state.language, fields(fields(result.value).get("cancelled"))
@@ -205,8 +214,11 @@ def _as_changed(state: DialogState, timer: Timer, rule: str) -> str:
 
 def _to_change(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer | str:
     """Return the timer that is to be changed, or the word that there is none; of those that repeat, for their rule."""
-    fitting = [each for each in timers if "without" not in intent.slots or "repeats" in each]
-    if several := _several(state, fitting, intent):
+    of_kind = of_kind_said(state, timers, intent)
+    if timers and not of_kind:
+        return none_of_kind(state)
+    fitting = [each for each in of_kind if "without" not in intent.slots or "repeats" in each]
+    if several := _several(state, fitting, intent) or _each(state, fitting, intent):
         return several
     timer = _running(state, fitting, intent) or meant(state, fitting, intent)
     if timer is not None and not _may_be_moved(timer, intent):
@@ -304,6 +316,11 @@ def status(state: DialogState, intent: Intent) -> list[Action] | str:
     timer = meant(state, timers_in(listed), intent)
     none = phrase("timer_none", state.language) if is_nameless(intent.text("label")) else ""
     return left_of(state, timer) if timer is not None else none
+
+
+def none_of_kind(state: DialogState) -> str:
+    """Say that nothing is set of the kind that was named, and what is."""
+    return f"{phrase('timer_not_that', state.language)} {all_of_them(state)}"
 
 
 def all_of_them(state: DialogState) -> str:

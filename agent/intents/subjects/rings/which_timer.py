@@ -8,7 +8,7 @@ from typing import Final
 from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import Intent, Language, language_of
 from agent.intents.language.questions import tokens
-from agent.intents.language.wording import beginning
+from agent.intents.language.wording import beginning, sentence_file
 from agent.intents.saying.spoken import (
     clock,
     in_digits,
@@ -78,10 +78,21 @@ _PARTS: Final = {"morning": (0, 12), "afternoon": (12, 18), "evening": (17, 24),
 OTHER: Final = re.compile(r"(?:the )?other(?: one)?|(?:另外?|别的?)的?(?:那|一)?个?", re.IGNORECASE)
 """What one of two is called, and no name of it."""
 
+_PLACED: Final = re.compile(r"^(?:the|my|our) | (?:one|timer|alarm|reminder)$|[个条]?(?:计时器|定时器|闹钟|提醒)?$")
+"""What stands around the place by which a timer is called: the second one, 第二个."""
+
 _CLOCK_ZH: Final = re.compile("([一二两三四五六七八九十]{1,3})点(半)?(?:钟)?的?")
 
 _OF_CLOCK: Final = re.compile(r"(?:half|(?:a )?quarter|five|ten|twenty|5|10|20|25) (?:past|to)", re.IGNORECASE)
 """The beginning of a time, and no name: make that ten past seven."""
+
+
+_KINDS: Final = {
+    "timer": re.compile(r"\b(?:timers?|countdowns?)\b|计时器|定时器|倒计时|计时", re.IGNORECASE),
+    "alarm": re.compile(r"\balarms?\b|闹钟|闹铃", re.IGNORECASE),
+    "reminder": re.compile(r"\breminders?\b|提醒", re.IGNORECASE),
+}
+"""How each kind is named."""
 
 
 def due_of(timer: Timer) -> datetime | None:
@@ -98,7 +109,7 @@ def meant(state: DialogState, timers: Sequence[Timer], intent: Intent) -> Timer 
     if name := intent.text("id"):
         return next((each for each in timers if each.get("id") == name), None)
     wanted = "" if "newest" in intent.slots else intent.text("label") or intent.text("name")
-    if place := intent.number("ordinal"):
+    if place := intent.number("ordinal") or _place_in(wanted):
         row = _set_at_once(state, timers) or timers
         return row[place - (place > 0)] if abs(place) <= len(row) else None
     if not is_nameless(wanted):
@@ -221,6 +232,13 @@ def _by_order(timers: Sequence[Timer], wanted: str) -> Timer | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
+def _place_in(wanted: str) -> int:
+    """Return the place in the list that a timer is called by, from 1, -1 for the last; 0 where it has a name."""
+    values = sentence_file(language_of(wanted))["lists"]["ordinal"]["values"]
+    name = _PLACED.sub("", wanted.lower())
+    return next((int(each["out"]) for each in values if re.fullmatch(each["in"], name)), 0)
+
+
 def _number_in(wanted: str) -> int:
     """Return the number that a timer is called by, such as the ten; 0 where it has a name."""
     said = "" if has_chinese(wanted) else in_digits(wanted.lower().removeprefix("the "))
@@ -238,3 +256,45 @@ def _set_in(turn: Turn) -> list[str]:
     """Return the ids of the timers that a turn set, in order."""
     set_ = [each for each in turn.results if each.tool in RINGING and not each.has_failed]
     return [str(fields(each.value).get("id", "")) for each in set_]
+
+
+def kinds_in(words: str) -> set[str]:
+    """Return the kinds of what rings that words name."""
+    return {kind for kind, named in _KINDS.items() if named.search(words)}
+
+
+def kind_of(timer: Timer) -> str:
+    """Return what people call it: an alarm that is for something reminds of it; "" where its tool does not tell."""
+    kind, label = str(timer.get("kind", "")), label_of(timer)
+    return "reminder" if kind == "alarm" and label and not is_length(label) else kind
+
+
+def of_kind_said(state: DialogState, timers: Sequence[Timer], intent: Intent) -> list[Timer]:
+    """Return those of the one kind that the words name; all where they name none, or several.
+
+    Who says alarm means what rings at an hour, or what was set under that word: 定十分钟的闹钟; without a name that
+    which wakes rather than what reminds. What has a name, or is all that is set, may be called a reminder.
+    """
+    kinds = kinds_in(as_said(state, intent))
+    if len(kinds) != 1:
+        return [*timers]
+    (kind,) = kinds
+    is_named = bool(intent.text("label")) or not BY_LIST.isdisjoint(intent.slots)
+    if kind == "reminder":
+        found = [each for each in timers if kind_of(each) == kind]
+        return [*timers] if is_named or len(timers) == 1 else found
+    if kind == "timer":
+        return [each for each in timers if each.get("kind") != "alarm"]
+    called = {id_ for turn in state.earlier if kind in kinds_in(turn.words) for id_ in _set_in(turn)}
+    found = [each for each in timers if each.get("kind") != "timer" or each.get("id") in called]
+    return (not is_named and [each for each in found if wakes(each)]) or found
+
+
+def as_said(state: DialogState, intent: Intent) -> str:
+    """Return the words as the person said them, also where they were guessed to mean others."""
+    return intent.text("guessed") or state.words
+
+
+def wakes(timer: Timer) -> bool:
+    """Say whether it is an alarm that is for nothing else than to wake."""
+    return kind_of(timer) in {"alarm", "reminder"} and is_nameless(label_of(timer))

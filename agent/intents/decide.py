@@ -14,7 +14,7 @@ from agent.intents.follow_up.of_one_breath import of_one_day
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Understand
 from agent.intents.judging.exceptions import all_but, named_alone
 from agent.intents.judging.guessing import Guess, guessed
-from agent.intents.judging.misgivings import is_talk, not_read, told_not_to
+from agent.intents.judging.misgivings import is_talk, not_read, passed_on, told_not_to
 from agent.intents.language.wording import anywhere, bare, mended, without_fillers
 from agent.intents.reading import ringing
 from agent.intents.reading.asides import without_aside
@@ -53,7 +53,7 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
         return _ended(state) or _say(state, _confirmed(state), "confirmed")
     parts = wishes(state, understand, said_yes_to(state, understand))
     told, state = begun(state, parts)
-    return _ended(state) or one_by_one(state, parts[told:], lambda each: _of_one(each, understand))
+    return _ended(state) or one_by_one(state, parts[told:], lambda each: _of_wish(each, understand))
 
 
 def _ended(state: DialogState) -> list[Action]:
@@ -61,6 +61,13 @@ def _ended(state: DialogState) -> list[Action]:
     if not state.turn.ends_in_words:
         return []
     return _complete(state, "replied") or _say(state, phrase("fine", state.language), "replied")
+
+
+def _of_wish(state: DialogState, understand: Understand) -> list[Action]:
+    """Return the calls of the next answer to one wish; what somebody else is said to want is asked about first."""
+    if order := passed_on(state, understand):
+        return _say(state, phrase("did_you_mean", state.language, words=order), "asked back")
+    return _of_one(state, understand)
 
 
 def _of_one(state: DialogState, understand: Understand) -> list[Action]:

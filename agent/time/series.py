@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from itertools import takewhile
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -199,26 +200,27 @@ def without_today(event: Event, now: datetime) -> Event | None:
     return successor(event, now, after=end) if event.not_before <= end else None
 
 
-def without_day(event: Event, day: date, now: datetime, id: str) -> Event | None:
-    """Return what comes in place of an event whose series leaves out one day, None when nothing does.
+def without_days(event: Event, days: tuple[date, date], now: datetime, id: str) -> Event | None:
+    """Return what comes in place of an event whose series leaves out days, from one to another; None when nothing does.
 
-    That is the next after the day where the event itself comes on it; else the same event, with an id of its own, whose
-    series goes on without that day. Raises LookupError where the series does not come on the day.
+    That is the next after them where the event itself comes on one; else the same event, with an id of its own, whose
+    series goes on without them. Raises LookupError where the series comes on none of them.
     """
     series = series_of(event)
     if not series or event.not_before is None:
         raise LookupError("it does not repeat")
     zone = ZoneInfo(str(series["zone"]))
-    begins = datetime.combine(day, time(), zone).astimezone(UTC) - timedelta(microseconds=1)
-    ends = end_of_day(datetime.combine(day, time(12), zone), zone)
+    begins = datetime.combine(days[0], time(), zone).astimezone(UTC) - timedelta(microseconds=1)
+    ends = end_of_day(datetime.combine(days[1], time(12), zone), zone)
     if begins < event.not_before <= ends:
         return successor(event, now, after=ends)
-    then = None if event.not_before > ends else next(_coming(event, event.not_before, begins), None)
-    if then is None or then > ends:
+    coming = takewhile(lambda then: then <= ends, _coming(event, event.not_before, begins))
+    gone = {then.astimezone(zone).date().isoformat() for then in coming if event.not_before <= ends}
+    if not gone:
         raise LookupError("it does not come then")
     today = now.astimezone(zone).date().isoformat()
-    days = sorted({each for each in map(str, days_left_out(event)) if each >= today} | {day.isoformat()})
-    metadata = {**event.metadata, SERIES: {**series, _LEFT_OUT: [*days]}}
+    left_out = sorted(gone | {each for each in map(str, days_left_out(event)) if each >= today})
+    metadata = {**event.metadata, SERIES: {**series, _LEFT_OUT: [*left_out]}}
     return replace(event, id=id, metadata=metadata)
 
 

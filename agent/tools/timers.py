@@ -16,7 +16,7 @@ from agent.mailbox import EventBox
 from agent.mailbox.economy import UNASKED
 from agent.time.clock_steps import COUNTS
 from agent.time.quiet import QuietHours
-from agent.time.series import SERIES, ZONE, BadRule, days_left_out, described, first, is_recurring, without_day
+from agent.time.series import SERIES, ZONE, BadRule, days_left_out, described, first, is_recurring, without_days
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
@@ -32,6 +32,9 @@ REMINDS: Final = "reminds"
 
 LONGEST_TIMER: Final = 366 * 86_400.0
 """Seconds; beyond a year it is an alarm."""
+
+MOST_DAYS: Final = 92
+"""Days on end that are left out at one word."""
 
 LATE_FROM: Final = 1.0
 """Seconds after its moment from which an event counts as late; a running machine is always faster."""
@@ -137,20 +140,32 @@ class Timers(Struct, frozen=True):
         event: Event,
         which: Annotated[str, Field(description="Its id or its label; empty for the next one.")] = "",
         day: Annotated[
-            str, Field(description="Of what repeats, the one day to leave out: today, tomorrow or 2026-11-27.")
+            str,
+            Field(
+                description="Of what repeats, the one day to leave out: today, tomorrow or 2026-11-27, or days on end: "
+                "2026-11-23/2026-11-27."
+            ),
         ] = "",
     ) -> Json:
-        """Cancel a timer or an alarm before it rings; one that repeats for good, or for one day."""
+        """Cancel a timer or an alarm before it rings; one that repeats for good, or for some days."""
         timers = await self.mailbox.waiting(TIMER, event.owner_key)
         timer = chosen(timers, which)
         if timer is None:
             labels = ", ".join(label_of(other) or "(no label)" for other in timers)
             raise ToolFailed(f"there is no timer {which!r}; set are: {labels}" if timers else "no timer is set")
         if day and is_recurring(timer):
-            return await self._leave_out(timer, self._day(day))
+            return await self._leave_out(timer, self._days(day))
         if not await self.mailbox.withdraw(timer.id, "cancelled by a tool"):
             raise ToolFailed("it rings already")
         return {"cancelled": self._shown(timer), "still_set": len(timers) - 1}
+
+    def _days(self, told: str) -> tuple[date, date]:
+        """Return the first and the last of the days that are named, which may be one."""
+        begins, _, ends = told.partition("/")
+        first, last = self._day(begins), self._day(ends or begins)
+        if not 0 <= (last - first).days < MOST_DAYS:
+            raise ToolFailed(f"{told!r} are no days on end, at most {MOST_DAYS}; write them as 2026-11-23/2026-11-27")
+        return first, last
 
     def _day(self, told: str) -> date:
         """Return the day of a date, or the one that is called so."""
@@ -162,16 +177,16 @@ class Timers(Struct, frozen=True):
         except ValueError:
             raise ToolFailed(f"{told!r} is no day; write it as 2026-11-27") from None
 
-    async def _leave_out(self, timer: Event, day: date) -> Json:
-        """File what comes in place of a timer that leaves out a day, and then withdraw it: a crash loses nothing."""
+    async def _leave_out(self, timer: Event, days: tuple[date, date]) -> Json:
+        """File what comes in place of a timer that leaves out days, and then withdraw it: a crash loses nothing."""
         try:
-            coming = without_day(timer, day, self.now(), new_id())
+            coming = without_days(timer, days, self.now(), new_id())
         except LookupError as error:
             due = timer.not_before
             raise ToolFailed(f"{error}; the next time is {self._local(due) if due else 'not known'}") from error
         if coming is not None:
             await self.mailbox.enqueue(coming)
-        if not await self.mailbox.withdraw(timer.id, "left out for a day"):
+        if not await self.mailbox.withdraw(timer.id, "left out for some days"):
             raise ToolFailed("it rings already")
         return {"left_out": self._shown(timer), "next": self._shown(coming) if coming else "none"}
 

@@ -5,14 +5,14 @@ from difflib import get_close_matches
 from typing import Final
 
 from agent.intents.dialog_state import DialogState
-from agent.intents.intent import TIMED, Intent, Language
+from agent.intents.intent import TIMED, Intent, Language, Understand
 from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.lengths import NUMBER, NUMBER_ZH
 from agent.intents.language.questions import asks_behind, is_question
-from agent.intents.language.wording import anywhere, beginning, mended, without_fillers
+from agent.intents.language.wording import RUNG_FOR, anywhere, beginning, mended, without_fillers
 from agent.intents.reading.run_together import are_too_many, holds_another
 from agent.intents.saying.phrases import phrase
-from agent.intents.subjects.days import names_day
+from agent.intents.subjects.days import names_day, names_span
 
 _CANCELLING: Final = frozenset({"timer_cancel", "timer_cancel_all", "alarm_skip", "timer_pause"})
 
@@ -137,6 +137,32 @@ _TIMES_A_DAY: Final = re.compile(
 """How often it is to ring in a day, where one rule rings once."""
 
 
+_PASSED_ON: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"^(?:(?:oh|so|well|and|but|hey|please|um),? )*(?!(?:i|we|you|it|who|what|nobody)\b)"
+        r"(?:(?:my|our|the|his|her|your) )?[a-z]+ "
+        r"(?:says?|said|thinks?|thought|wants?|wanted|reckons|asks?|asked|told|tells|would like)"
+        r"(?: (?:that|me|us|you|to|if|should|could|can|would|please))* (?P<order>(?!to\b).+?)[.!]?$",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        "^(?![我你请别不听跟给对告帮再])[^，。说]{1,5}?(?:说(?:让|叫|要|请)?你?|[让叫要]你)(?P<order>[^，。]+)[。！]?$"
+    ),
+}
+"""What somebody else wants, as it is told: mum says wake her at seven."""
+
+
+def passed_on(state: DialogState, understand: Understand) -> str:
+    """Return the order of somebody else that the words tell of, which changes what rings; "" where they do not."""
+    language = state.language
+    found = _PASSED_ON[language].match(mended(state.words, language))
+    order = found["order"] if found else ""
+    is_order = language == "zh" or re.match(r"be woken\b", order) or anywhere("en", *RUNG_FOR).match(order)
+    is_order = is_order or beginning("ordering", language).match(order)
+    changes = {*TIMED, *_CANCELLING, "timer_change", "list_clear"}
+    return order if order and is_order and understand(order).name in changes else ""
+
+
 def told_not_to(state: DialogState) -> bool:
     """Say whether the words keep from doing something: don't clear the list; 不要取消计时器."""
     plain = without_fillers(mended(state.words, state.language), state.language)
@@ -167,7 +193,8 @@ def not_read(state: DialogState, intent: Intent) -> str:
         return ""
     if _is_conditional(words, intent, language) or (intent.name == "list_add" and _TIMES_OVER.search(words)):
         return phrase("not_done", language)
-    if intent.name in _CANCELLING and not intent.slots.keys() & {"weekday", "on_day"} and _SPAN[language].search(words):
+    is_read = names_span(intent) or not intent.slots.keys().isdisjoint({"weekday", "on_day"})
+    if intent.name in _CANCELLING and not is_read and _SPAN[language].search(words):
         return phrase("not_done", language)
     is_left_out = _EXCEPTION[language].search(words) is not None and not _has_exception(intent, language)
     is_unread = intent.name in {*TIMED, "ask_when"} and _has_left_over(words, intent, language)
@@ -204,7 +231,7 @@ def _has_left_over(words: str, intent: Intent, language: Language) -> bool:
     label = intent.text("label")
     day = _DAY[language].search(words) if intent.name == "alarm" and not names_day(intent) else None
     is_day_unread = day is not None and day.group() not in label and not intent.text("repeat")
-    if is_day_unread or _is_rule_unread(words, intent, language):
+    if is_day_unread or _is_rule_unread(words, intent, language) or _is_span_unread(words, intent, language):
         return True
     feast = _FEAST[language].search(words)
     named = re.escape(feast.group()) if feast else ""
@@ -232,6 +259,21 @@ def _is_rule_unread(words: str, intent: Intent, language: Language) -> bool:
         return again is not None and (again.group() not in label or label.startswith(again.group()))
     is_of_one = intent.text("repeat") == "FREQ=DAILY" and "weekday" in intent.slots
     return is_of_one or _OTHERWISE[language].search(label) is not None
+
+
+def _is_span_unread(words: str, intent: Intent, language: Language) -> bool:
+    """Say whether days on end on which it is to ring were not read: for the next three days; until six is a time."""
+    found = _SPAN[language].search(words)
+    if found is None or intent.name != "alarm" or names_day(intent) or any("until_" in slot for slot in intent.slots):
+        return False
+    if intent.text("repeat") and re.match(r"from\b|.*weekend$", found.group(), re.IGNORECASE):
+        return False
+    cue = anywhere(language, *RUNG_FOR).search(words, found.end())
+    if found.start() and cue and re.search("[,;.，。；]", words[found.end() : cue.start()]):
+        return False  # I'm on nights this week, wake me at five
+    is_hour = re.match(rf" (?:at |about |around )?(?:{NUMBER}|half|(?:a )?quarter|noon|mid|\d)", words[found.end() :])
+    begins = language == "en" and intent.text("label").startswith(found.group())
+    return not is_hour and (begins or found.group() not in intent.text("label"))
 
 
 def _is_like_unit(word: str) -> bool:

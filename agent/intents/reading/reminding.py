@@ -83,7 +83,8 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
     slots = {name: value for name, value in found.slots.items() if name not in {*_FREE, "bare"}}
     # On Friday at three, so remind me at two.
     if direct and found.name == "moment" and not names_day(found) and not _ends(found):
-        slots |= next((day_of(each) for _, each in fitting if names_day(each)), {})
+        named_days = [each for each in fitting if names_day(each[1])]
+        slots |= day_of(min(named_days, key=lambda reading: reading[0])[1]) if named_days else {}
     wakes = {"wakes": 1} if cue.lastgroup == "wake" else {}
     label = _woken_to(found, language) if wakes else _label(found, language)
     named = {"label": label} if label else {}

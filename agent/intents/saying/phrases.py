@@ -173,6 +173,8 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "on_day_1": ("tomorrow", "明天"),
     "on_day_2": ("the day after tomorrow", "后天"),
     "on_day": ("on {date}", "{date}"),
+    "on_days": ("from {date}", "{date}"),
+    "days_on_end": ("{first} to {last}", "{first}到{last}"),
     # the volume
     "volume_set": ("The volume is at {percent} percent.", "音量已调到百分之{percent}。"),
     "volume_told": ("The volume is at {percent} percent.", "现在的音量是百分之{percent}。"),

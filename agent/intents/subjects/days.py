@@ -21,6 +21,7 @@ _NAMING: Final = frozenset(
         "weekday",
         "weekday_after",
         "weekday_of_next",
+        "weekday_of_next_but_one",
         "ahead",
         "weeks",
         "in_months",
@@ -30,7 +31,7 @@ _NAMING: Final = frozenset(
         "weekday_of_last",
     )
 )
-_IN_WEEK: Final = {"weekday_of_next": 7, "weekday_of_last": -7}
+_IN_WEEK: Final = {"weekday_of_next": 7, "weekday_of_next_but_one": 14, "weekday_of_last": -7}
 """Slots of a weekday of another week, and how many days ahead that week is."""
 
 _IN_MONTH: Final = {"date_of_this": 0, "date_of_next": 1}
@@ -61,10 +62,10 @@ def days_ahead(intent: Intent, today: date) -> list[int]:
     """Return how many days ahead the words can mean, the nearest first; none for a date that no year has.
 
     Slots: day (0 today, 1 tomorrow …), ahead, weeks and in_months, weekday (0 is Monday: the coming one, today's too),
-    weekday_after (a week after the coming one), weekday_of_next (that of the week that begins with the coming Monday)
-    and weekday_of_last, date of a month (1 to 12; without one the date comes in any month), month_day, which is both
-    in one number: 1225 is Christmas, date_of_this and date_of_next (of this month, of the next one), a year, and
-    easter: so many days from Easter Sunday.
+    weekday_after (a week after the coming one), weekday_of_next (that of the week that begins with the coming Monday),
+    weekday_of_next_but_one and weekday_of_last, date of a month (1 to 12; without one the date comes in any month),
+    month_day, which is both in one number: 1225 is Christmas, date_of_this and date_of_next (of this month, of the next
+    one), a year, and easter: so many days from Easter Sunday.
     """
     if "weekday" in intent.slots:
         nearest = (intent.number("weekday") - today.weekday()) % 7
@@ -138,8 +139,36 @@ def last_day(intent: Intent, first: date, today: date) -> date | None:
     until = {name.removeprefix("until_"): value for name, value in intent.slots.items() if name.startswith("until_")}
     if count := int(until.get("days", 0)) + 7 * int(until.get("weeks", 0)):
         return first + timedelta(days=count - 1)
+    if "week" in until:
+        return span(Intent("", {"span_week": until["week"]}), today)[1]
+    if "month" in until and "date" not in until:
+        return today.replace(day=monthrange(today.year, today.month)[1])
     days = [today + timedelta(days=ahead) for ahead in days_ahead(Intent("", until), today)] if until else []
     return next((day for day in sorted(days) if day >= first and day > today), None)
+
+
+def names_span(intent: Intent) -> bool:
+    """Whether the words name days on end."""
+    return any(name.startswith("span_") for name in intent.slots)
+
+
+def span(intent: Intent, today: date) -> tuple[date, date]:
+    """Return the first and the last of the days on end that are meant, from today on.
+
+    Slots: span_week (0 for what is left of this one, 1 for the next), span_days (so many from tomorrow), span_before (a
+    weekday that is none of them), span_last or span_next, and span_first (another beginning).
+    """
+    if "span_week" in intent.slots:
+        monday = today + timedelta(days=7 * intent.number("span_week") - today.weekday())
+        return max(today, monday), monday + timedelta(days=6)
+    if days := intent.number("span_days"):
+        return today + timedelta(days=1), today + timedelta(days=days)
+    first = today
+    if "span_first" in intent.slots:
+        first += timedelta(days=(intent.number("span_first") - today.weekday()) % 7)
+    named = intent.number("span_last") if "span_last" in intent.slots else intent.number("span_next")
+    end = intent.number("span_before") - 1 if "span_before" in intent.slots else named
+    return first, first + timedelta(days=(end - first.weekday()) % 7)
 
 
 def but_for(rule: str, weekday: int) -> str:

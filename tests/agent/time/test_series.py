@@ -266,6 +266,23 @@ async def test_a_day_further_away_is_left_out_and_those_before_it_come(rig: Rig)
     assert days == [1, 1, 0, 1, 0, 1, 1]
 
 
+@pytest.mark.parametrize(
+    ("days", "rings"),
+    [
+        ("2026-11-24/2026-11-26", [1, 1, 0, 0, 0, 1, 1]),
+        ("today/2026-11-24", [0, 0, 0, 1, 1, 1, 1]),
+    ],
+)
+async def test_days_on_end_are_left_out(rig: Rig, days: str, rings: list[int]) -> None:
+    await call(rig, "set_alarm", at="2026-11-22T07:30", repeat="FREQ=DAILY")
+    await call(rig, "cancel_timer", day=days)
+    found = []
+    for _ in rings:
+        rig.clock.advance(86_400)
+        found.append(len(await fires(rig)))
+    assert found == rings
+
+
 async def test_what_comes_on_the_day_itself_is_the_next_after_it(rig: Rig) -> None:
     await call(rig, "set_alarm", at="2026-11-22T07:30", repeat="FREQ=DAILY")
     await call(rig, "cancel_timer", day="2026-11-23")
@@ -282,18 +299,19 @@ async def test_what_is_no_day_is_told(rig: Rig) -> None:
 
 @pytest.mark.shows("V23")
 @pytest.mark.parametrize(
-    ("tool", "arguments", "words"),
+    ("repeat", "day", "words"),
     [
-        ("set_alarm", {"at": "11:30", "repeat": "FREQ=WEEKLY;BYDAY=SA"}, "does not come then"),
-        ("set_alarm", {"at": "11:30", "repeat": "FREQ=WEEKLY;BYDAY=MO"}, "does not come then"),
+        ("FREQ=WEEKLY;BYDAY=SA", "tomorrow", "does not come then"),
+        ("FREQ=WEEKLY;BYDAY=MO", "tomorrow", "does not come then"),
+        ("FREQ=WEEKLY;BYDAY=MO", "2026-11-24/2026-11-29", "does not come then"),
+        ("FREQ=DAILY", "2026-11-24/tomorrow", "no days on end"),
+        ("FREQ=DAILY", "2026-11-24/2027-11-24", "no days on end"),
     ],
 )
-async def test_what_cannot_be_left_out_tomorrow_is_told(
-    rig: Rig, tool: str, arguments: dict[str, Json], words: str
-) -> None:
-    await call(rig, tool, **arguments)
+async def test_what_cannot_be_left_out_is_told(rig: Rig, repeat: str, day: str, words: str) -> None:
+    await call(rig, "set_alarm", at="11:30", repeat=repeat)
     tools = {tool.name: tool for tool in timer_tools(rig.mailbox, rig.clock, "Europe/Berlin")}
-    assert words in await run_tool(tools["cancel_timer"], '{"day": "tomorrow"}', Call("c1", ASKED))
+    assert words in await run_tool(tools["cancel_timer"], json.dumps({"day": day}), Call("c1", ASKED))
     assert len(await rig.mailbox.waiting(TIMER, ASKED.owner_key)) == 1
 
 

@@ -10,7 +10,7 @@ from agent.intents.intent import Intent, Language
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import clock
 from agent.intents.saying.spoken import date as date_told
-from agent.intents.subjects.days import days_ahead, names_day
+from agent.intents.subjects.days import days_ahead, names_day, names_span, span
 from agent.intents.subjects.rings import timers
 from agent.intents.subjects.rings.all_at_once import MOST_CANCELLED
 from agent.intents.subjects.rings.timers import none_of_kind, timers_in
@@ -48,6 +48,8 @@ def skip(state: DialogState, intent: Intent) -> list[Action] | str:
     if listed.has_failed:
         return phrase("failed", state.language, reason=listed.reason)
     there = [each for each in timers_in(listed) if wakes(each)]
+    if names_span(intent):
+        return _over_days(state, there, intent, now.date())
     days = _days(intent, now.date())
     if not days:
         return phrase("no_such_day", state.language)
@@ -116,29 +118,41 @@ def _days(intent: Intent, today: date) -> list[date]:
     return [today + timedelta(days=each) for each in ahead]
 
 
-def _left_out(state: DialogState, wanted: Sequence[Timer], day: date) -> list[Action] | str:
-    """Leave out these, and say what came of it."""
+def _over_days(state: DialogState, there: Sequence[Timer], intent: Intent, today: date) -> list[Action] | str:
+    """Leave out what comes on days on end; on Monday and Thursday are none."""
+    if "span_next" in intent.slots and (intent.number("span_next") - intent.number("span_first")) % 7 != 1:
+        return phrase("not_done", state.language)
+    first, last = span(intent, today)
+    within = [first + timedelta(days=ahead) for ahead in range((last - first).days + 1)]
+    return _left_out(state, [each for each in there if any(_comes_on(each, day) for day in within)], first, last)
+
+
+def _left_out(state: DialogState, wanted: Sequence[Timer], day: date, last: date | None = None) -> list[Action] | str:
+    """Leave out these on a day, or on the days up to the last, and say what came of it."""
     language = state.language
     results = state.results("cancel_timer")
     ahead = (day - state.now.date()).days if state.now else 0
-    named = _NEAR.get(ahead, "on_day")
-    told = date_told(datetime.combine(day, time()), language)
+    named = "on_days" if last else _NEAR.get(ahead, "on_day")
+    told = [date_told(datetime.combine(each, time()), language) for each in (day, last) if each]
+    dates = phrase("days_on_end", language, first=told[0], last=told[1]) if last else told[0]
     if not wanted:
-        return phrase("alarm_none_on", language, day=phrase(named, language) if ahead in _NEAR else told)
+        return phrase("alarm_none_on", language, day=phrase(named, language) if named in _NEAR.values() else dates)
     if not results:
         return [
-            state.action("cancel_timer", which=each["id"], **_only_on(each, day, ahead))
+            state.action("cancel_timer", which=each["id"], **_only_on(each, day, last, ahead))
             for each in wanted[:MOST_CANCELLED]
         ]
     if refused := next((each for each in results if each.has_failed or each.is_uncertain), None):
         return phrase("perhaps_done" if refused.is_uncertain else "failed", language, reason=refused.reason)
-    return _told(list(zip(wanted, results, strict=False)), phrase(named, language, date=told), language)
+    return _told(list(zip(wanted, results, strict=False)), phrase(named, language, date=dates), language)
 
 
-def _only_on(timer: Timer, day: date, ahead: int) -> dict[str, Json]:
-    """Return what a call that cancels says of the one day that is meant of what comes again."""
-    near = of_one_day(timer, Intent("timer_cancel", {"on_day": ahead}))
-    return near if near or "repeats" not in timer else {"day": day.isoformat()}
+def _only_on(timer: Timer, day: date, last: date | None, ahead: int) -> dict[str, Json]:
+    """Return what a call that cancels says of the day, or the days on end, that are meant of what comes again."""
+    if near := of_one_day(timer, Intent("timer_cancel", {"on_day": ahead})) if last is None else {}:
+        return near
+    days = (each.isoformat() for each in (day, last) if each)
+    return {"day": "/".join(days)} if "repeats" in timer else {}
 
 
 def _told(done: Sequence[tuple[Timer, ToolResult]], day: str, language: Language) -> str:

@@ -298,7 +298,7 @@ async def test_the_day_and_place_that_was_asked_for_is_told(kitchen: Kitchen, wo
     "words",
     [
         *("what is the average of 3, 5 and 10", "what was the date last Friday", "what date is two weeks from Monday"),
-        *("what time is it on Mars", "speak Chinese", "speak slower", "下下周一是几号", "今天是农历几号"),
+        *("what time is it on Mars", "speak Chinese", "speak slower", "今天是农历几号"),
         *("现在北京时间几点", "乌鲁木齐几点了", "火星几点了", "再加一个", "加一点"),
     ],
 )

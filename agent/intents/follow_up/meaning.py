@@ -44,7 +44,7 @@ MOST_CLAUSES: Final = 4
 """Of what was said before, of which one may have tossed a coin."""
 
 _VAGUE: Final = frozenset(
-    {"unknown", "recall", "outside", "remember", "no", "never_mind", "timer_change", "timer_cancel"}
+    {"unknown", "recall", "outside", "remember", "no", "never_mind", "timer_change", "timer_cancel", "forget_other"}
 )
 """What words may be taken for, alone, that say of a thing on a list that it is not wanted, or how much of it is."""
 

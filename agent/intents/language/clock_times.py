@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from agent.intents.intent import Language
-from agent.intents.language.lengths import NUMBER
+from agent.intents.language.lengths import LENGTH_ZH, NUMBER
 
 DAY_ZH: Final = (
     "(?:大?[今明后]天|[今明](?=[早晚])|(?:[这本下]个?)?(?:周|星期|礼拜)[一二三四五六日天]|"
@@ -26,6 +26,11 @@ _CORRECTED_ZH: Final = re.compile(
     rf"(?P<day>(?:{DAY_ZH}的?)?)(?P<part>{PART_ZH}?){CLOCK_ZH}(?P<what>[^，,。点]{{0,10}}?){_NO_ZH}"
     rf"(?P<day2>(?:{DAY_ZH}的?)?)(?P<part2>{PART_ZH}?)(?P<clock>{CLOCK_ZH})(?!(?:的|闹钟|那个)*[也都])(?P<anew>(?:的(?:闹钟)?|[叫喊]|提醒|通知)?)"
 )
+
+_LENGTH_ANEW_ZH: Final = re.compile(
+    rf"{LENGTH_ZH}(?P<what>(?:[以之]?后)?[^，,。]{{0,10}}?){_NO_ZH}(?P<length>{LENGTH_ZH})(?:[以之]?后)?(?:[叫喊]我|提醒我)?"
+)
+"""A length that was taken back before another one: 三分钟后叫我，不对，五分钟."""
 
 _HOURS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _MINUTES: Final = "half|(?:a )?quarter|five|ten|twenty(?:[- ]five)?"
@@ -49,7 +54,7 @@ _HOUR_ANEW: Final = re.compile(
 def corrected(words: str, language: Language) -> str:
     """Return words with the time that is meant in place of one that was taken back; its day stays where it is."""
     if language == "zh":
-        return _CORRECTED_ZH.sub(_in_place_zh, words)
+        return _LENGTH_ANEW_ZH.sub(r"\g<length>\g<what>", _CORRECTED_ZH.sub(_in_place_zh, words))
     return _CORRECTED.sub(_in_place, _HOUR_ANEW.sub(r"\g<at> ", words))
 
 

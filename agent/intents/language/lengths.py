@@ -21,6 +21,7 @@ UNIT: Final = "(?:hours?|hrs?|minutes?|mins?|seconds?|secs?)"
 
 NUMBER_ZH: Final = r"[\d零一二两三四五六七八九十百]+"
 UNIT_ZH: Final = "(?:个?(?:小时|钟头)|分钟|分|秒钟|秒)"
+LENGTH_ZH: Final = rf"(?:{NUMBER_ZH}{UNIT_ZH}|半个?(?:小时|钟头)|[一三]刻钟)"
 
 _DIGITS: Final = {word: str(figure) for figure, word in enumerate(f"zero|{_ONES}".split("|"))} | {"oh": "0"}
 _DIGITS_ZH: Final = {"零": "0", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4"} | {

@@ -12,7 +12,7 @@ from agent.intents.language.questions import is_question, tokens, word_classes
 from agent.intents.language.wording import anywhere, beginning, ending, is_story, mended, without_fillers
 from agent.intents.saying.spoken import is_length
 from agent.intents.subjects.rings.timers import timers_in
-from agent.intents.subjects.rings.which_timer import EMPTY, Timer, label_of, spoken_of
+from agent.intents.subjects.rings.which_timer import EMPTY, RINGING, Timer, label_of, meant, spoken_of
 
 LIST: Final = "list_timers"
 
@@ -48,6 +48,9 @@ _TO: Final = re.compile(r"\b(?:to|until|till)\s+(.+)$", re.IGNORECASE)
 _RELATIVE: Final = re.compile(r"\b(?:later|earlier|sooner|more|longer|extra|less)\b", re.IGNORECASE)
 """What a length is counted from a time by, and does not belong to it."""
 
+_THING: Final = re.compile(r"(?:about )?(?:the|my|our) ((?:\w+ ){0,3}\w+)", re.IGNORECASE)
+"""A thing and nothing that is told of it, which may be what something rings for: forget the candles."""
+
 _LEAST_ZH: Final = 2
 """Characters in a row by which a Chinese name shows."""
 
@@ -57,13 +60,23 @@ def of_ringing(state: DialogState, intent: Intent, understand: Understand) -> In
 
     `intent` is what they mean by themselves, and what is returned where that is plain, or nothing that rings is meant.
     """
-    is_vague = intent.name in VAGUE and state.has(LIST) and not is_story(state.words, state.language)
-    if not is_vague or anywhere(state.language, *_CUES).search(mended(state.words, state.language)) is None:
+    is_vague = intent.name in VAGUE and anywhere(state.language, *_CUES).search(mended(state.words, state.language))
+    has_set = any(each.tool in RINGING for turn in state.earlier for each in turn.results)
+    forgets = _THING.fullmatch(intent.text("fact")) if intent.name == "forget_other" and has_set else None
+    if not (is_vague or forgets) or not state.has(LIST) or is_story(state.words, state.language):
         return intent
     listed = state.result(LIST)
     if listed is None:
         return state.action(LIST)
-    return intent if listed.has_failed or listed.is_uncertain else _of_listed(state, listed, understand) or intent
+    if listed.has_failed or listed.is_uncertain:
+        return intent
+    return (_no_more(state, listed, forgets[1]) if forgets else _of_listed(state, listed, understand)) or intent
+
+
+def _no_more(state: DialogState, listed: ToolResult, thing: str) -> Intent | None:
+    """Return the end of what rings for a thing that is to be forgotten, where something does."""
+    timer = meant(state, timers_in(listed), Intent("timer_cancel", {"label": thing}))
+    return Intent("timer_cancel", {"id": str(timer.get("id", ""))}) if timer else None
 
 
 def _of_listed(state: DialogState, listed: ToolResult, understand: Understand) -> Intent | None:

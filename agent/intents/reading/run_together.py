@@ -47,7 +47,8 @@ def _alarms_at(clock: str, between: str) -> tuple[re.Pattern[str], re.Pattern[st
     """Return a pattern for alarms at several of these times, and one for the next of them."""
     whole = (
         rf"(?:{_ORDERED}{_MANY}? (?P<kind>alarms?)(?: on)?[,:]? (?:for|at)|"
-        rf"(?P<order>(?:wake|remind|call|get) me(?: up)?(?: tomorrow)?) at) (?P<first>{clock})"
+        rf"(?P<order>(?:wake|remind|call|get) me(?: up)?)(?P<early>{_DAY}?)(?P<told>(?: (?:to|about) [^,]+?)?)"
+        rf"(?P<late>{_DAY}?) at) (?P<first>{clock})"
         rf"(?P<others>(?>(?:{between}){_ONE_MORE}?{clock})++)(?P<day>{_DAY}?)(?P<what>(?: to [^,]+)?)(?: please)?[.!]?"
     )
     following = rf"(?P<pause>{between})(?P<more>{_ONE_MORE}?)(?P<when>{clock})"
@@ -56,6 +57,13 @@ def _alarms_at(clock: str, between: str) -> tuple[re.Pattern[str], re.Pattern[st
 
 _ALARMS: Final = _alarms_at(_CLOCK, _BETWEEN)
 """Alarms at several hours: set an alarm for six and one for seven and one for eight tomorrow."""
+
+_ORDER_LAST: Final = re.compile(
+    rf"(?P<day>(?:every (?:day|weekday)|tomorrow|today)?) ?(?P<times>\bat {_HOUR}\b.*?),? "
+    r"(?P<order>(?:wake|remind|call|get) me(?: up)?) ?(?P<rest>(?:(?:to|about) .+)?)",
+    re.IGNORECASE,
+)
+"""The order behind the hours: every day at eight, twelve and six remind me to take my pills."""
 
 _OF_MINUTES: Final = _alarms_at(rf"(?:{_CLOCK}(?=,| and |$)|{_HOUR} (?:oh )?{NUMBER}(?=,| and |$))", ",? and |, ")
 """The same to the minute, each behind a comma: six, six ten, six twenty and six fifty."""
@@ -138,11 +146,12 @@ _ALARMS_ZH: Final = re.compile(
 )
 """Alarms at several hours: 定一个六点的闹钟和一个七点的闹钟; 明天早上六点七点各一个闹钟."""
 
+_WHENS_ZH: Final = rf"{nameless(_WHEN_ZH)}(?:(?:[，,、和跟]|还有|以及)?{nameless(_WHEN_ZH)}){{2,}}"
 _WAKES_ZH: Final = re.compile(
-    rf"(?:请|帮我|麻烦你?)*(?P<whens>{nameless(_WHEN_ZH)}(?:(?:[，,、和跟]|还有|以及){nameless(_WHEN_ZH)}){{2,}})"
-    rf"(?:各|都|分别)?(?P<what>{_RING_ZH}[^，。]*)[。]?"
+    rf"(?:请|帮我|麻烦你?)*(?P<order>(?:(?:提醒|叫|喊|通知)我)?)(?P<whens>{_WHENS_ZH})"
+    rf"(?:各|都|分别)?(?P<what>(?(order)|{_RING_ZH})[^，。]*)[。]?"
 )
-"""The same at three hours or more: 六点、七点、八点叫我."""
+"""The same at three hours or more: 六点、七点、八点叫我; 提醒我八点十二点六点吃药."""
 
 
 _ANOTHER: Final = (
@@ -190,13 +199,16 @@ def parted(words: str) -> str:
 
 
 def _alarms(words: str) -> str:
+    words = _ORDER_LAST.sub(lambda found: " ".join(filter(None, found.group("order", "day", "times", "rest"))), words)
     whole, following = _ALARMS if _ALARMS[0].fullmatch(words) else _OF_MINUTES
     found = whole.fullmatch(words)
     if found is None or (whole is _OF_MINUTES[0] and "," not in words):
         return ""
     others = list(following.finditer(found["others"]))
     is_several = (found["kind"] or "").lower() == "alarms" or (found["order"] and len(others) > 1)
-    if found["what"] and len(others) == 1:
+    told = found["told"] or found["what"]
+    days = [*filter(None, found.group("early", "late", "day"))]
+    if (told and len(others) == 1) or len(days) > 1:
         return ""
     for each in others:
         is_plain = each["pause"].strip() or each["more"]
@@ -205,8 +217,19 @@ def _alarms(words: str) -> str:
     if len(others) == 1 and others[0]["pause"].strip() and not (found["day"] or re.search(_HALF_DAY, words)):
         return ""  # two, of which the second goes on with the first
     whens = _of_one_half([found["first"], *(each["when"] for each in others)])
+    whens = _past_noon(whens) if told else whens
     order = f"{found['order']} at" if found["order"] else "set an alarm for"
-    return " and ".join(f"{order} {when}{found['day']}{found['what']}" for when in whens)
+    return " and ".join(f"{order} {when}{''.join(days)}{told}" for when in whens)
+
+
+def _past_noon(whens: Sequence[str]) -> Sequence[str]:
+    """Return hours of one day of which a later one has the smaller number with the half of the day it is in."""
+    hours = [_hour(each) for each in whens]
+    turns = [place for place in range(1, len(hours)) if hours[place] < hours[place - 1]]
+    if len(turns) != 1 or any(_HAS_HALF.search(each) for each in whens):
+        return whens
+    after = [each if each.lower() == "noon" else f"{each} in the afternoon" for each in whens[turns[0] :]]
+    return [*whens[: turns[0]], *after]
 
 
 def _of_one_half(whens: Sequence[str]) -> Sequence[str]:
@@ -245,7 +268,7 @@ def _parted_zh(words: str) -> str:
         is_wanted = found["set"] or re.search("[各个]", found["each"])
         return "，".join(f"设一个{each}的闹钟" for each in _whens_zh(found["whens"])) if is_wanted else words
     if found := _WAKES_ZH.fullmatch(words):
-        return "，".join(f"{each}{found['what']}" for each in _whens_zh(found["whens"]))
+        return "，".join(f"{each}{found['order']}{found['what']}" for each in _whens_zh(found["whens"]))
     if found := _EACH_AFTER_ZH.fullmatch(words):
         return "，".join(f"{each['after']}提醒我{each['what']}" for each in _THEN_ZH.finditer(found["each"]))
     if found := _ALIKE_ZH.fullmatch(words):

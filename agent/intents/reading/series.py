@@ -6,8 +6,8 @@ from typing import Final
 
 from agent.intents.intent import language_of
 from agent.intents.language.clock_times import CLOCK_ZH, DAY_ZH, PART_ZH
-from agent.intents.language.lengths import NUMBER, UNIT
-from agent.intents.reading.several import CLOCK, LENGTH_ZH, ON_DAY
+from agent.intents.language.lengths import LENGTH_ZH, NUMBER, UNIT
+from agent.intents.reading.several import CLOCK, ON_DAY
 
 _NEXT: Final = "(?:,? and (?:then )?|, (?:then )?)"
 _WHOM: Final = (

@@ -6,7 +6,7 @@ from typing import Final
 
 from agent.intents.intent import Language, language_of
 from agent.intents.language.dates import WEEKDAY
-from agent.intents.language.lengths import NUMBER, NUMBER_ZH, UNIT, UNIT_ZH
+from agent.intents.language.lengths import LENGTH_ZH, NUMBER, UNIT
 from agent.intents.language.wording import anywhere, beginning
 
 _ALONE: Final[Mapping[Language, Mapping[str, str]]] = {
@@ -122,7 +122,6 @@ _CANCELS_ZH: Final = re.compile(
 )
 """Two or more cancelled by one word: cancel the timer and the alarm; 取消煮面和米饭的计时器."""
 
-LENGTH_ZH: Final = rf"(?:{NUMBER_ZH}{UNIT_ZH}|半个?(?:小时|钟头)|[一三]刻钟)"
 _AFTERS_ZH: Final = re.compile(
     rf"(?:请|帮我|麻烦你?)*(?P<whens>{LENGTH_ZH}(?:[以之]?后)?"
     rf"(?:(?:[，,、和跟]|还有|以及)+{LENGTH_ZH}(?:[以之]?后)?)*(?<=后))"

@@ -175,7 +175,7 @@ def is_talk(state: DialogState, intent: Intent) -> bool:
     plain = without_fillers(words, language)
     if intent.name in {*TIMED, "ask_when"} and beginning("not_rung_for", language).match(plain):
         return True
-    if intent.name in _CHANGING and asks_behind(words):
+    if intent.name in _CHANGING and (asks_behind(words) or beginning("musing", language).match(plain)):
         return True
     if intent.name not in _CHANGING or anywhere(language, "asked_all_the_same").search(words):
         return False

@@ -93,3 +93,40 @@ async def test_what_was_to_be_reminded_of_is_forgotten_as_such(tmp_path: Path, w
         await kitchen.hear("remind me tomorrow at nine to buy candles")
         await kitchen.hear(words)
         assert await kitchen.rings() == left
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("wake me tomorrow at six", "i might move the alarm to seven"),
+        ("wake me tomorrow at six", "i'm thinking of moving the alarm to seven"),
+        ("明天早上六点叫我", "我可能要把闹钟改到七点"),
+    ],
+)
+async def test_who_only_thinks_of_it_moves_nothing(tmp_path: Path, first: str, then: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear(first)
+        await kitchen.hear(then)
+        assert await kitchen.rings() == ["2026-11-22 06:00"]
+
+
+@pytest.mark.parametrize("words", ["no not ten twelve", "i said twelve not ten"])
+async def test_the_number_that_is_denied_is_the_other_one(tmp_path: Path, words: str) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear("set a timer for ten minutes")
+        await kitchen.hear(words)
+        assert await kitchen.rings() == ["2026-11-21 11:12 12 minutes"]
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("set a time her for ten minutes", 600),
+        ("set something for twenty minutes", 1200),
+        ("俩钟头以后喊我", 7200),
+        ("定仨小时的计时器", 10800),
+    ],
+)
+def test_a_timer_by_whatever_it_is_called_counts_down(words: str, seconds: int) -> None:
+    found = UNDERSTAND(words)
+    assert (found.name, found.seconds(), found.text("label")) == ("timer_start", seconds, "")

@@ -21,13 +21,16 @@ _IS_FORMULA: Final = re.compile(r"[\\^_={}]|^\W*(?:[A-Za-z]|\d+[a-z]?)(?:\W+(?:[
 
 _COMMANDS: Final = "|".join(
     name
-    for name in ("frac", "dfrac", "tfrac", "sqrt", *OPERATORS, *FUNCTIONS, *SYNONYMS, *ENGLISH.signs)
+    for name in ("frac", "dfrac", "tfrac", "sqrt", *TEXTS, *OPERATORS, *FUNCTIONS, *SYNONYMS, *ENGLISH.signs)
     if name.isalpha()
 )
 _GROUP: Final = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+_SHORT_WORDS: Final = "am an as at be by do go he if in is it me my no of on or so to up us we"
+"""English words that would be read as the product of two variables."""
+
 _ALONE: Final = re.compile(
     rf"(?<![\w:\\/])(?:\\[A-Za-z]+|\\[,;!: ]|{_GROUP}|[_^=+\-*/<>()|!]|\d+(?:\.\d+)?"
-    r"|(?<![A-Za-z])[A-Za-z]{1,2}(?![A-Za-z'’])|[ \t])+"
+    rf"|(?<![A-Za-z])(?!(?:{_SHORT_WORDS.replace(' ', '|')})\b)[A-Za-z]{{1,2}}(?![A-Za-z'’])|[ \t])+"
 )
 _HAS_COMMAND: Final = re.compile(rf"(?<![\w:\\])\\(?:{_COMMANDS})(?![A-Za-z])")
 _TOKEN: Final = re.compile(r"\"[^\"]*\"|\\[A-Za-z]+|\\.|\d+(?:[.,]\d+)*|[A-Za-z]+|[^\sA-Za-z\d]")

@@ -13,6 +13,8 @@ from audio.tts.speakable import speakable
     [
         (r"The area is $A = \pi r^2$.", "The area is A equals pi r squared."),
         (r"It is \(x^3\) here.", "It is x cubed here."),
+        (r"The answer is \boxed{42}.", "The answer is forty-two."),
+        (r"It is \frac{1}{2} of \sqrt{ab}.", "It is one half of the square root of a b."),
         (r"$$\int_0^1 x\,dx$$", "the integral from zero to one of x d x"),
         (
             r"\[ \sum_{i=1}^{n} i = \frac{n(n+1)}{2} \]",

@@ -31,15 +31,13 @@ _CLOCK: Final = (
 )
 _HAS_HALF: Final = re.compile(rf"{_HALF_DAY}|midnight", re.IGNORECASE)
 _DAY: Final = (
-    rf"(?: (?:tomorrow|today|tonight|(?:on |this |next )?{WEEKDAY}s?|every (?:day|weekday|{WEEKDAY})|"
+    rf"(?: (?:tomorrow|today|tonight|(?:on |this |next )?{WEEKDAY}s?|daily|(?:every|each) (?:day|weekday|{WEEKDAY})|"
     r"on weekdays|the day after tomorrow)(?: (?:morning|afternoon|evening|night))?)"
 )
 _BETWEEN: Final = r",? and |, | "
 _ONE_MORE: Final = r"(?:(?:another|one|an alarm|alarm)(?: one)? (?:for|at) |(?:for|at) )"
-_ORDERED: Final = (
-    r"(?:(?:please|can you|could you|so|and|ok|okay|right),? )*"
-    r"(?:set|put|give|make|do|start|have|i need|i want)(?: me| up| on)*"
-)
+_COURTESY: Final = "(?:(?:please|can you|could you|so|and|oh|ok|okay|right),? )*"
+_ORDERED: Final = rf"{_COURTESY}(?:set|put|give|make|do|start|have|i need|i want)(?: me| up| on)*"
 _MANY: Final = r"(?: an?| some| my| two| three| four| five| six| seven| eight| [2-8])"
 
 
@@ -47,9 +45,10 @@ def _alarms_at(clock: str, between: str) -> tuple[re.Pattern[str], re.Pattern[st
     """Return a pattern for alarms at several of these times, and one for the next of them."""
     whole = (
         rf"(?:{_ORDERED}{_MANY}? (?P<kind>alarms?)(?: on)?[,:]? (?:for|at)|"
-        rf"(?P<order>(?:wake|remind|call|get) me(?: up)?)(?P<early>{_DAY}?)(?P<told>(?: (?:to|about) [^,]+?)?)"
-        rf"(?P<late>{_DAY}?) at) (?P<first>{clock})"
-        rf"(?P<others>(?>(?:{between}){_ONE_MORE}?{clock})++)(?P<day>{_DAY}?)(?P<what>(?: to [^,]+)?)(?: please)?[.!]?"
+        rf"(?P<order>{_COURTESY}(?:wake|remind|call|get) me(?: up)?)(?P<early>{_DAY}?)"
+        rf"(?P<told>(?: (?:to|about) [^,]+?)?)(?P<late>{_DAY}?) at) (?P<first>{clock})"
+        rf"(?P<others>(?>(?:{between}){_ONE_MORE}?{clock})++)(?P<day>{_DAY}?)"
+        r"(?P<what>(?: (?:to|about|that) [^,]+)?)(?: please)?[.!]?"
     )
     following = rf"(?P<pause>{between})(?P<more>{_ONE_MORE}?)(?P<when>{clock})"
     return re.compile(whole, re.IGNORECASE), re.compile(following, re.IGNORECASE)
@@ -208,18 +207,21 @@ def _alarms(words: str) -> str:
     is_several = (found["kind"] or "").lower() == "alarms" or (found["order"] and len(others) > 1)
     told = found["told"] or found["what"]
     days = [*filter(None, found.group("early", "late", "day"))]
-    if (told and len(others) == 1) or len(days) > 1:
+    if len(days) > 1:
         return ""
     for each in others:
         is_plain = each["pause"].strip() or each["more"]
         if not is_plain and not (is_several and _SINGLE.fullmatch(each["when"])):
             return ""  # set an alarm for six ten
-    if len(others) == 1 and others[0]["pause"].strip() and not (found["day"] or re.search(_HALF_DAY, words)):
+    has_half = told or found["day"] or re.search(_HALF_DAY, words)
+    if len(others) == 1 and others[0]["pause"].strip() and not has_half:
         return ""  # two, of which the second goes on with the first
     whens = _of_one_half([found["first"], *(each["when"] for each in others)])
-    whens = _past_noon(whens) if told else whens
+    day = "".join(days)
+    if told:
+        return ", ".join(f"{found['order']}{day} at {when}{told}" for when in _past_noon(whens))
     order = f"{found['order']} at" if found["order"] else "set an alarm for"
-    return " and ".join(f"{order} {when}{''.join(days)}{told}" for when in whens)
+    return " and ".join(f"{order} {when}{day}" for when in whens)
 
 
 def _past_noon(whens: Sequence[str]) -> Sequence[str]:

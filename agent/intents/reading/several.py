@@ -45,12 +45,6 @@ CLOCK: Final = (
     f"(?:(?:half|(?:a )?quarter|five|ten|twenty|5|10|20|25) (?:past|to) )?(?:{_HOUR})"
     "(?: (?:fifteen|thirty|forty.five|o'clock))?(?: ?[ap][.]?m[.]?| in the (?:morning|afternoon|evening)| at night)?"
 )
-_TWICE: Final = (
-    f"(?P<opening>.*\\bremind me(?: [a-z ]+)?) at (?P<one>{CLOCK}),? and (?:at )?(?P<two>{CLOCK}) ?"
-    "(?P<what>(?:(?:to|about|that) .+)?)[.]?"
-)
-"""The same in English: remind me every day at eight and nine to take my pills."""
-
 _EVERY: Final = re.compile(r"\b(?:every|each) day\b|\bdaily\b", re.IGNORECASE)
 _WEEKDAYS: Final = f"{WEEKDAY}s?|weekends?|the weekend"
 _OTHERWISE: Final = re.compile(
@@ -146,7 +140,7 @@ def each_alone(words: str) -> str:
     of_language = (
         (_two_times_zh, _afters_zh, _cancels_zh)
         if language == "zh"
-        else (_otherwise, _both, _twice, _afters, _things, _cancels)
+        else (_otherwise, _both, _afters, _things, _cancels)
     )
     return next(filter(None, (read(words) for read in of_language)), "") or _all_at_once(words, language) or words
 
@@ -177,12 +171,6 @@ def _otherwise(words: str) -> str:
 def _both(words: str) -> str:
     found = _BOTH.fullmatch(words)
     return f"remind me {found['one']} of {found['a']} and remind me {found['two']} of {found['b']}" if found else ""
-
-
-def _twice(words: str) -> str:
-    found = re.fullmatch(_TWICE, words, re.IGNORECASE)
-    times = (found["one"], found["two"]) if found else ()
-    return ", ".join(f"{found['opening']} at {each} {found['what']}".strip() for each in times) if found else ""
 
 
 def _things(words: str) -> str:

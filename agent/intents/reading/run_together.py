@@ -11,6 +11,7 @@ from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.wording import anywhere
 from agent.intents.reading.series import each_ordered, nameless
+from agent.intents.subjects.sums.chinese import number_chinese
 from memory.chinese import simplified
 
 MOST: Final = 4
@@ -226,12 +227,29 @@ def _alarms(words: str) -> str:
 
 def _past_noon(whens: Sequence[str]) -> Sequence[str]:
     """Return hours of one day of which a later one has the smaller number with the half of the day it is in."""
-    hours = [_hour(each) for each in whens]
-    turns = [place for place in range(1, len(hours)) if hours[place] < hours[place - 1]]
-    if len(turns) != 1 or any(_HAS_HALF.search(each) for each in whens):
+    turn = _turn([_hour(each) for each in whens])
+    if any(_HAS_HALF.search(each) for each in whens):
         return whens
-    after = [each if each.lower() == "noon" else f"{each} in the afternoon" for each in whens[turns[0] :]]
-    return [*whens[: turns[0]], *after]
+    after = [each if each.lower() == "noon" else f"{each} in the afternoon" for each in whens[turn:]]
+    return [*whens[:turn], *after]
+
+
+def _turn(hours: Sequence[int]) -> int:
+    """Return the place from which hours of the clock, 0 for twelve, are past noon; their number where none is."""
+    turns = [place for place, (one, next_) in enumerate(pairwise(hours), 1) if next_ < one]
+    return turns[0] if len(turns) == 1 else len(hours)
+
+
+def _past_noon_zh(whens: Sequence[str]) -> Sequence[str]:
+    """Return the same in Chinese: 每天八点、十二点、六点."""
+    said = [re.findall(rf"({SOME_ZH}+)[点:]", each)[0] for each in whens]
+    told = [int(each if each.isdecimal() else number_chinese(each)) for each in said]
+    if any(hour > 12 for hour in told) or any(re.search(PART_ZH, each) for each in whens):
+        return whens
+    hours = [hour % 12 for hour in told]
+    turn = _turn(hours)
+    after = zip(whens[turn:], hours[turn:], strict=True)
+    return [*whens[:turn], *(re.sub(CLOCK_ZH, rf"{'下午' if hour else '中午'}\g<0>", each) for each, hour in after)]
 
 
 def _of_one_half(whens: Sequence[str]) -> Sequence[str]:
@@ -270,7 +288,8 @@ def _parted_zh(words: str) -> str:
         is_wanted = found["set"] or re.search("[各个]", found["each"])
         return "，".join(f"设一个{each}的闹钟" for each in _whens_zh(found["whens"])) if is_wanted else words
     if found := _WAKES_ZH.fullmatch(words):
-        return "，".join(f"{each}{found['order']}{found['what']}" for each in _whens_zh(found["whens"]))
+        whens = _past_noon_zh(_whens_zh(found["whens"]))
+        return "，".join(f"{each}{found['order']}{found['what']}" for each in whens)
     if found := _EACH_AFTER_ZH.fullmatch(words):
         return "，".join(f"{each['after']}提醒我{each['what']}" for each in _THEN_ZH.finditer(found["each"]))
     if found := _ALIKE_ZH.fullmatch(words):

@@ -40,6 +40,9 @@ async def test_three_chinese_hours_are_three(tmp_path: Path, words: str) -> None
         "remind me every day at eight, noon and six to take my pills",
         "remind me to take my pills every day at eight, noon and six",
         "每天早上八点中午十二点晚上六点提醒我吃药",
+        "每天八点十二点六点提醒我吃药",
+        "每天8点、12点、18点提醒我吃药",
+        "每天8点、12点、6点提醒我吃药",
     ],
 )
 async def test_the_hours_of_a_day_go_past_noon(tmp_path: Path, words: str) -> None:

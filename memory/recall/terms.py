@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 from unicodedata import combining, normalize
 
 from msgspec import Struct
@@ -109,13 +109,6 @@ def language_of(text_words: frozenset[str], default: str = "") -> str:
     return name if most > second else default
 
 
-class _Stemmer(Protocol):
-    """What Snowball's stemmers are like."""
-
-    def stemWord(self, word: str) -> str:  # noqa: N802  the library's name
-        """Return the stem."""
-
-
 class Term(Struct, frozen=True):
     """Something to be found in the index by any of its forms."""
 
@@ -185,13 +178,7 @@ def _is_stop(word: str, language: str) -> bool:
 @lru_cache(maxsize=20_000)
 def _stem(word: str, language: str) -> str:
     """Return the stem of a word without its accents, "Straße" and "strasse" the same."""
-    stem = _stemmer(language).stemWord(word)
-    return "".join(each for each in normalize("NFKD", stem.replace("ß", "ss")) if not combining(each)) or word
-
-
-@lru_cache(maxsize=len(STOP_WORDS))
-def _stemmer(language: str) -> _Stemmer:
     import snowballstemmer
 
-    made: _Stemmer = snowballstemmer.stemmer(language)
-    return made
+    stem: str = snowballstemmer.stemmer(language).stemWord(word)  # it works on a word in itself: one for each thread
+    return "".join(each for each in normalize("NFKD", stem.replace("ß", "ss")) if not combining(each)) or word

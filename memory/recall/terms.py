@@ -180,5 +180,5 @@ def _stem(word: str, language: str) -> str:
     """Return the stem of a word without its accents, "Straße" and "strasse" the same."""
     import snowballstemmer
 
-    stem: str = snowballstemmer.stemmer(language).stemWord(word)  # it works on a word in itself: one for each thread
+    stem: str = snowballstemmer.stemmer(language).stemWord(word)  # works on it in itself: no two threads share one
     return "".join(each for each in normalize("NFKD", stem.replace("ß", "ss")) if not combining(each)) or word

@@ -319,7 +319,8 @@ def test_whatever_is_wrong_in_the_file_the_defaults_stand_in(tmp_path: Path, tex
     config = load(file, {"HOME": str(tmp_path)}, wrong)
     assert what in "; ".join(map(str, wrong))
     usual = load(environ={"HOME": str(tmp_path)})
-    assert replace(config, file=None, models={}, tools_folder=usual.tools_folder, secret=usual.secret) == usual
+    looks = {"secret": usual.secret, "zone_now": usual.zone_now}
+    assert replace(config, file=None, models={}, tools_folder=usual.tools_folder, **looks) == usual
 
 
 def test_a_key_that_can_be_none_is_left_out_and_told(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from collections.abc import Awaitable
 from pathlib import Path
 
 import pytest
 
 from appliance.machines.wire import Presence, Report, Timers, Turn, WireRefused, pack, unpack
+from memory.json_value import listed
 from tests.appliance.machines.ears_box import EARS, EarsBox, live
 from tests.room.virtual_time import passed
 from tests.service.process import Household
@@ -53,8 +55,8 @@ def test_nothing_but_messages_of_words_leaves_the_ears(tmp_path: Path) -> None:
 def test_what_is_said_at_the_ears_stands_among_what_leaves_the_house(tmp_path: Path) -> None:
     async def story(ears: EarsBox) -> list[str]:
         told = ears.box.household.told.parts["egress"]()
-        assert isinstance(told, dict)
-        return [str(each) for each in told["leaves"]]
+        assert isinstance(told, Awaitable)
+        return [str(each) for each in listed((await told)["leaves"])]
 
     elsewhere: dict[str, object] = {**EARS, "url": "nats://server.home:4222"}
     assert any("[machines] url" in each for each in live(tmp_path, story, machines=elsewhere))

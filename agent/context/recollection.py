@@ -70,7 +70,8 @@ class Recalled:
             return ""
         held = _text_of(messages)
         fresh = [each for each in hits if each.id not in besides and not _is_in(held, each.id, each.words[:60])]
-        return await asyncio.to_thread(self._told, fresh[:LINES])  # which takes a while where they are long
+        # In a thread, which takes a while where they are long; mostly there are none.
+        return await asyncio.to_thread(self._told, fresh[:LINES]) if fresh else ""
 
     def _told(self, hits: Sequence[Hit]) -> str:
         lines = [_line_of(each) for each in hits]
@@ -102,7 +103,7 @@ class Recent(Struct, frozen=True):
             and (each.importance > IMPORTANT or (each.importance >= UNSET and each.who != _OWN))
         ]
         members.sort(key=lambda each: (each.importance > IMPORTANT, each.seq), reverse=True)
-        return await asyncio.to_thread(self._told, members)  # which takes a while where they are long
+        return await asyncio.to_thread(self._told, members) if members else ""  # it takes a while where they are long
 
     def _told(self, members: Sequence[Remembered]) -> str:
         lines = [self._line(each) for each in members]

@@ -154,6 +154,8 @@ class Box(Struct, frozen=True):
             await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
             await asyncio.to_thread(load_voice, speech_settings(self.config))
         await self.agent.warm()
+        if self.elsewhere is None:
+            await self.memory.recall.warm()
         if self.graph.writer is not None:
             await self.graph.writer.graph.load()
         for each in self.once_loaded:

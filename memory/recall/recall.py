@@ -28,8 +28,7 @@ CATCHES_UP: Final = 3
 """Pages of the journal taken over before a search, so that what was just said or noted is found; more is idle work."""
 
 ANYTHING: Final = "the weather 天气"
-"""Looked for once at the start: stems and characters are loaded then, and the first words of a person, for which
-nothing is waited long (`agent.context.recollection.SECONDS`), bring back what they should."""
+"""What needs both stems and characters to be looked for."""
 
 AGAIN_SECONDS: Final = 600.0
 """Between two tries while no model makes vectors."""
@@ -74,6 +73,14 @@ class Recall:
         """
         return await self._reader.look(partial(bring_back, words=words, owner_key=owner_key))
 
+    async def warm(self) -> None:
+        """Load what a search needs, so that the first words of a person bring back what they should. Never raises.
+
+        For that nobody waits long (`agent.context.recollection.SECONDS`).
+        """
+        with suppress(StateUnusable):
+            await self.brought_back(ANYTHING, "")
+
     async def fill(self, pages: int = -1) -> int:
         """Take over all that the journal has got since the last time; return how many entries.
 
@@ -92,8 +99,6 @@ async def keep_filled(tiers: Tiers, recall: Recall, again: float = AGAIN_SECONDS
     At start it takes over what happened before. Without a model for vectors the rest fills all the same, and it looks
     again later; so it does while the disk is full.
     """
-    with suppress(StateUnusable):
-        await recall.brought_back(ANYTHING, "")
     while True:
         tiers.changed.clear()
         wait = None

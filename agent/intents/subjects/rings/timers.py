@@ -168,9 +168,9 @@ def _several(state: DialogState, timers: Sequence[Timer], intent: Intent) -> str
 
 def _each(state: DialogState, timers: Sequence[Timer], intent: Intent) -> str:
     """Ask which is meant where each of several is to be changed at one word; "" where the words name no several."""
-    told = " ".join(left_of(state, each) for each in timers)
-    is_of_all = len(timers) > 1 and anywhere(state.language, "each_of_several").search(as_said(state, intent))
-    return phrase("timer_several", state.language, told=told) if is_of_all else ""
+    if len(timers) < 2 or anywhere(state.language, "each_of_several").search(as_said(state, intent)) is None:
+        return ""
+    return phrase("timer_several", state.language, told=" ".join(left_of(state, each) for each in timers))
 
 
 def _cancelled(state: DialogState, result: ToolResult) -> str:

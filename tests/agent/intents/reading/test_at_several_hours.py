@@ -12,26 +12,20 @@ UNDERSTAND = load_understanding()
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "what"),
     [
-        "remind me to take my pills at ten two and six",
-        "remind me to take my pills at ten, two and six",
-        "at ten, two and six remind me to take my pills",
+        ("remind me to take my pills at ten two and six", "take my pills"),
+        ("remind me to take my pills at ten, two and six", "take my pills"),
+        ("at ten, two and six remind me to take my pills", "take my pills"),
+        ("十点两点和六点提醒我吃药", "吃药"),
+        ("提醒我十点、两点和六点吃药", "吃药"),
+        ("十点、两点、六点提醒我吃药", "吃药"),
     ],
 )
-async def test_three_hours_behind_what_it_is_for_are_three(tmp_path: Path, words: str) -> None:
+async def test_three_hours_of_one_thing_are_three(tmp_path: Path, words: str, what: str) -> None:
     async with a_kitchen(tmp_path) as kitchen:
         await kitchen.hear(words)
-        assert await kitchen.rings() == [f"2026-11-21 {hour}:00 take my pills" for hour in (14, 18, 22)]
-
-
-@pytest.mark.parametrize(
-    "words", ["十点两点和六点提醒我吃药", "提醒我十点、两点和六点吃药", "十点、两点、六点提醒我吃药"]
-)
-async def test_three_chinese_hours_are_three(tmp_path: Path, words: str) -> None:
-    async with a_kitchen(tmp_path) as kitchen:
-        await kitchen.hear(words)
-        assert await kitchen.rings() == [f"2026-11-21 {hour}:00 吃药" for hour in (14, 18, 22)]
+        assert await kitchen.rings() == [f"2026-11-21 {hour}:00 {what}" for hour in (14, 18, 22)]
 
 
 @pytest.mark.parametrize(

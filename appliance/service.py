@@ -101,6 +101,7 @@ LOOPS: Final = (
     "ears: the echo canceller",
     "ears: what was learned of the echo",
     "ears: the model's connection, while somebody speaks",
+    "ears: what the words so far bring back, in a pause",
     "ears: turns that nobody gets, to the journal",
     "ears: a sign for words that were lost",
     "ears: a word about speech that it does not understand",

@@ -1,7 +1,9 @@
 """Recollections of earlier talk, told in blocks: what an event's words bring back, and what the memory tiers hold."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from time import monotonic
 from typing import Final
 
 import structlog
@@ -11,7 +13,7 @@ from agent.context.block import format_time, message_of
 from agent.context.tokens import TokenCounter
 from agent.event import Event
 from agent.model.messages import Message
-from memory.errors import MemoryFailure
+from memory.errors import MemoryFailure, StateUnusable
 from memory.recall import Hit, Recall
 from memory.state.importance import IMPORTANT, UNSET, summary_of
 from memory.state.tiers import Remembered, Tiers
@@ -31,6 +33,9 @@ LINES: Final = 4
 SECONDS: Final = 0.05
 """Somebody waits for the answer: what takes longer to come back is left to the agent to ask for."""
 
+AHEAD_SECONDS: Final = 5.0
+"""For which what was found ahead stands: a turn ends sooner."""
+
 SHARE: Final = 0.1
 """Of the tokens that history may take at the opening of an epoch; what is recent is on top of them."""
 
@@ -43,6 +48,16 @@ _OWN: Final = "self"
 log = structlog.get_logger()
 
 
+class _Ahead(Struct, frozen=True):
+    """What was found before the turn was over."""
+
+    words: str
+    owner_key: str
+    hits: Sequence[Hit]
+    until: float
+    """For how long it stands, in seconds on the clock."""
+
+
 class Recalled:
     """Tells what was said or noted before with the rare words of an event, where the context has it no more.
 
@@ -53,10 +68,36 @@ class Recalled:
     name = RECALLED
     most_tokens = MOST_TOKENS
 
-    def __init__(self, recall: Recall, tokens: TokenCounter, seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        recall: Recall,
+        tokens: TokenCounter,
+        seconds: float = SECONDS,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self._recall = recall
         self._tokens = tokens
         self._seconds = seconds
+        self._clock = clock
+        self._looking = asyncio.Lock()
+        self._ahead: _Ahead | None = None
+
+    async def look_ahead(self, words: str, owner_key: str) -> None:
+        """Find what these words bring back while nobody waits yet: they may be all that is said."""
+        async with self._looking:
+            with suppress(StateUnusable):  # who asks at the end of the turn is told
+                hits = await self._recall.brought_back(words, owner_key)
+                self._ahead = _Ahead(words, owner_key, hits, self._clock() + AHEAD_SECONDS)
+
+    def is_found(self, words: str, owner_key: str) -> bool:
+        """Whether what these words bring back was found ahead, and still stands."""
+        if self._ahead is None or self._clock() > self._ahead.until:
+            return False
+        return (self._ahead.words, self._ahead.owner_key) == (words, owner_key)
+
+    def forget(self) -> None:
+        """Keep nothing of what was found ahead."""
+        self._ahead = None
 
     async def lines(self, event: Event, messages: Sequence[Message], besides: Collection[str]) -> str:
         """Return a line a hit, the best first, "" where nothing is near, or it takes too long to find."""
@@ -64,7 +105,7 @@ class Recalled:
             return ""
         try:
             async with asyncio.timeout(self._seconds):
-                hits = await self._recall.brought_back(event.content, event.owner_key)
+                hits = await self._brought_back(event)
         except (TimeoutError, MemoryFailure) as error:
             log.debug("not_recalled", reason=str(error) or "it takes too long")
             return ""
@@ -72,6 +113,12 @@ class Recalled:
         fresh = [each for each in hits if each.id not in besides and not _is_in(held, each.id, each.words[:60])]
         # In a thread, which takes a while where they are long; mostly there are none.
         return await asyncio.to_thread(self._told, fresh[:LINES]) if fresh else ""
+
+    async def _brought_back(self, event: Event) -> Sequence[Hit]:
+        async with self._looking:  # what is found just now may be this
+            ahead = self._ahead if self.is_found(event.content, event.owner_key) else None
+            self._ahead = None
+        return ahead.hits if ahead else await self._recall.brought_back(event.content, event.owner_key)
 
     def _told(self, hits: Sequence[Hit]) -> str:
         lines = [_line_of(each) for each in hits]

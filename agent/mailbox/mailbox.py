@@ -76,7 +76,7 @@ class Mailbox:
         """Returns the time by the mailbox's clock, aware."""
         self._wait = wait or waiting_by(now)
         self._arrival_observers: list[ArrivalObserver] = []
-        self._change_observers: list[ChangeObserver] = []
+        self._change_observers: list[tuple[ChangeObserver, str]] = []
         self._changed = asyncio.Event()
         self._idle = asyncio.Event()
         self._changes = 0
@@ -87,9 +87,9 @@ class Mailbox:
         """Call an observer with each new event from now on, once it is filed."""
         self._arrival_observers.append(observer)
 
-    def observe_changes(self, observer: ChangeObserver) -> None:
-        """Call an observer after each change from now on, but not after a delivery."""
-        self._change_observers.append(observer)
+    def observe_changes(self, observer: ChangeObserver, *, of: str = "") -> None:
+        """Call an observer after each change from now on that may concern events `of` a type; not after a delivery."""
+        self._change_observers.append((observer, of))
 
     async def enqueue(self, event: Event) -> bool:
         """File an event; False when its id is known already, whatever became of that one.
@@ -102,7 +102,7 @@ class Mailbox:
         """
         require_event(event)
         is_heard = event.type == ASR_TRANSCRIPT  # whoever spoke is told nothing before the answer
-        with self._changing():
+        with self._changing(event.type):
             added = await self._database.write(lambda c: self._put(c, event), durable=not is_heard)
         if added:
             for arrived in self._arrival_observers:
@@ -202,8 +202,7 @@ class Mailbox:
         """
 
         def put_back(connection: sqlite3.Connection, now: datetime) -> bool:
-            suspended = table.suspend(connection, event_id, note, wake, now, fresh_grant=fresh_grant)
-            if suspended:
+            if suspended := table.suspend(connection, event_id, note, wake, now, fresh_grant=fresh_grant):
                 table.explain(connection, event_id, reason)
             offspring.wake_childless(connection, event_id, now)
             return suspended
@@ -228,7 +227,7 @@ class Mailbox:
 
     async def erase(self, event_id: str) -> bool:
         """Take the words out of an event for good; that it was, and what became of it, stays. False when unknown."""
-        return await self._database.write(lambda c: table.erase(c, event_id))
+        return await self._step(lambda c, now: table.erase(c, event_id))
 
     async def remove_owner(self, owner_key: str, *, in_hand: bool = False) -> int:
         """Take every event of an owner out of the file, whatever its state; return how many.
@@ -387,8 +386,8 @@ class Mailbox:
         return returned[0]
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Let `take` look again after a change, also after a cancelled one: its commit may have happened."""
+    def _changing(self, event_type: str = "") -> Iterator[None]:
+        """Let `take` look again after a change, maybe of any type; if cancelled too: its commit may have happened."""
         self._changes += 1
         self._idle.clear()
         try:
@@ -396,5 +395,6 @@ class Mailbox:
         finally:
             self._changes -= 1
             self._changed.set()
-            for changed in self._change_observers:
-                changed()
+            for changed, of in self._change_observers:
+                if not of or event_type in {"", of}:
+                    changed()

@@ -71,8 +71,12 @@ class Announcements:
         """Returns the time, aware."""
         self._past: deque[Fate] = deque(maxlen=MOST_REMEMBERED)
         self._untold: deque[Fate] = deque(maxlen=MOST_TOLD)
+        self._waiting: list[Announcement] = []
+        self._changes, self._read_at = 0, -1
+        """How often what waits may have changed, and of how many of these it was read."""
         self.changed = asyncio.Event()
-        """Set whenever something was filed; by the ears too, when somebody was heard."""
+        """Set whenever what waits may have changed; by the ears too, when somebody was heard."""
+        mailbox.observe_changes(self._may_differ, of=ANNOUNCEMENT)
 
     @property
     def past(self) -> Sequence[Fate]:
@@ -104,12 +108,16 @@ class Announcements:
         made = announcement_of(event, words, kind, now, until)
         if await self._mailbox.enqueue(event_of(made)):
             log.info("announcement_filed", event_id=made.id, kind=kind, words=words)
-        self.changed.set()
 
     async def waiting(self) -> list[Announcement]:
-        """Return what waits."""
-        kept = map(kept_in, await self._mailbox.waiting(ANNOUNCEMENT, HOUSEHOLD))
-        return [each for each in kept if each is not None]
+        """Return what waits.
+
+        It is asked at each sentence that somebody says, who then waits for an answer: the disk only where it changed.
+        """
+        if (changes := self._changes) != self._read_at:
+            kept = map(kept_in, await self._mailbox.waiting(ANNOUNCEMENT, HOUSEHOLD))
+            self._waiting, self._read_at = [each for each in kept if each is not None], changes
+        return [*self._waiting]
 
     async def begun(self, announcement: Announcement) -> tuple[str, ...]:
         """Return the sentences of one that were begun before, in order: they are not said again."""
@@ -148,6 +156,10 @@ class Announcements:
             self._untold.remove(fate)
         now = self.now()
         return {"Unasked": "; ".join(_told(fate, now) for fate in told)}
+
+    def _may_differ(self) -> None:
+        self._changes += 1
+        self.changed.set()
 
     def _read(self, entry: Stored) -> None:
         ids = entry.body.get("announcements")

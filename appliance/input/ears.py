@@ -10,7 +10,7 @@ from appliance.input.devices.devices import Devices
 from appliance.input.hearing.choose import Hearing
 from appliance.input.lost import LostTurns
 from appliance.input.not_understood import NotUnderstood
-from appliance.input.prewarm import Prewarm
+from appliance.input.prewarm import LookAhead, Prewarm
 from appliance.input.suppressed import SuppressedTurns
 from appliance.notify import HeartBeat
 from audio.capture.health import LevelWatch
@@ -34,6 +34,7 @@ class Followers(Struct, frozen=True):
     reflexes: TurnObserver
     interruption: TurnObserver
     prewarm: Prewarm
+    look_ahead: LookAhead
     suppressed: SuppressedTurns
     lost: LostTurns
     not_understood: NotUnderstood
@@ -41,7 +42,13 @@ class Followers(Struct, frozen=True):
     def follow(self, listener: Listener) -> None:
         """Have each of them told of every turn."""
         listener.observe(
-            self.reflexes, self.interruption, self.prewarm, self.suppressed, self.lost, self.not_understood
+            self.reflexes,
+            self.interruption,
+            self.prewarm,
+            self.look_ahead,
+            self.suppressed,
+            self.lost,
+            self.not_understood,
         )
 
 
@@ -64,6 +71,7 @@ class Ears(Struct, frozen=True):
             "ears: chunks to utterances": self.listen,
             "ears: utterances to events": self.recognize,
             "ears: the model's connection, while somebody speaks": self.followers.prewarm.run,
+            "ears: what the words so far bring back, in a pause": self.followers.look_ahead.run,
             "ears: turns that nobody gets, to the journal": self.followers.suppressed.run,
             "ears: a sign for words that were lost": self.followers.lost.run,
             "ears: a word about speech that it does not understand": self.followers.not_understood.run,

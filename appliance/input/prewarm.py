@@ -1,4 +1,4 @@
-"""Opens the model's connection while a person still speaks: beside the recognition, the only thing that runs ahead."""
+"""What runs ahead of a turn's end, beside the recognition: the model's connection, and what memory has of the words."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Final
 
 from audio.interfaces import TurnObserver
-from audio.speech import SpeechStarted
+from audio.speech import RecognizedTurn, SpeechStarted
 
 NOT_AGAIN_WITHIN: Final = 10.0
 """Seconds; a connection that was warm so recently still is."""
@@ -33,3 +33,25 @@ class Prewarm(TurnObserver):
             self._last = self._clock()
             self._wanted.clear()
             await self._warm()
+
+
+class LookAhead(TurnObserver):
+    """A `TurnObserver`. Has what a turn's words so far bring back looked up in its pause: they may be all of it."""
+
+    def __init__(self, look: Callable[[str], Awaitable[None]]) -> None:
+        self._look = look
+        self._words = ""
+        self._wanted = asyncio.Event()
+
+    def words_so_far(self, heard: RecognizedTurn) -> None:
+        """Somebody paused, and this was said."""
+        self._words = heard.transcript.text
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Look up what was said last, for ever."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            words, self._words = self._words, ""
+            await self._look(words)

@@ -87,7 +87,7 @@ class DueTimers:
         self.nothing_due = asyncio.Event()
         """Set while `next` waits for a timer's moment."""
         self._changed = asyncio.Event()
-        state.mailbox.observe_changes(self._changed.set)
+        state.mailbox.observe_changes(self._changed.set, of=TIMER)
 
     async def next(self) -> list[DueTimer]:
         """Return the next timers when they are due, at once those that became due while the machine was off."""

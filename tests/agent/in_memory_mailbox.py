@@ -72,7 +72,7 @@ class InMemoryMailbox:
         self._wait = wait or waiting_by(now)
         self._letters: dict[str, _Letter] = {}
         self._arrival_observers: list[ArrivalObserver] = []
-        self._change_observers: list[ChangeObserver] = []
+        self._change_observers: list[tuple[ChangeObserver, str]] = []
         self._changed = asyncio.Event()
         self._idle = asyncio.Event()
 
@@ -80,9 +80,9 @@ class InMemoryMailbox:
         """See `Mailbox.observe_arrivals`."""
         self._arrival_observers.append(observer)
 
-    def observe_changes(self, observer: ChangeObserver) -> None:
+    def observe_changes(self, observer: ChangeObserver, *, of: str = "") -> None:
         """See `Mailbox.observe_changes`."""
-        self._change_observers.append(observer)
+        self._change_observers.append((observer, of))
 
     def waiting_by(self, wait: Wait) -> "InMemoryMailbox":
         """Return another handle to the same events, whose `take` waits like this."""
@@ -94,7 +94,7 @@ class InMemoryMailbox:
         """See `Mailbox.enqueue`."""
         require_event(event)
         kept = from_json(to_json(event))  # refuses what no disk would hold either
-        with self._changing():
+        with self._changing(event.type):
             self._check_quota(kept)
             added = self._put(kept)
         if added:
@@ -183,7 +183,8 @@ class InMemoryMailbox:
         if (letter := self._letters.get(event_id)) is None:
             return False
         bare = replace(letter.filed.event, content="", result="", error="", metadata={})
-        letter.change(event=bare, progress=replace(letter.filed.progress, event=bare, note=""), summary="")
+        with self._changing():
+            letter.change(event=bare, progress=replace(letter.filed.progress, event=bare, note=""), summary="")
         return True
 
     async def wake(self, name: str) -> int:
@@ -324,11 +325,12 @@ class InMemoryMailbox:
         return self._now().astimezone(UTC)
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
+    def _changing(self, event_type: str = "") -> Iterator[None]:
         self._idle.clear()
         try:
             yield
         finally:
             self._changed.set()
-            for changed in self._change_observers:
-                changed()
+            for changed, of in self._change_observers:
+                if not of or event_type in {"", of}:
+                    changed()

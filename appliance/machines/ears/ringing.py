@@ -46,7 +46,7 @@ class RoomTimers(Struct):
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self.mailbox.observe_changes(self._changed.set)
+        self.mailbox.observe_changes(self._changed.set, of=TIMER)
 
     async def mirror(self, events: tuple[Event, ...]) -> None:
         """Take all timers that the mind has for this room. Raises `StateUnusable`."""

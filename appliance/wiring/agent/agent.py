@@ -100,6 +100,7 @@ class Agent(Struct, frozen=True):
     home: HomeSide | None
     """None where no Home Assistant is configured."""
     growth: GrowthSide
+    recalled: Recalled
 
     def describe(self) -> dict[str, Part]:
         """Return what each part says of itself in the status."""
@@ -176,7 +177,7 @@ def open_sessions(world: World, output: Output, memory: MemorySide) -> Sessions:
     limits = context_limits(world.config, windows)
     contexts = Contexts(state.journal, state.bus, limits, tokens, world.environment.clock)
     recent = Recent(memory.tiers, tokens, round(SHARE * limits().history_tokens))
-    recalled = Recalled(memory.recall, tokens)
+    recalled = Recalled(memory.recall, tokens, clock=world.environment.clock)
     sign_after = 0.0 if world.config.voice.thinking_sign == "none" else SIGN_AFTER
     replies = ShownReplies(output.replies, state.bus.show, run_state.run_id_of, EndedSentences)
     system_replies = SystemReplies(replies, run_state, _earcon(world, output), sign_after, world.environment.clock)
@@ -232,7 +233,7 @@ async def open_agent(
         tokens = sessions.tokens
         own = OwnFiles(discovered, registry, situation, state.bus, owners.shares_graph)
         minds = (models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts)
-        yield Agent(*minds, own, calendars, registry, hands.home, growth)
+        yield Agent(*minds, own, calendars, registry, hands.home, growth, sessions.recalled)
     finally:
         for model in models.models:
             await model.aclose()

@@ -24,7 +24,7 @@ from appliance.input.lost import LostTurns, rest_of_unclear
 from appliance.input.names import GraphNames, KnownNames, NameSource
 from appliance.input.not_understood import NotUnderstood, understood_guard
 from appliance.input.pending_turns import PendingTurns
-from appliance.input.prewarm import Prewarm
+from appliance.input.prewarm import LookAhead, Prewarm
 from appliance.input.suppressed import SuppressedTurns
 from appliance.output.interruption import Interruption
 from appliance.recorder.recorder import FlightRecorder
@@ -206,7 +206,9 @@ def open_input(
     if source is None or words is None:
         return Input(None, interruption, intake, turns, acting, None, sign, {}, None)
     hearing, recognizer, names = words.hearing, words.recognizer, words.names
-    followers = _followers(world, output, acting, interruption, Prewarm(_warming(agent, hearing), clock))
+    prewarm = Prewarm(_warming(agent, hearing), clock)
+    ahead = LookAhead(partial(agent.recalled.look_ahead, owner_key=origin.owner_key))
+    followers = _followers(world, output, acting, interruption, prewarm, ahead)
     recorder = FlightRecorder(acting.insight.recordings, config.ears, clock, names) if config.recorder.turns else None
     guard = recorder.guarding(acting.guard) if recorder else acting.guard
     load = partial(world.environment.detector, acting.echo.guard.is_plain)
@@ -229,7 +231,7 @@ def open_input(
     if recorder is not None:
         _record(recorder, listener, output, interruption, world)
         forgetting.empties(recorder)
-    forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
+    forgetting.empties(listener, followers.suppressed, agent.recalled, *([spotter] if spotter else []))
     return Input(ears, interruption, intake, turns, acting, spotter, sign, words.naming, recorder)
 
 
@@ -254,7 +256,9 @@ def _marks(addressing: Addressing, side: SpeakerSide | None) -> Callable[[Recogn
     return lambda heard: {**addressing.marks(heard), **voices.marks(heard)}
 
 
-def _followers(world: World, output: Output, acting: Acting, interruption: Interruption, prewarm: Prewarm) -> Followers:
+def _followers(
+    world: World, output: Output, acting: Acting, interruption: Interruption, prewarm: Prewarm, ahead: LookAhead
+) -> Followers:
     """Return who follows the turns beside the way into the mailbox."""
     clock, voice, language = world.environment.clock, acting.voice, world.config.ears.language
     unclear = rest_of_unclear(clock)
@@ -262,6 +266,7 @@ def _followers(world: World, output: Output, acting: Acting, interruption: Inter
         acting.reflexes,
         interruption,
         prewarm,
+        ahead,
         SuppressedTurns(world.state.bus, utc_now, Origin(room=world.config.ears.room), output.contest.told),
         LostTurns(voice.give, acting.addressing.is_open, unclear, clock),
         NotUnderstood(output.speech.say, partial(voice.give, "unclear"), language, unclear, clock),

@@ -1,5 +1,6 @@
 """What the words of an event bring back by themselves, and when nothing does."""
 
+import asyncio
 import json
 import re
 import threading
@@ -9,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.context import block
-from agent.context.recollection import MOST_TOKENS, RECALLED, Recalled
+from agent.context.recollection import AHEAD_SECONDS, MOST_TOKENS, RECALLED, Recalled
 from agent.context.tokens import TokenCounter
-from agent.event import TIMER, Event
+from agent.event import HOUSEHOLD, TIMER, Event
 from agent.model.messages import Message
 from agent.record import step
 from appliance.reflexes.forget import Forgetting, no_graph
@@ -81,6 +82,41 @@ async def test_it_keeps_to_its_tokens_and_leaves_out_what_takes_too_long(tmp_pat
         assert tokens.count(lines) <= MOST_TOKENS
         assert await Recalled(recall, tokens, 0.0).lines(asks, [], ()) == ""
         assert await Recalled(recall, tokens, 30.0).lines(Event(TIMER, "Anna's walnuts"), [], ()) == ""
+
+
+async def test_what_was_found_in_the_pause_before_the_end_of_a_turn_costs_nobody_time(tmp_path: Path) -> None:
+    now = [100.0]
+    async with a_mind(tmp_path, [answers(1)]) as mind:
+        await said_long_ago(mind, TOLD)
+        recalled = Recalled(Recall(mind.journal, NoEmbedder()), TokenCounter(), 0.0, lambda: now[0])
+        asks = spoken("Is Anna allergic?")
+        assert await recalled.lines(asks, [], ()) == "", "there is no time to look for it now"
+
+        async def found(looked_for: str, owner_key: str = HOUSEHOLD, later: float = 1.0) -> bool:
+            await recalled.look_ahead(looked_for, owner_key)
+            now[0] += later
+            return TOLD in await recalled.lines(asks, [], ())
+
+        assert await found(asks.content)
+        assert await recalled.lines(asks, [], ()) == "", "once: what is asked again may have another answer"
+        assert not await found("Is Anna")
+        assert not await found(asks.content, owner_key="a" * 64)
+        assert not await found(asks.content, later=AHEAD_SECONDS + 0.1)
+        await recalled.look_ahead(asks.content, HOUSEHOLD)
+        recalled.forget()
+        assert await recalled.lines(asks, [], ()) == ""
+
+
+async def test_words_that_are_being_looked_up_are_not_looked_up_twice(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [answers(1)]) as mind:
+        await said_long_ago(mind, TOLD)
+        recalled, asks = Recalled(Recall(mind.journal, NoEmbedder()), TokenCounter(), 30.0), spoken("Is Anna allergic?")
+        async with asyncio.TaskGroup() as group:
+            group.create_task(recalled.look_ahead(asks.content, HOUSEHOLD))
+            await asyncio.sleep(0)
+            told = group.create_task(recalled.lines(asks, [], ()))
+        assert TOLD in told.result()
+        assert not recalled.is_found(asks.content, HOUSEHOLD), "it is what was told"
 
 
 class Counting(TokenCounter):

@@ -299,6 +299,21 @@ async def test_every_observer_is_told_of_each_arrival_and_each_change(rig: Rig) 
     assert changed == ["one", "other"] * 3
 
 
+async def test_an_observer_of_one_type_is_told_of_what_may_concern_it(rig: Rig) -> None:
+    changed: list[str] = []
+    rig.mailbox.observe_changes(lambda: changed.append("timer"), of=TIMER)
+    words, timer = Event("asr_transcript", "what time is it", id="w"), Event(TIMER, "tea", id="t")
+    await filed(rig, words)
+    assert not changed
+    await filed(rig, replace(timer, not_before=rig.clock.after(3600)))
+    assert changed == ["timer"]
+    assert await rig.mailbox.erase("t")
+    assert changed == ["timer"] * 2, "whoever keeps its words must not"
+    await rig.take_now()
+    await finish(rig, "w")
+    assert changed == ["timer"] * 3, "what else a step closes or wakes is not known"
+
+
 @pytest.mark.shows("F32", "A24")
 async def test_an_orderly_stop_suspends_what_is_in_hand_however_often_and_it_goes_on_before_its_peers(rig: Rig) -> None:
     await filed(rig, work("long", id="w"), work("peer"))

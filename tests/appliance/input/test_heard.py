@@ -16,7 +16,7 @@ from agent.record import step
 from appliance.config.load import load
 from appliance.input.event import OWN
 from appliance.input.heard_history import newest
-from appliance.input.prewarm import NOT_AGAIN_WITHIN, Prewarm
+from appliance.input.prewarm import NOT_AGAIN_WITHIN, LookAhead, Prewarm
 from appliance.input.suppressed import EARS_SUPPRESSED, WAITING, SuppressedTurns
 from appliance.machines.mind.arriving import in_its_room
 from appliance.machines.wire import Turn
@@ -188,3 +188,23 @@ async def test_the_connection_is_warmed_while_somebody_speaks_but_not_again_and_
         assert await warmed.get() == 110.0
         running.cancel()
     assert warmed.empty()
+
+
+async def test_the_newest_words_of_a_turn_are_looked_up_in_its_pauses() -> None:
+    looked, go_on = asyncio.Queue[str](), asyncio.Event()
+
+    async def look(words: str) -> None:
+        await looked.put(words)
+        await go_on.wait()
+
+    ahead = LookAhead(look)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(ahead.run())
+        ahead.words_so_far(heard("is Anna"))
+        assert await looked.get() == "is Anna"
+        ahead.words_so_far(heard("is Anna allergic"))
+        ahead.words_so_far(heard("is Anna allergic to nuts"))
+        go_on.set()
+        assert await looked.get() == "is Anna allergic to nuts"
+        running.cancel()
+    assert looked.empty()

@@ -65,6 +65,19 @@ def test_what_nobody_asked_for_waits_until_somebody_is_there_and_has_finished(tm
     assert told(tmp_path, story) == ([], [WASH], 0, 'said 0 min ago: "The wash is done"')
 
 
+def test_what_was_erased_while_it_waits_is_not_said(tmp_path: Path) -> None:
+    async def story(room: Parlour) -> list[str]:
+        await room.wants_to_say(WASH)
+        await passed(60.0)
+        [waits] = await room.announcements.waiting()
+        await room.mailbox.erase(waits.id)
+        await room.somebody_says()
+        await passed(600.0)
+        return room.said
+
+    assert told(tmp_path, story) == []
+
+
 @pytest.mark.shows("V24")
 def test_it_waits_while_an_answer_is_due(tmp_path: Path) -> None:
     async def story(room: Parlour) -> tuple[list[str], list[str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.event import TIMER, Event, utc_now
+from agent.event import HOUSEHOLD, TIMER, Event, utc_now
 from agent.model.interface import ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
 from appliance.api.caller import Caller
@@ -104,10 +104,10 @@ class Room:
         said = self.words.pop(0) if len(self.words) > 1 else self.words[0]
         return Transcript(said, "en", self.name, evidence=self.understood)
 
-    async def says(self, words: str, seconds: float = 1.2) -> None:
-        """Have somebody say this; return when the turn is over and known."""
+    async def says(self, words: str, seconds: float = 1.2, then: float = 2.0) -> None:
+        """Have somebody say this, and pause; return when the turn is over and known, or the pause that is shorter."""
         self.words = [words]
-        for loudness, length in ((SILENCE, 1.0), (SPEECH, seconds), (SILENCE, 2.0)):
+        for loudness, length in ((SILENCE, 1.0), (SPEECH, seconds), (SILENCE, then)):
             for _ in range(round(length / CHUNK_SECONDS)):
                 self._waiting.put_nowait(loudness)
         await self._waiting.join()
@@ -416,6 +416,21 @@ async def test_every_long_lived_task_is_one_that_the_service_started(tmp_path: P
         sockets = {name for name in running if name.startswith("doors: ")}  # one for each, in the doors' own group
         assert running - others - sockets <= named
         assert len(named - running - ended) <= 4, sorted(named - running)
+
+
+async def test_what_the_words_bring_back_is_looked_up_before_the_end_of_the_turn(tmp_path: Path) -> None:
+    words = "what is for dinner tonight"
+    async with a_box(tmp_path, room := Room(), ears={"wake_word": "alexa"}) as box:
+        recalled = box.agent.recalled
+
+        async def is_found() -> bool:
+            return recalled.is_found(words, HOUSEHOLD)
+
+        await room.says(words, then=0.4)
+        await until(is_found)
+        assert not await box.input.acting.forgetting.state.journal.entries(topic=EARS_SUPPRESSED), "it may go on"
+        await box.input.forget(1)
+        assert not await is_found()
 
 
 def test_the_screen_names_no_loop_that_nobody_hands_over() -> None:

@@ -17,6 +17,7 @@ from appliance.exits import Exit
 from appliance.input.event import Origin
 from appliance.input.intake import Contest, Filing, Guard, Intake, TurnGate
 from appliance.input.not_understood import understood_guard
+from appliance.input.prewarm import LookAhead
 from appliance.input.suppressed import SuppressedTurns
 from appliance.output.interruption import Interruption
 from appliance.remote.decoding import MOST_SECONDS
@@ -101,6 +102,8 @@ class Mind(Struct, frozen=True):
     max_tool_calls: int
     marks: Callable[[RecognizedTurn], Mapping[str, Json]]
     """Says who spoke, as far as the voice tells; goes into the event's evidence."""
+    look_ahead: Callable[[str, str], Awaitable[None]]
+    """Looks up what words of an owner bring back (`agent.context.recollection.Recalled.look_ahead`)."""
 
 
 class OthersCancel:
@@ -167,6 +170,7 @@ class PlaceEars:
         understood = understood_guard(shared.language)
         self._gate = TurnGate(_passes, evidence_guard, standing.own_words, _passes, understood)
         self._suppressed = SuppressedTurns(mind.bus, utc_now, standing.origin, standing.contest.told)
+        self._ahead = LookAhead(lambda words: mind.look_ahead(words, standing.origin.owner_key))
         self._newest = ""
         """Id of the event that was filed last."""
 
@@ -187,7 +191,7 @@ class PlaceEars:
             recognizing=self._standing.recognizing,
         )
         listener = Listener(microphone, microphone, endpointer, Warm(shared.recognizer), intake, around)
-        listener.observe(*self._standing.observers, *observers, self._suppressed)
+        listener.observe(*self._standing.observers, *observers, self._ahead, self._suppressed)
         return listener
 
     async def file(self, event: Event) -> None:
@@ -202,7 +206,10 @@ class PlaceEars:
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what happens beside hearing, until cancelled."""
-        return {"remote: turns that nobody gets": self._suppressed.run}
+        return {
+            "remote: turns that nobody gets": self._suppressed.run,
+            "remote: what the words so far bring back, in a pause": self._ahead.run,
+        }
 
     def stop(self) -> bool:
         """Be silent at once there, and end the run of what was said there last; whether there was anything to end."""

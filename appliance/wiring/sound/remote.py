@@ -66,7 +66,8 @@ def house_of(
     filing, typed = Filing(letters, hears.turns), hears.reflexes.typed
     most = config.economy.asr_transcript
     marks = side.voices.marks if side else lambda heard: {}
-    return House(recognizing, speaking, Mind(filing, agent.loop.interrupt, typed, world.state.bus, most, marks))
+    mind = Mind(filing, agent.loop.interrupt, typed, world.state.bus, most, marks, look_ahead=agent.recalled.look_ahead)
+    return House(recognizing, speaking, mind)
 
 
 class Filing(Struct, frozen=True):

@@ -34,6 +34,9 @@ makes room."""
 _OPTIONS: Final = {"max_tokens": "num_predict"}
 """Parameters that have another name among Ollama's options."""
 
+_OF_LOADING: Final = ("load", "unload")
+"""Reasons for which a line is `done` that ends no answer: only the model came into memory, or left it."""
+
 _NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 """In the `parameters` of /api/show, which are lines of a Modelfile."""
 
@@ -123,12 +126,12 @@ class OllamaModel(ServerModel):
                         raise ended_in_error(self.name, line, self._key)
                     chunk, calls = in_openai_form(said, calls)
                     yield chunk
-                    if said.get("done"):
+                    if accumulator.finish_reason:
                         await drain(lines)
                         break
         finally:
             await response.aclose()
-        if not accumulator.finish_reason:
+        if not (accumulator.finish_reason or accumulator.is_plausible):
             raise broken(self.name, "broke off", is_of_answer=True)
 
     async def _lines(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
@@ -219,7 +222,8 @@ def in_openai_form(said: Mapping[str, Json], calls: int) -> tuple[Chunk, int]:
     }
     choice: dict[str, Json] = {"delta": {key: value for key, value in delta.items() if value}}
     usage: dict[str, Json] = {}
-    if said.get("done"):
-        choice["finish_reason"] = said.get("done_reason") or "stop"
+    reason = said.get("done_reason")
+    if said.get("done") and reason not in _OF_LOADING:
+        choice["finish_reason"] = reason or "stop"
         usage = {"prompt_tokens": said.get("prompt_eval_count"), "completion_tokens": said.get("eval_count")}
     return {"choices": [choice], **({"usage": usage} if usage else {})}, calls + len(made)

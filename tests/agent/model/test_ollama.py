@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agent.errors import ContextTooLong
+from agent.errors import ContextTooLong, ModelError
 from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.ollama import USUAL_WINDOW, OllamaModel, size_for
@@ -212,3 +212,26 @@ async def test_malformed_arguments_of_another_model_are_made_an_object(at: At) -
         await ask(at(server.url), [*HELLO, broken, Message("tool", "error: malformed", tool_call_id="a")])
     sent = server.requests[0].messages[2]["tool_calls"][0]["function"]["arguments"]
     assert sent == {"malformed_arguments": '{"about": "half'}
+
+
+HI = line({"content": "Hello there."})
+LOADED = line({"content": ""}, done=True, done_reason="load")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [(HI,), (line({"content": "Hello"}), line({"content": " there."}).rstrip()), (LOADED, HI, done())],
+    ids=["without done", "without the last end of a line", "loaded before"],
+)
+async def test_an_answer_is_whole_by_itself_and_loading_ends_none(at: At, lines: tuple[bytes, ...]) -> None:
+    async with ollama() as server:
+        server.enqueue(native(*lines))
+        assert (await ask(at(server.url))).message.content == "Hello there."
+
+
+@pytest.mark.parametrize("lines", [(LOADED,), (line({"content": "Hello th"}),)], ids=["only loaded", "cut"])
+async def test_what_is_no_whole_answer_is_told_as_broken_off(at: At, lines: tuple[bytes, ...]) -> None:
+    async with ollama() as server:
+        server.enqueue(native(*lines))
+        with pytest.raises(ModelError, match="broke off"):
+            await ask(at(server.url))

@@ -34,8 +34,10 @@ _TEXTS: Final = ("text", "message", "content")
 _RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
 _NAMED: Final = re.compile(r"<function=|<(?:function|(?:｜DSML｜)?invoke)\s+name=[\"']?")
 _MEMBERS: Final = r"""(?:"\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*)*"""
-_WRAPPER: Final = re.compile(rf"""\{{\s*{_MEMBERS}["']tool_calls?["']\s*:\s*\[?\s*""")
-"""A whole message, or the calls of one; thoughts may stand before them."""
+_WRAPPER: Final = re.compile(
+    rf"""\{{\s*{_MEMBERS}(?:["']tool_calls?["']\s*:\s*\[?|["']\w+["']\s*:\s*(?:\{{\s*["']\w+["']\s*:\s*)?\[)\s*"""
+)
+"""A whole message, or the calls of one, or a call of a tool that takes calls; thoughts may stand before them."""
 _BEFORE_NAME: Final = re.compile(BEFORE_CALL)
 _KEYED: Final = re.compile(r"""\{\s*"([\w.-]+)"\s*:\s*(?=\{)""")
 """An object whose only key is the tool's name, as Apertus writes it."""
@@ -137,7 +139,7 @@ def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is
     if name is not None:
         name = known_name(name, tools)
         if name not in tools and not (is_first and body.has_arguments):
-            return "open" if is_first and not body.is_done else "none"
+            return "open" if begins and not body.is_done else "none"
         if body.has_arguments or (is_explicit and (body.is_done or is_last)):
             return Head(name, body, "")
     if body.is_done:

@@ -15,7 +15,7 @@ from agent.model.dialects.reader import TextReader
 from agent.model.dialects.said import ends_sentence
 from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage, read_usage
-from agent.model.stream.arguments import unwrapped
+from agent.model.stream.arguments import packed_calls, unwrapped
 from agent.model.stream.fresh import Fresh
 from agent.model.stream.open_call import Growing, OpenCall
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
@@ -181,8 +181,8 @@ class Accumulator:
             yield from self._take(self._reader.finish(is_cut=self.finish_reason == "length"))
         if self._reason() in _CUTS and not self._calls and (said := self._text.text).strip():
             yield TextDelta(self._text.add(CUT if said[-1].isalnum() or said[-1].isspace() else f" {CUT}"))
-        for call in self._calls:
-            yield from call.flush()
+        for call in tuple(self._calls):
+            yield from self._unpacked(call) if call.name not in self._names else call.flush()
         yield Answer(self.message(), self._usage, self._reason())
 
     def message(self) -> Message:
@@ -307,6 +307,16 @@ class Accumulator:
             and call.name not in self._names
             and any(known.startswith(whole) for known in self._names)
         )
+
+    def _unpacked(self, call: OpenCall) -> Iterator[StreamItem]:
+        """Tell a call of a tool that nobody has: the calls that are packed into it, or itself."""
+        if not (packed := packed_calls(call.arguments.text, self._names)):
+            yield from call.flush()
+            return
+        self._calls.remove(call)
+        for name, arguments in packed:
+            inner = self._new_call("", name)
+            yield from inner.add("", arguments, self._names)
 
     def _new_call(self, wire_id: str, name: str) -> OpenCall:
         own = whole_characters(wire_id.partition(_SIGNED_ID)[0])

@@ -2,11 +2,15 @@
 
 import json
 import re
+from collections.abc import Collection
 from typing import Final
 
 import jiter
 
+from agent.model.dialects.bodies import ARGUMENT_KEYS, NAME_KEYS
 from agent.model.dialects.mending import JsonMender
+from agent.model.dialects.names import known_name
+from memory.json_value import Json, fields, parse_json
 
 _FENCED: Final = re.compile(r"\s*```[\w-]*\s*(.*?)\s*```\s*", re.DOTALL)
 _DECODER: Final = json.JSONDecoder()
@@ -48,6 +52,32 @@ def is_cut(arguments: str) -> bool:
     except ValueError:
         return False
     return isinstance(begun, dict) and not is_object(arguments)
+
+
+def packed_calls(arguments: str, names: Collection[str]) -> list[tuple[str, str]]:
+    """Return the calls that are the arguments of another, as `multi_tool_use.parallel` has them: names and arguments.
+
+    They are all there is in a list, the only one of an object, or stand alone; none where any is not of a known tool.
+    """
+    try:
+        packed = parse_json(unwrapped(arguments))
+    except ValueError:
+        return []
+    inner = [value for value in (packed, *fields(packed).values()) if isinstance(value, list)]
+    told = [_call_in(each) for each in (inner[0] if len(inner) == 1 else [packed])]
+    calls = [(known_name(name, names), given) for name, given in told]
+    return calls if all(name in names for name, _ in calls) else []
+
+
+def _call_in(value: Json) -> tuple[str, str]:
+    """Return the name and the arguments of one call; no name where it is none."""
+    call = fields(value)
+    call = fields(call.get("function")) or call
+    name = next((call[key] for key in NAME_KEYS if key in call), "")
+    given = next((call[key] for key in ARGUMENT_KEYS if key in call), None)
+    if not isinstance(name, str) or given is None:
+        return "", ""
+    return name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 
 
 def _object_in(text: str) -> str:

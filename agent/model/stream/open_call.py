@@ -132,8 +132,8 @@ class OpenCall(Struct):
         return not self.arguments.text.lstrip().startswith("{")
 
     def _has_whole_name(self, names: AbstractSet[str]) -> bool:
-        """Whether no more of the name can follow: it is a tool's, or its arguments have begun, or no tool is known."""
-        return bool(self.name) and (not names or self.name in names or bool(self.arguments.text))
+        """Whether the name is a tool's, or no tool is known; another's call may turn out to be several packed ones."""
+        return bool(self.name) and (not names or self.name in names)
 
     def _tell(self) -> Iterator[StreamItem]:
         self.is_told = True

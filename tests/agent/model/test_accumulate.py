@@ -14,7 +14,7 @@ from agent.model.messages import Message, ToolSpec, Usage, read_usage
 from agent.model.sight import Sight
 from agent.model.stream.accumulate import Accumulator
 from agent.model.wire.openai import CALL_FIELDS
-from agent.model.wire.profile import Profile
+from agent.model.wire.profile import GENERIC, Profile
 from memory.json_value import Json
 from tests.agent.wire_form import wire_form
 
@@ -331,3 +331,55 @@ def test_an_answer_that_is_cut_off_says_so(text: str, reason: str, said: str) ->
 def test_words_before_a_call_that_is_cut_off_are_whole() -> None:
     items = collect([delta(content="One moment."), piece(0, "a", name="f", arguments='{"x'), delta("length")])
     assert answer_of(items).message.content == "One moment."
+
+
+TOOLS = [ToolSpec(name, name, {"type": "object", "properties": {}}) for name in ("reply", "recall")]
+IN_TEXT = Dialect(GENERIC, "m", Sight())
+SEVERAL = [("recall", '{"about": "tea"}'), ("reply", '{"text": "It is \\"green\\"."}')]
+PACKED = [
+    [{"recipient_name": f"functions.{name}", "parameters": json.loads(given)} for name, given in SEVERAL],
+    [{"name": name, "arguments": given} for name, given in SEVERAL],
+    [{"type": "function", "function": {"name": name, "arguments": given}} for name, given in SEVERAL],
+    [{"tool": name, "args": json.loads(given)} for name, given in SEVERAL],
+]
+
+
+def told_with_tools(*chunks: Mapping[str, Json]) -> list[StreamItem]:
+    accumulator = Accumulator(frozenset(), TOOLS, IN_TEXT)
+    items = [item for chunk in chunks for item in accumulator.feed(chunk)]
+    return [*items, *accumulator.finish()]
+
+
+@pytest.mark.shows("F5", "X6")
+@pytest.mark.parametrize("inner", PACKED, ids=["OpenAI", "Claude", "wire form", "short"])
+@pytest.mark.parametrize("key", ["tool_uses", "invocations", "calls"])
+def test_calls_that_are_packed_into_one_are_these_calls(inner: list[dict[str, Json]], key: str) -> None:
+    packed = json.dumps({key: inner})
+    envelope = json.dumps({"name": "multi_tool_use.parallel", "arguments": {key: inner}})
+    for chunks in (
+        [piece(0, "a", name="multi_tool_use.parallel", arguments=packed[:9]), piece(0, arguments=packed[9:])],
+        [piece(0, "a", name="batch", arguments=json.dumps(inner))],
+        *([delta(content=letter) for letter in text] for text in (packed, envelope)),
+    ):
+        items = told_with_tools(*chunks)
+        message = answer_of(items).message
+        assert (message.content, [(call.name, call.arguments) for call in message.tool_calls]) == ("", SEVERAL)
+        begun = [item for item in items if isinstance(item, ToolCallStarted)]
+        assert [(item.id, item.name) for item in begun] == [(call.id, call.name) for call in message.tool_calls]
+
+
+@pytest.mark.shows("F5", "X6")
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"tool_uses": [{"recipient_name": "functions.bash", "parameters": {}}]}', '{"names": ["reply"]}', "{}", "[]"],
+)
+def test_a_call_of_no_tool_with_no_calls_of_tools_in_it_stays_as_it_is(arguments: str) -> None:
+    made = answer_of(told_with_tools(piece(0, "a", name="parallel", arguments=arguments))).message.tool_calls
+    assert [(call.name, call.arguments) for call in made] == [("parallel", arguments)]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"menu": [{"name": "tea", "price": 2}]}', '{"a": {"b": [{"name": "x", "input": 1}]}}']
+)
+def test_a_list_in_json_that_names_no_tool_is_text(text: str) -> None:
+    assert answer_of(told_with_tools(*(delta(content=letter) for letter in text))).message.content == text

@@ -9,6 +9,7 @@ from agent.confirmation.consent import NAMES
 from agent.event import Event, predecessor, room_of
 from agent.mailbox import Mailbox
 from agent.replies import SENTENCE_STARTED
+from agent.run.budget import SIGN_AFTER
 from agent.run.run import Run
 from agent.run.system_replies import FILLER, SystemReplies
 from memory.errors import MemoryFailure
@@ -115,6 +116,7 @@ class Attention:
                     self._stop_speaking()
         elif self._goes_first(event, run):
             run.stop.give("preempted")
+        self._give_way(event)
         if run.stop.reason is not None and run.kept_on:
             await self.system_replies.fill(event)
 
@@ -128,6 +130,14 @@ class Attention:
             return run.event.priority < event.priority
         return bool(run.lease.grants) or (run.waited_for_model and not self.system_replies.run_state.has_words)
 
+    def _give_way(self, event: Event) -> None:
+        """Put an answer aside that stands still, of which something was heard: its rest comes after the new words."""
+        run, run_state = self.run, self.system_replies.run_state
+        if run is None or run.event.session_id != event.session_id or event.id not in self._standing_back:
+            return
+        if run.stands_still(SIGN_AFTER) and run_state.has_words and not run_state.is_speaking:
+            run.stop.give("preempted")
+
     async def _sign_in_time(self, event: Event) -> None:
         """Let whoever spoke hear that their words are not lost, when others are in hand for long without a word.
 
@@ -137,6 +147,7 @@ class Attention:
         while is_speaking and event.id in self._standing_back:
             await asyncio.sleep(self.system_replies.sign_after)
             is_speaking = self.system_replies.run_state.is_speaking
+            self._give_way(event)
         if event.id in self._standing_back:
             await self.system_replies.sign(event)
 

@@ -152,6 +152,8 @@ class Run(Struct):
     """Answers so far that broke off or were empty."""
     fault: ModelError | None = None
     """What was wrong with the last of them."""
+    _words_at: float | None = None
+    """When more came of an answer of which words are under way, on the event loop's clock (s); None where none are."""
     silent: set[str] = set()
     """Names of the models that said nothing while another answered: they are not asked again in this run."""
     made: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -172,6 +174,14 @@ class Run(Struct):
     """The context it was begun in was given up, for no provider took it."""
     kept_on: int = 0
     """Irreversible tools that are under way: a stop waits for them."""
+
+    def more_came(self, *, are_words_open: bool) -> None:
+        """Take note that more of an answer came; whether words of it have begun, and are not at their end."""
+        self._words_at = asyncio.get_running_loop().time() if are_words_open else None
+
+    def stands_still(self, seconds: float) -> bool:
+        """Whether words are under way, and no more of them came for so long, be it from another try."""
+        return self._words_at is not None and asyncio.get_running_loop().time() - self._words_at >= seconds
 
     def came_to_nothing(self, fault: ModelError) -> None:
         """Take note of an answer that broke off or was empty, and of what was wrong with it."""

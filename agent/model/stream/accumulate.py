@@ -154,8 +154,9 @@ class Accumulator:
 
     @property
     def size(self) -> int:
-        """How many characters have come: words, arguments and names of calls, thinking."""
-        return self.length + self._thought + sum(len(call.name) for call in self._calls)
+        """How many characters have come, of words, calls and thinking; more where a server only counts its tokens."""
+        came = self.length + self._thought + sum(len(call.name) for call in self._calls)
+        return came + self._usage.completion_tokens
 
     @property
     def _thought(self) -> int:

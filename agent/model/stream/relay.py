@@ -14,6 +14,12 @@ from memory.json_value import Json
 
 Chunk = Mapping[str, Json]
 
+HELD_BACK: Final = 1_200
+"""Characters, some 300 tokens, of a call that Ollama and others hold back until it is whole, behind words they gave."""
+
+SLOW_WAITS: Final = 2
+"""How many times longer than others a slow model is waited for at most."""
+
 MOST_OF_AN_ANSWER: Final = 500_000
 """Characters, calls and all: what goes on past it has lost itself, and would hold up everybody else."""
 
@@ -26,7 +32,9 @@ class Patience(Struct, frozen=True):
     first: float = 120.0
     """Until anything of it has come: a small machine may read a long prompt for a minute."""
     between: float = 30.0
-    """Until there is more of an answer that began; what only keeps the connection alive, comment or chunk, is none."""
+    """Until there is more of an answer that began; what only keeps the connection alive, comment or chunk, is none.
+
+    A slow model gets the time that it takes for `HELD_BACK` at its own pace, within `SLOW_WAITS`."""
     last: float = 2.0
     """Behind the finish_reason, for the usage: some servers then neither say [DONE] nor close."""
 
@@ -83,13 +91,16 @@ class _Waiting(Struct):
     """How much has come, and the finish_reason."""
     _waited: float = 0.0
     """Seconds since more came."""
+    _took: float = 0.0
+    """Seconds from the first of the answer to the newest."""
 
     async def next(self, *, has_begun: bool) -> Chunk | None:
         """Return the next chunk, None after the last. Raises `ModelError` where no more of the answer comes in time."""
         came = (self.accumulator.size, self.accumulator.finish_reason)
         if came != self._came:
+            self._took += self._waited if self._came[0] else 0.0
             self._came, self._waited = came, 0.0
-        seconds = self.patience.between if has_begun else self.patience.first
+        seconds = self._between() if has_begun else self.patience.first
         if self.accumulator.finish_reason:
             seconds = min(seconds, self.patience.last)
         clock = asyncio.get_running_loop().time
@@ -104,3 +115,8 @@ class _Waiting(Struct):
             raise broken(self.name, how) from error
         finally:
             self._waited += clock() - began
+
+    def _between(self) -> float:
+        """Return how many seconds more of the answer is waited for, by the pace it had so far."""
+        held_back = self._took * HELD_BACK / max(1, self.accumulator.size)
+        return self.patience.between * min(SLOW_WAITS, max(1.0, held_back / self.patience.between))

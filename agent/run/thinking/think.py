@@ -102,11 +102,13 @@ class ModelCalls(Struct):
                 first_at = first_at or self.clock()
                 self.run.stages.answers(call)
                 if isinstance(item, Answer):
+                    self.run.more_came(are_words_open=False)
                     call.ended = self.run.stages.clock()
                     await self.speaking.finish()
                     return self._keep(model, item, asked_at, first_at)
                 handed_at = self.clock()
                 await self.speaking.take(item)
+                self.run.more_came(are_words_open=self.speaking.is_open)
                 if (waited := self.clock() - handed_at) > NOTICEABLE_WAIT:
                     self.run.stop.allow(waited)
         raise StreamBroken(f"{model.name} ended its answer without an end", Message("assistant"))

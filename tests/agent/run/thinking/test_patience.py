@@ -1,7 +1,7 @@
 """Patience with models, in virtual time: retries, questions that wait, signs, and one model beside another."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from datetime import UTC, time
 from pathlib import Path
 from random import Random
@@ -9,18 +9,24 @@ from typing import Any
 
 import pytest
 
-from agent.errors import ModelUnavailable
+from agent.errors import ModelUnavailable, StreamBroken
 from agent.event import Event
 from agent.intents.model import OfflineModel
 from agent.model.chain import Chain, Guarded
+from agent.model.dialects.dialect import Dialect
 from agent.model.faults import refused
-from agent.model.interface import OFFLINE
+from agent.model.interface import OFFLINE, Answer
 from agent.model.openai_compatible import OpenAiCompatibleModel
+from agent.model.sight import Sight
+from agent.model.stream.accumulate import Accumulator
+from agent.model.stream.relay import Chunk, Patience, relay
+from agent.model.wire.profile import GENERIC
 from agent.run.questions import drops_questions
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.time.quiet import QuietHours
 from agent.tools.journal import recall_tool
+from memory.json_value import Json
 from memory.recall import Recall
 from memory.vectors.embedding import NoEmbedder
 from tests.agent.failing_server import House, a_house, go_through
@@ -268,6 +274,84 @@ def test_an_answer_that_stands_still_is_given_up_and_its_rest_asked_for_once_mor
             assert await state(house, event) == ("completed", "")
 
     run_virtually(story())
+
+
+@pytest.mark.shows("A7", "X5")
+@pytest.mark.parametrize(
+    ("pace", "held_back", "stops"),
+    [(0.8, 50.0, ""), (0.8, 70.0, "stopped for 60 s"), (0.0, 50.0, "stopped for 30 s")],
+    ids=["slow", "slow and gone", "quick and gone"],
+)
+def test_a_call_that_a_slow_server_holds_back_is_waited_for(pace: float, held_back: float, stops: str) -> None:
+    async def chunks() -> AsyncIterator[Chunk]:
+        for word in ["It", "is", "noon.", "Let", "me", "note", "that."]:
+            await passed(pace)
+            yield {"choices": [{"delta": {"content": f"{word} "}}]}
+        await passed(held_back)
+        function: Json = {"name": "note", "arguments": "{}"}
+        yield {"choices": [{"delta": {"tool_calls": [{"function": function}]}, "finish_reason": "stop"}]}
+
+    async def story() -> None:
+        accumulator = Accumulator(frozenset(), (), Dialect(GENERIC, "m", Sight()))
+        items = relay(chunks(), accumulator, "m", Patience())
+        if stops:
+            with pytest.raises(StreamBroken, match=stops):
+                [item async for item in items]
+        else:
+            answer = [item async for item in items][-1]
+            assert isinstance(answer, Answer)
+            assert [call.name for call in answer.message.tool_calls] == ["note"]
+
+    run_virtually(story())
+
+
+@pytest.mark.shows("A7", "X5")
+@in_virtual_time
+async def test_a_server_that_only_counts_the_tokens_of_what_it_holds_back_is_at_work(tmp_path: Path) -> None:
+    async def chunks() -> AsyncIterator[Chunk]:
+        yield {"choices": [{"delta": {"content": "It is noon."}}]}
+        for count in range(5, 10):
+            await passed(20)
+            yield {"choices": [], "usage": {"completion_tokens": count}}
+        yield {"choices": [{"delta": {"content": " Really."}, "finish_reason": "stop"}]}
+
+    accumulator = Accumulator(frozenset(), (), Dialect(GENERIC, "m", Sight()))
+    answer = [item async for item in relay(chunks(), accumulator, "m", Patience())][-1]
+    assert isinstance(answer, Answer)
+    assert answer.message.content == "It is noon. Really."
+
+
+@pytest.mark.shows("A7", "B10", "X5")
+@pytest.mark.parametrize("waits", [1.0, 8.0], ids=["just before it is known", "later"])
+def test_whoever_speaks_again_while_an_answer_stands_still_is_answered_at_once(tmp_path: Path, waits: float) -> None:
+    async def story() -> None:
+        async with a_house(tmp_path, models=1) as house:
+            house.servers[0].script = ["stalls"]
+            first = await house.hears("Tell me number 1.")
+            await passed(waits)
+            asked_at = asyncio.get_running_loop().time()
+            second = await house.answered("Tell me number 2.")
+            assert (house.said[-1], "Answer 1." in house.said) == ("Answer 2.", False)
+            assert house.handed[second.id] - asked_at < 4.0
+            assert "Well now." in str(house.servers[0].http.requests[-1].messages), "what was said stays said"
+            await passed(30)
+            assert (house.said[0], house.said[-1]) == ("Well now.", "Answer 1."), "its rest comes then"
+            assert house.said.count("Well now.") == 1
+            assert await state(house, first) == ("completed", "")
+
+    run_virtually(story())
+
+
+@pytest.mark.shows("A7", "X5")
+@in_virtual_time
+async def test_a_question_of_another_session_waits_for_an_answer_that_stands_still(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.servers[0].script = ["stalls:20"]
+        await house.hears("Tell me number 1.")
+        await passed(8)
+        await house.reads("Tell me number 2.")
+        await house.rests()
+        assert house.said[-2:] == ["Answer 1.", "Answer 2."]
 
 
 @pytest.mark.shows("A7", "X5")

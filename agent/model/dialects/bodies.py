@@ -11,8 +11,8 @@ from agent.model.dialects.mending import JsonMender
 from memory.json_value import Json, fields
 
 NAME_KEYS: Final = ("name", "function", "tool_name", "tool", "function_name", "recipient_name", "action")
-ARGUMENT_KEYS: Final = ("arguments", "parameters", "args", "input", "kwargs", "action_input")
-OTHER_KEYS: Final = ("type", "id", "tool_call_id", "call_id", "tool_call", "tool_calls")
+ARGUMENT_KEYS: Final = ("arguments", "parameters", "args", "input", "kwargs", "action_input", "tool_input")
+OTHER_KEYS: Final = ("type", "role", "id", "tool_call_id", "call_id", "tool_call", "tool_calls")
 """Keys of the object that holds a whole call, in the notations known."""
 
 MOST_OF_A_TAG: Final = 300

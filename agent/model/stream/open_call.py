@@ -85,7 +85,9 @@ class OpenCall(Struct):
         The surest sign that both have decides: their ids, else their names, else whether there can be more of this one.
         """
         if identifier and self.wire_id:
-            return identifier != self.wire_id and not self._goes_on(name, arguments)
+            if identifier == self.wire_id:  # some servers give two calls of one answer the same
+                return name not in {"", self.name} and self.arguments.is_json
+            return not self._goes_on(name, arguments)
         if name and self.name:
             # Servers exist that repeat the header of one call in every piece, and others that number two calls alike.
             return name != self.name or self.arguments.is_json

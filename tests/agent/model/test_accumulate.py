@@ -333,7 +333,8 @@ def test_words_before_a_call_that_is_cut_off_are_whole() -> None:
     assert answer_of(items).message.content == "One moment."
 
 
-TOOLS = [ToolSpec(name, name, {"type": "object", "properties": {}}) for name in ("reply", "recall")]
+TEXT: dict[str, Json] = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+TOOLS = [ToolSpec("reply", "Say it.", TEXT), ToolSpec("recall", "Look it up.", {"type": "object"})]
 IN_TEXT = Dialect(GENERIC, "m", Sight())
 SEVERAL = [("recall", '{"about": "tea"}'), ("reply", '{"text": "It is \\"green\\"."}')]
 PACKED = [
@@ -383,3 +384,24 @@ def test_a_call_of_no_tool_with_no_calls_of_tools_in_it_stays_as_it_is(arguments
 )
 def test_a_list_in_json_that_names_no_tool_is_text(text: str) -> None:
     assert answer_of(told_with_tools(*(delta(content=letter) for letter in text))).message.content == text
+
+
+@pytest.mark.shows("F5", "X6")
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"role": "assistant", "content": "It is green."}',
+        '```json\n{"tool": "reply", "tool_input": {"text": "It is green."}}\n```',
+    ],
+)
+def test_an_answer_in_json_is_said(text: str) -> None:
+    (made,) = answer_of(told_with_tools(*(delta(content=letter) for letter in text))).message.tool_calls
+    assert (made.name, json.loads(made.arguments)) == ("reply", {"text": "It is green."})
+
+
+@pytest.mark.shows("F5")
+def test_two_calls_under_one_id_and_index_are_two() -> None:
+    pieces = [piece(0, "c", name=name, arguments=given) for name, given in SEVERAL]
+    made = answer_of(told_with_tools(*pieces)).message.tool_calls
+    assert [(call.name, call.arguments) for call in made] == SEVERAL
+    assert made[0].id != made[1].id

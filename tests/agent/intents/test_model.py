@@ -157,9 +157,6 @@ async def test_what_it_writes_any_provider_takes_back(talk: Talk) -> None:
         [asked("set a timer for five minutes"), Message("tool", "[" * 100_000, tool_call_id="none")],
         [asked("set a timer for one minute"), Message("assistant", tool_calls=(ToolCall("1", "set_timer", "{"),))],
         [asked("where are my keys"), Message("assistant", tool_calls=(ToolCall("1", "reply", "[" * 100_000),))],
-        [asked("remember that " + "my keys and " * 6000)],
-        [asked("x" * 64_000)],
-        [asked("我" * 64_000)],
         [asked("what is the " * 30)],
         [asked("(a|b) [c] {d} <e> \\ % $ *")],
     ],
@@ -168,6 +165,16 @@ async def test_what_it_writes_any_provider_takes_back(talk: Talk) -> None:
 async def test_it_has_an_answer_to_anything(messages: list[Message], tools: tuple[ToolSpec, ...]) -> None:
     message = await answered(OFFLINE, messages, tools)
     assert message.content or message.tool_calls
+
+
+@pytest.mark.parametrize(
+    ("words", "tools"),
+    [("remember that " + "my keys and " * 6000, SPECS), ("x" * 64_000, TOOLS.specs_for("")), ("我" * 64_000, ())],
+    ids=["a list", "a word", "a Chinese one"],
+)
+async def test_it_has_an_answer_to_as_much_as_a_page(words: str, tools: tuple[ToolSpec, ...]) -> None:
+    """By one list of tools each: reading them is what takes long, and is the same whatever tools there are."""
+    await test_it_has_an_answer_to_anything([asked(words)], tools)
 
 
 async def test_words_that_are_no_block_are_taken_as_a_persons() -> None:

@@ -1,0 +1,55 @@
+"""What only tells of alarms and timers sets none, and an order behind it is done."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.agent.intents.kitchen import Kitchen, a_kitchen
+
+
+@pytest.fixture
+async def kitchen(tmp_path: Path) -> AsyncIterator[Kitchen]:
+    async with a_kitchen(tmp_path) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("nobody wants an alarm at six", "no one needs to wake me at seven", "my sister set an alarm for six"),
+        *("you forgot to wake me at seven", "you didn't wake me at seven", "you promised to wake me at six"),
+        *("my brother put an alarm on for six", "everybody has an alarm at six", "they never wake me at six"),
+        *("I told you not to wake me at seven", "you forgot to remind me at three to call mum"),
+        *(
+            "没有人要六点的闹钟",
+            "你忘了六点叫我",
+            "你又忘了七点叫我",
+            "你怎么六点叫我",
+            "你为什么六点叫我",
+            "你忘记提醒我三点开会了",
+        ),
+    ],
+)
+async def test_who_orders_nothing_or_what_was_done_sets_nothing(kitchen: Kitchen, words: str) -> None:
+    assert "?" not in await kitchen.hear(words)
+    assert await kitchen.rings() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "set_"),
+    [
+        ("nobody is at home tomorrow, so wake me at seven", "2026-11-22 07:00"),
+        ("my shift was moved wake me at six", "2026-11-22 06:00"),
+        ("you need to wake me at six", "2026-11-22 06:00"),
+        ("没睡好，明天七点叫我起床", "2026-11-22 07:00"),
+        ("你明天七点叫我", "2026-11-22 07:00"),
+        ("你能明天七点叫我吗", "2026-11-22 07:00"),
+        ("不要忘了提醒我三点开会", "2026-11-21 15:00 开会"),
+        ("千万别忘了明天七点叫我", "2026-11-22 07:00"),
+        ("set a timer for uh um fifteen minutes", "2026-11-21 11:15 15 minutes"),
+    ],
+)
+async def test_an_order_behind_what_is_told_or_hesitated_is_done(kitchen: Kitchen, words: str, set_: str) -> None:
+    await kitchen.hear(words)
+    assert await kitchen.rings() == [set_]

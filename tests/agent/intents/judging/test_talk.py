@@ -43,6 +43,7 @@ async def test_who_orders_nothing_or_what_was_done_sets_nothing(kitchen: Kitchen
         ("my shift was moved wake me at six", "2026-11-22 06:00"),
         ("you need to wake me at six", "2026-11-22 06:00"),
         ("没睡好，明天七点叫我起床", "2026-11-22 07:00"),
+        ("没睡好明天七点叫我起床", "2026-11-22 07:00"),
         ("你明天七点叫我", "2026-11-22 07:00"),
         ("你能明天七点叫我吗", "2026-11-22 07:00"),
         ("不要忘了提醒我三点开会", "2026-11-21 15:00 开会"),

@@ -419,3 +419,29 @@ async def test_what_is_otherwise_on_some_days_or_is_for_both_times_is_not_half_s
     async with a_kitchen(tmp_path) as kitchen:
         assert (await kitchen.hear(words)).startswith(("I did not understand", "这句我没听明白"))
         assert await kitchen.rings() == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("nobody wants an alarm at six", "no one needs a timer for ten minutes.", "you forgot to wake me at seven"),
+        *("my sister set an alarm for six", "you should have woken me at seven", "you were going to wake me at five"),
+        *("没有人要六点的闹钟", "没人需要十分钟的计时器", "你忘了六点叫我", "你怎么六点叫我", "你为什么没六点叫我"),
+        *("你刚才六点叫我了", "你昨天七点叫我的"),
+    ],
+)
+async def test_what_is_told_of_an_alarm_orders_none(kitchen: Kitchen, words: str) -> None:
+    await kitchen.hear(words)
+    assert await kitchen.rings() == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("nobody is home, wake me at six", "my husband forgot so wake me at six", "you can wake me at six"),
+        *("why not wake me at six", "my alarm set for six please", "没人在家，六点叫我", "不要忘了提醒我三点开会"),
+    ],
+)
+async def test_an_order_behind_what_is_told_is_one(kitchen: Kitchen, words: str) -> None:
+    await kitchen.hear(words)
+    assert len(await kitchen.rings()) == 1

@@ -53,5 +53,8 @@ class LookAhead(TurnObserver):
         while True:
             await self._wanted.wait()
             self._wanted.clear()
-            words, self._words = self._words, ""
-            await self._look(words)
+            await self._look(self._taken())  # in no local of this loop, which would hold them until the next
+
+    def _taken(self) -> str:
+        words, self._words = self._words, ""
+        return words

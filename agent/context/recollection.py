@@ -13,7 +13,7 @@ from agent.context.block import format_time, message_of
 from agent.context.tokens import TokenCounter
 from agent.event import Event
 from agent.model.messages import Message
-from memory.errors import MemoryFailure, StateUnusable
+from memory.errors import MemoryFailure
 from memory.recall import Hit, Recall
 from memory.state.importance import IMPORTANT, UNSET, summary_of
 from memory.state.tiers import Remembered, Tiers
@@ -81,13 +81,17 @@ class Recalled:
         self._clock = clock
         self._looking = asyncio.Lock()
         self._ahead: _Ahead | None = None
+        self._forgotten = 0
+        """How often something was forgotten: what was being looked for meanwhile may be of it."""
 
     async def look_ahead(self, words: str, owner_key: str) -> None:
         """Find what these words bring back while nobody waits yet: they may be all that is said."""
         async with self._looking:
-            with suppress(StateUnusable):  # who asks at the end of the turn is told
+            forgotten = self._forgotten
+            with suppress(MemoryFailure):  # who asks at the end of the turn is told
                 hits = await self._recall.brought_back(words, owner_key)
-                self._ahead = _Ahead(words, owner_key, hits, self._clock() + AHEAD_SECONDS)
+                if forgotten == self._forgotten:
+                    self._ahead = _Ahead(words, owner_key, hits, self._clock() + AHEAD_SECONDS)
 
     def is_found(self, words: str, owner_key: str) -> bool:
         """Whether what these words bring back was found ahead, and still stands."""
@@ -98,6 +102,7 @@ class Recalled:
     def forget(self) -> None:
         """Keep nothing of what was found ahead."""
         self._ahead = None
+        self._forgotten += 1
 
     async def lines(self, event: Event, messages: Sequence[Message], besides: Collection[str]) -> str:
         """Return a line a hit, the best first, "" where nothing is near, or it takes too long to find."""

@@ -107,6 +107,17 @@ async def test_what_was_found_in_the_pause_before_the_end_of_a_turn_costs_nobody
         assert await recalled.lines(asks, [], ()) == ""
 
 
+async def test_what_is_forgotten_while_it_is_looked_for_is_not_kept(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [answers(1)]) as mind:
+        await said_long_ago(mind, TOLD)
+        recalled, asks = Recalled(Recall(mind.journal, NoEmbedder()), TokenCounter()), spoken("Is Anna allergic?")
+        async with asyncio.TaskGroup() as group:
+            group.create_task(recalled.look_ahead(asks.content, HOUSEHOLD))
+            await asyncio.sleep(0)
+            recalled.forget()
+        assert not recalled.is_found(asks.content, HOUSEHOLD)
+
+
 async def test_words_that_are_being_looked_up_are_not_looked_up_twice(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [answers(1)]) as mind:
         await said_long_ago(mind, TOLD)

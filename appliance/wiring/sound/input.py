@@ -200,7 +200,7 @@ def open_input(
     most, take = config.economy.asr_transcript, acting.reflexes.take
     marks = _marks(addressing, side)
     intake = Intake(turns, most, gate, interruption.guard, output.contest, take, marks, clock, origin)
-    forgetting.empties(speech, output.own_words, output.arbiter)
+    forgetting.empties(speech, output.own_words, output.arbiter, agent.recalled)
     sign = ListeningSign(acting.voice)
     source = acting.source
     if source is None or words is None:
@@ -231,7 +231,7 @@ def open_input(
     if recorder is not None:
         _record(recorder, listener, output, interruption, world)
         forgetting.empties(recorder)
-    forgetting.empties(listener, followers.suppressed, agent.recalled, *([spotter] if spotter else []))
+    forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
     return Input(ears, interruption, intake, turns, acting, spotter, sign, words.naming, recorder)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from agent.event import HOUSEHOLD, TIMER, Event, utc_now
 from agent.model.interface import ChatModel, StreamItem
@@ -431,6 +432,16 @@ async def test_what_the_words_bring_back_is_looked_up_before_the_end_of_the_turn
         assert not await box.input.acting.forgetting.state.journal.entries(topic=EARS_SUPPRESSED), "it may go on"
         await box.input.forget(1)
         assert not await is_found()
+
+
+async def test_forgetting_reaches_what_a_page_s_words_bring_back_where_there_is_no_microphone(tmp_path: Path) -> None:
+    config = load(Household(tmp_path).write(), {"HOME": str(tmp_path)})
+    deaf = replace(Room().environment(), source=lambda ears, options: None)
+    async with open_box(config, RunOptions(), deaf) as box:
+        await box.agent.recalled.look_ahead("where are my keys", HOUSEHOLD)
+        assert box.agent.recalled.is_found("where are my keys", HOUSEHOLD)
+        await box.input.forget(1)
+        assert not box.agent.recalled.is_found("where are my keys", HOUSEHOLD)
 
 
 def test_the_screen_names_no_loop_that_nobody_hands_over() -> None:

@@ -87,6 +87,7 @@ LOOPS: Final = (
     "speech: playback, in the order of the sentences",
     "speech: ends pauses that nobody ends",
     "speech: the next sentence's program",
+    "speech: a connection to edge-tts, ahead",
     "speech: piper, kept running",
     "speech: the connection to GPT-SoVITS",
     "speech: the connection to OpenAI speech",

@@ -244,6 +244,20 @@ class LoadsLibrary(Protocol):
         """Import it now. Blocking."""
 
 
+@runtime_checkable
+class OpensAhead(Protocol):
+    """A voice that a connection of its own can be ready for."""
+
+    def expect(self) -> None:
+        """Take that a sentence is likely to follow within seconds. Returns at once."""
+
+
+def expect(voice: Synthesizer) -> None:
+    """Have a voice get ready for a sentence that is likely to follow, where it can."""
+    if isinstance(voice, OpensAhead):
+        voice.expect()
+
+
 def loops_of(voice: Synthesizer) -> Mapping[str, Loop]:
     """Return what keeps a voice ready; of most voices nothing."""
     return voice.loops() if isinstance(voice, KeepsReady) else {}

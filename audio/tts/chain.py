@@ -11,7 +11,7 @@ import structlog
 from audio.backoff import Backoff
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed, SynthesisLate
-from audio.interfaces import Synthesizer, loops_of
+from audio.interfaces import Synthesizer, expect, loops_of
 from audio.loops import Loop
 from audio.pcm import Samples
 from audio.playback.earcons import sign
@@ -76,6 +76,12 @@ class VoiceChain:
     def loops(self) -> Mapping[str, Loop]:
         """Return what keeps its voices ready, until cancelled."""
         return dict(entry for voice in self._voices for entry in loops_of(voice).items())
+
+    def expect(self) -> None:
+        """Have the first voice that does not rest get ready for a sentence."""
+        resting = {name for (name, _), breaker in self._breakers.items() if breaker.rest}
+        if (first := next((voice for voice in self._voices if voice.name not in resting), None)) is not None:
+            expect(first)
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound; all of it has the sample rate of the first voice that was heard."""

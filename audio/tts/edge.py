@@ -1,16 +1,22 @@
 """The default voice: Microsoft Edge's read-aloud service, streamed and decoded in process (edge-tts)."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed
+from audio.loops import Loop
 from audio.pcm import Samples
 from audio.speech import SpeechAudio, WordTiming
 from audio.tts.decoding import Mp3Decoder
 from audio.tts.words import WordAligner
+
+if TYPE_CHECKING:
+    from audio.tts.edge_stream import KeptConnector
 
 VOICES: Mapping[str, str] = MappingProxyType({"en": "en-US-AvaMultilingualNeural", "zh": "zh-CN-XiaoxiaoNeural"})
 """ISO 639-1 to the service's voice."""
@@ -26,8 +32,9 @@ class EdgeSynthesizer:
     """A `Synthesizer` over the network.
 
     Pieces end with whole words, so that another voice can go on with the next one, and a sentence is whole only when
-    the service said so and its sound reaches the end of the last word. One connection a sentence; no retry but the
-    library's own after a 403 (it corrects its clock by the server's): the chain has other voices.
+    the service said so and its sound reaches the end of the last word. One connection a sentence, open before it is
+    there where it is expected and the loop runs; no retry but the library's own after a 403 (it corrects its clock by
+    the server's): the chain has other voices.
     """
 
     name = "edge-tts"
@@ -47,6 +54,11 @@ class EdgeSynthesizer:
         """Seconds from the request to the first sound."""
         self._stall_timeout = stall_timeout
         """Seconds between two messages after it."""
+        self._is_expected = asyncio.Event()
+        self._is_kept = False
+        """Whether `open_ahead` runs."""
+        self._connector: KeptConnector | None = None
+        """From the first sentence on, while it runs."""
 
     @property
     def identity(self) -> str:
@@ -68,11 +80,39 @@ class EdgeSynthesizer:
         """Import the library now instead of with the first sentence: 0.25 s that no start has to wait for. Blocking."""
         import audio.tts.edge_stream  # noqa: F401
 
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what has a connection open ahead, until cancelled."""
+        return {"speech: a connection to edge-tts, ahead": self.open_ahead}
+
+    def expect(self) -> None:
+        """Take that a sentence is likely to follow."""
+        self._is_expected.set()
+
+    async def open_ahead(self) -> None:
+        """Open a connection whenever a sentence is expected, but for the first, until cancelled.
+
+        Name, TCP and TLS are three ways to the service and back, for which whoever asked waits otherwise.
+        """
+        self._is_kept = True
+        try:
+            while True:
+                await self._is_expected.wait()
+                self._is_expected.clear()
+                if self._connector is not None:
+                    await self._connector.open_ahead()
+        finally:
+            self._is_kept = False
+            if self._connector is not None:
+                await self._connector.aclose()
+                self._connector = None
+
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound, mono, 24 kHz, with the timings of its words. Raises `SynthesisFailed`."""
-        from audio.tts.edge_stream import EdgeStream
+        from audio.tts.edge_stream import EdgeStream, KeptConnector
 
-        stream = EdgeStream(sentence, self._voices.get(language, FALLBACK_VOICE), self._url)
+        if self._is_kept and self._connector is None:
+            self._connector = KeptConnector()
+        stream = EdgeStream(sentence, self._voices.get(language, FALLBACK_VOICE), self._url, self._connector)
         sound = _Sound()
         async with aclosing(stream.items(self._first_audio_timeout, self._stall_timeout)) as items:
             async for item in items:

@@ -2,18 +2,63 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Final
 
 import aiohttp
 import edge_tts.communicate
+from aiohttp.connector import Connection
 from edge_tts.exceptions import EdgeTTSException
 from edge_tts.typing import TTSChunk
 
 from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.speech import WordTiming
 
+if TYPE_CHECKING:
+    from aiohttp.tracing import Trace
+
 TICKS_PER_SECOND = 10_000_000
 """Unit of the service's timings: 100 ns (edge_tts/constants.py)."""
+
+
+AHEAD_SECONDS: Final = 30.0
+"""For which a connection that was opened ahead waits for its sentence."""
+
+
+class KeptConnector(aiohttp.TCPConnector):
+    """The library's way to the service, kept from one sentence to the next, which by itself it closes behind each.
+
+    A connection that was opened ahead, TLS and all, is the one that the next sentence takes.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(keepalive_timeout=AHEAD_SECONDS)
+        self._last: tuple[aiohttp.ClientRequest, aiohttp.ClientTimeout] | None = None
+        """How the library asked for its last connection: address, proxy and TLS of the next. No words are in it."""
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: "list[Trace]",
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  aiohttp's own parameter
+    ) -> Connection:
+        """Return a connection, one that is open where there is one."""
+        self._last = (req, timeout)
+        return await super().connect(req, traces, timeout)
+
+    async def open_ahead(self) -> None:
+        """Open a connection like the last one, unless one is open; what fails there whoever speaks next is told."""
+        if self._last is not None:
+            request, timeout = self._last
+            with suppress(OSError, aiohttp.ClientError):
+                (await super().connect(request, [], timeout)).release()
+
+    async def close(self, *, abort_ssl: bool = False) -> None:
+        """Keep it: so the library ends each sentence."""
+
+    async def aclose(self) -> None:
+        """Close all connections, for good."""
+        await super().close()
 
 
 class EdgeStream:
@@ -22,12 +67,12 @@ class EdgeStream:
     Iterate `items` once; then `ended` says whether the service said that it was all.
     """
 
-    def __init__(self, text: str, voice: str, url: str) -> None:
+    def __init__(self, text: str, voice: str, url: str, connector: KeptConnector | None = None) -> None:
         if url:
             # The library has no parameter for the address of the service; it reads this name at each request.
             edge_tts.communicate.WSS_URL = url  # type: ignore[attr-defined]
         try:
-            self._communicate = edge_tts.Communicate(text, voice, boundary="WordBoundary")
+            self._communicate = edge_tts.Communicate(text, voice, boundary="WordBoundary", connector=connector)
         except ValueError as error:
             raise VoiceUnavailable(f"edge-tts has no voice {voice!r}: `edge-tts --list-voices` prints them") from error
         self._bytes = 0

@@ -16,7 +16,7 @@ import structlog
 from msgspec import Struct
 
 from audio.errors import BadRecording, SynthesisFailed
-from audio.interfaces import Synthesizer, closing, identity_of, loops_of
+from audio.interfaces import Synthesizer, closing, expect, identity_of, loops_of
 from audio.loops import Loop
 from audio.pcm import Samples
 from audio.speech import SpeechAudio
@@ -128,6 +128,10 @@ class KeepingVoice:
     def loops(self) -> Mapping[str, Loop]:
         """Return what keeps the voice ready."""
         return loops_of(self._voice)
+
+    def expect(self) -> None:
+        """Have the voice get ready."""
+        expect(self._voice)
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield what the voice says. Raises what it raises; a disk that is full is none of the listener's business."""

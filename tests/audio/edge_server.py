@@ -6,7 +6,7 @@ import json
 import subprocess
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -86,6 +86,10 @@ class EdgeServer:
     """One fault a connection, in order; `GOOD` when it is used up."""
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
+    ports: list[int] = field(default_factory=list)
+    """Where each of these came from: of one port, one connection of TCP."""
+    open_ports: Callable[[], list[int]] = list
+    """Returns where the connections come from that are open, asked by or not."""
     first_asked: float = 0.0
     """Seconds on `time.monotonic` of the first connection; 0 before it."""
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
@@ -98,6 +102,7 @@ class EdgeServer:
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.connections += 1
+        self.ports.append(_port(request.transport))
         self.first_asked = self.first_asked or time.monotonic()
         fault = self.script.pop(0) if self.script else Fault.GOOD
         if fault in HTTP_STATUS:
@@ -165,12 +170,21 @@ async def edge_server(*script: Fault) -> AsyncIterator[EdgeServer]:
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     host, port = runner.addresses[0][:2]
+    listening = runner.server
+    assert listening is not None
+    server.open_ports = lambda: [_port(each.transport) for each in listening.connections if each.transport]
     server.url = f"ws://{host}:{port}{PATH}?TrustedClientToken=local"
     try:
         yield server
     finally:
         server.go_on.set()
         await runner.cleanup()
+
+
+def _port(transport: asyncio.BaseTransport | None) -> int:
+    """Return the client's port."""
+    assert transport is not None
+    return int(transport.get_extra_info("peername")[1])
 
 
 @cache

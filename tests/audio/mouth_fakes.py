@@ -95,6 +95,8 @@ class ScriptedVoice:
     """Waited for before the first word."""
     asked: list[tuple[str, str]] = field(default_factory=list)
     """(sentence, language) of each request."""
+    expected: int = 0
+    """How often it was told that a sentence is likely to follow."""
     given_up: int = 0
     """Sentences whose iterator was closed before its end."""
     held: asyncio.Event = field(default_factory=asyncio.Event)
@@ -103,6 +105,9 @@ class ScriptedVoice:
     word_said: asyncio.Event = field(default_factory=asyncio.Event)
     made: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
     """Released once for each whole sentence."""
+
+    def expect(self) -> None:
+        self.expected += 1
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         fails_after = self.failures.get(len(self.asked), self.failures.get(-1))

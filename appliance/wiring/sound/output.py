@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.context.situation import SituationProvider
+from agent.event import ASR_TRANSCRIPT, Event
 from agent.replies import ReplySink
 from agent.unasked.announcements import Announcements, Filing
 from appliance.output.company import Company, RoomTurns
@@ -24,7 +25,7 @@ from appliance.timers.due import DueTimers
 from appliance.timers.ringer import Pace, Ringer
 from appliance.wiring.environment import World
 from audio.echo.self_echo import SelfEcho
-from audio.interfaces import Player
+from audio.interfaces import Player, Synthesizer, expect
 from audio.loops import Loop
 from audio.playback.speech_output import SpeechOutput
 from audio.recognizer.sharing import RecognizerTurns
@@ -109,6 +110,7 @@ async def open_output(world: World) -> AsyncIterator[Output]:
         announcements = Announcements(state.mailbox, state.journal, state.bus, filing)
         await announcements.load()
         state.mailbox.observe_arrivals(announcements.arrived)
+        state.mailbox.observe_arrivals(partial(_asked_aloud, speech.voice))
         rooms = Rooms(Room(config.ears.room, speech, voice, lambda: environment.speaks))
         company = Company(announcements.changed, environment.clock)
         turns = company.turns_in(rooms.own.called, SpeechActivity(environment.clock))
@@ -129,3 +131,9 @@ async def open_output(world: World) -> AsyncIterator[Output]:
         yield Output(player, *aloud, text, replies, ringer, turns, *unasked, switches, places)
     finally:
         await player.aclose()
+
+
+def _asked_aloud(voice: Synthesizer, event: Event) -> None:
+    """Have the voice get ready while somebody's words are thought about: an answer is likely to follow."""
+    if event.type == ASR_TRANSCRIPT:
+        expect(voice)

@@ -201,6 +201,7 @@ async def test_words_reach_the_mind_and_its_answer_the_loudspeaker(tmp_path: Pat
         await room.says("tell me a story please")
         await taken_up(box, 1)
         assert [text for text, _ in room.voice.asked] == [STORY]
+        assert room.voice.expected == 1, "it got ready while the model thought"
         assert box.agent.beat.age >= 0.0
         assert box.input.ears is not None
         assert box.input.ears.beat.age > 0.0, "the ears' heart beats with each chunk"

@@ -12,6 +12,7 @@ from audio.speech import SpeechAudio
 from audio.tts.chain import PAUSE_SECONDS, VoiceChain
 from audio.tts.edge import EdgeSynthesizer
 from audio.tts.programs import EspeakSynthesizer
+from audio.tts.tts_cache import KeepingVoice, TtsCache
 from tests.audio.edge_server import Fault, edge_server, spoken
 from tests.audio.mouth_fakes import Clock, ScriptedVoice, listen
 
@@ -179,6 +180,17 @@ async def test_a_voice_that_failed_is_left_alone_for_longer_each_time_and_comes_
 
     assert requests == [1, 1, 2, 2, 3, 4]
     assert len(second.asked) == 4
+
+
+async def test_the_voice_that_would_speak_is_the_one_that_gets_ready(tmp_path: Path) -> None:
+    first, second = ScriptedVoice("first", failures={0: 0}), ScriptedVoice("second")
+    chain = VoiceChain([KeepingVoice(first, TtsCache(tmp_path)), second])
+
+    chain.expect()
+    await listen(chain.speak(TEXT, "en"))
+    chain.expect()
+
+    assert (first.expected, second.expected) == (1, 1)
 
 
 async def test_when_all_are_being_left_alone_they_are_tried_all_the_same() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from audio.errors import VoiceUnavailable
 from audio.interfaces import closing
+from audio.loops import running
 from audio.speech import SpeechAudio
 from audio.tts.edge import FALLBACK_VOICE, VOICES, EdgeSynthesizer
 from tests.audio.edge_server import EdgeServer, Fault, edge_server, spoken
@@ -17,6 +18,7 @@ from tests.audio.mouth_fakes import listen, words_of
 TEXT = "The kettle is on, and the tea will be ready in about five minutes."
 FIRST_AUDIO = 0.4
 STALL = 0.3
+PATIENCE = 20.0
 MARGIN = 0.6
 """Seconds that a loaded machine may need beyond a deadline."""
 
@@ -24,12 +26,17 @@ MARGIN = 0.6
 @pytest.fixture
 async def server() -> AsyncIterator[EdgeServer]:
     spoken(TEXT)  # made once, and not inside a deadline
-    async with edge_server() as running:
-        yield running
+    async with edge_server() as serving:
+        yield serving
 
 
 def voice(server: EdgeServer) -> EdgeSynthesizer:
     return EdgeSynthesizer(url=server.url, first_audio_timeout=FIRST_AUDIO, stall_timeout=STALL)
+
+
+async def passing() -> None:
+    """Let everything else have its turn."""
+    await asyncio.sleep(0)
 
 
 async def heard(synthesizer: EdgeSynthesizer, text: str = TEXT, language: str = "en") -> list[SpeechAudio]:
@@ -188,3 +195,49 @@ async def test_cancelling_a_stalled_sentence_ends_it_at_once(server: EdgeServer)
             await heard(voice(server))
 
     assert loop.time() - asked < 0.1 + MARGIN
+
+
+async def test_the_next_sentences_connection_is_open_before_its_words_are_there(server: EdgeServer) -> None:
+    synthesizer = voice(server)
+
+    async with running(synthesizer.loops()):
+        await passing()  # the loop begins
+        await heard(synthesizer)
+        synthesizer.expect()
+        async with asyncio.timeout(PATIENCE):
+            while not (ahead := set(server.open_ports()) - set(server.ports)):
+                await passing()
+        asked_before = server.connections
+        await heard(synthesizer, "It boils.")
+
+    assert asked_before == 1, "a connection that was opened ahead asks nothing"
+    assert server.ports[1] in ahead
+    async with asyncio.timeout(PATIENCE):
+        while server.open_ports():
+            await passing()
+
+
+async def test_one_403_is_overcome_by_a_connection_that_was_kept_too(server: EdgeServer) -> None:
+    synthesizer = voice(server)
+
+    async with running(synthesizer.loops()):
+        await passing()
+        await heard(synthesizer)
+        server.script = [Fault.REFUSE_403]
+        again = await heard(synthesizer)
+
+    assert words_of(again) == re.findall(r"\w+", TEXT)
+    assert server.connections == 3
+
+
+async def test_a_service_that_is_gone_when_a_sentence_is_expected_ends_nothing() -> None:
+    async with edge_server() as server:
+        synthesizer = voice(server)
+    loops = synthesizer.loops()
+
+    async with running(loops):  # which an error would end
+        for _ in range(2):
+            await passing()
+            synthesizer.expect()
+            with pytest.raises(VoiceUnavailable):
+                await heard(synthesizer)

@@ -28,6 +28,9 @@ KEEP_SECONDS: Final = 120.0
 MOST_COMPLAINT: Final = 64 * 1024
 """Bytes of a refusal's body that are read."""
 
+FRESH_SECONDS: Final = 20.0
+"""After a sentence, for which its connection is taken to be open yet."""
+
 _RATE: Final = re.compile(r";\s*rate=(\d{4,5})\b")
 _NO_SOUND: Final = ("text/", "application/json", "image/")
 
@@ -51,6 +54,9 @@ class HttpVoice(ABC):
         """While `_keep_open` runs; else there is one connection a sentence."""
         self._is_open: asyncio.Event | None = None
         """Of `_keep_open`; None while it does not run."""
+        self._is_expected = asyncio.Event()
+        self._used_at = -FRESH_SECONDS
+        """When a sentence ended, in seconds on the event loop's clock."""
 
     @abstractmethod
     def _asked(self, sentence: str, language: str) -> Mapping[str, object]:
@@ -75,9 +81,24 @@ class HttpVoice(ABC):
         try:
             async with await self._new() as self._kept:
                 self._is_open.set()
-                await asyncio.Event().wait()
+                while True:
+                    await self._is_expected.wait()
+                    self._is_expected.clear()
+                    await self._open_ahead(self._kept)
         finally:
             self._kept = self._is_open = None
+
+    def expect(self) -> None:
+        """Take that a sentence is likely to follow: where the last one is long ago, its connection may be closed."""
+        if asyncio.get_running_loop().time() - self._used_at >= FRESH_SECONDS:
+            self._is_expected.set()
+
+    async def _open_ahead(self, client: "httpx.AsyncClient") -> None:
+        """Open a connection, TLS and all, by a request that makes and costs nothing; whoever speaks next is told."""
+        import httpx
+
+        with suppress(httpx.HTTPError, httpx.InvalidURL):
+            await client.head(self._address, timeout=CONNECT_SECONDS)
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound, mono, as it comes.
@@ -101,6 +122,8 @@ class HttpVoice(ABC):
             raise VoiceUnavailable(f"{self.name} at {self._host} cannot be reached ({_words(error)})") from error
         except httpx.HTTPError as error:
             raise SynthesisFailed(f"{self.name}: the connection broke off ({_words(error)})") from error
+        finally:
+            self._used_at = asyncio.get_running_loop().time()
 
     async def _decoded(self, response: "httpx.Response") -> AsyncGenerator[SpeechAudio, None]:
         kind = response.headers.get("content-type", "").lower()

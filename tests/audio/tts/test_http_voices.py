@@ -10,7 +10,7 @@ import pytest
 
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed, VoiceUnavailable
-from audio.interfaces import Synthesizer, closing, identity_of, loops_of
+from audio.interfaces import Synthesizer, closing, expect, identity_of, loops_of
 from audio.loops import running
 from audio.tts.decoding import SoundStream, mp3_frame_bytes
 from audio.tts.openai_speech import OpenAiSpeechSynthesizer
@@ -237,6 +237,33 @@ async def test_the_connection_is_kept_while_it_is_kept_ready(make: Make) -> None
         kept = server.connections
         assert (await listen(voice.speak(TEXT, "en"))).failure == ""
     assert (kept, server.connections) == (1, 2)
+
+
+@BOTH
+@pytest.mark.parametrize("is_rude", [False, True])
+async def test_a_connection_is_open_before_the_first_words_are_there(make: Make, is_rude: bool) -> None:
+    asked = asyncio.Event()
+
+    async def refuse(exchange: Exchange) -> None:
+        asked.set()
+        if is_rude:
+            raise Cut
+        await exchange.head(405, content_length="0")
+
+    async with speech_server(refuse) as server:
+        voice = make(server.url)
+        async with running(loops_of(voice)):
+            expect(voice)
+            await asked.wait()
+            for _ in range(50):  # the answer is on its way within this process
+                await asyncio.sleep(0)
+            server.answer = speak
+            assert (await listen(voice.speak(TEXT, "en"))).failure == ""
+            expect(voice)  # while the last one's is fresh
+            assert (await listen(voice.speak(TEXT, "en"))).failure == ""
+        words = [each.body for each in server.asked if each.body]
+    assert len(words) == 2, "a connection that was opened ahead is told nothing"
+    assert server.connections == 1 or is_rude
 
 
 @BOTH

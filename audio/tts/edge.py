@@ -113,10 +113,13 @@ class EdgeSynthesizer:
         if self._is_kept and self._connector is None:
             self._connector = KeptConnector()
         stream = EdgeStream(sentence, self._voices.get(language, FALLBACK_VOICE), self._url, self._connector)
-        sound = _Sound()
+        sound, is_heard = _Sound(), False
         async with aclosing(stream.items(self._first_audio_timeout, self._stall_timeout)) as items:
             async for item in items:
                 if piece := sound.add(item):
+                    if not is_heard:
+                        self.expect()  # the next sentence's connection is open by the time this one is over
+                    is_heard = True
                     yield piece
         if not stream.ended:
             raise SynthesisFailed("edge-tts: the connection was lost before the end of the sentence")

@@ -90,6 +90,8 @@ class EdgeServer:
     """Where each of these came from: of one port, one connection of TCP."""
     open_ports: Callable[[], list[int]] = list
     """Returns where the connections come from that are open, asked by or not."""
+    hang_up: Callable[[], object] = list
+    """Closes them all."""
     first_asked: float = 0.0
     """Seconds on `time.monotonic` of the first connection; 0 before it."""
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
@@ -172,7 +174,16 @@ async def edge_server(*script: Fault) -> AsyncIterator[EdgeServer]:
     host, port = runner.addresses[0][:2]
     listening = runner.server
     assert listening is not None
-    server.open_ports = lambda: [_port(each.transport) for each in listening.connections if each.transport]
+
+    def transports() -> list[asyncio.Transport]:
+        return [each.transport for each in listening.connections if each.transport]
+
+    def hang_up() -> None:
+        for each in transports():
+            each.abort()
+
+    server.open_ports = lambda: [_port(each) for each in transports()]
+    server.hang_up = hang_up
     server.url = f"ws://{host}:{port}{PATH}?TrustedClientToken=local"
     try:
         yield server

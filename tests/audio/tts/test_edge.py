@@ -197,24 +197,49 @@ async def test_cancelling_a_stalled_sentence_ends_it_at_once(server: EdgeServer)
     assert loop.time() - asked < 0.1 + MARGIN
 
 
+async def ahead(server: EdgeServer) -> set[int]:
+    """Return where the connection comes from that is open and was not asked by, once there is one."""
+    async with asyncio.timeout(PATIENCE):
+        while not (idle := set(server.open_ports()) - set(server.ports)):
+            await passing()
+    return idle
+
+
 async def test_the_next_sentences_connection_is_open_before_its_words_are_there(server: EdgeServer) -> None:
     synthesizer = voice(server)
 
     async with running(synthesizer.loops()):
         await passing()  # the loop begins
         await heard(synthesizer)
-        synthesizer.expect()
-        async with asyncio.timeout(PATIENCE):
-            while not (ahead := set(server.open_ports()) - set(server.ports)):
-                await passing()
-        asked_before = server.connections
+        behind_it = await ahead(server)
+        assert server.connections == 1, "a connection that was opened ahead asks nothing"
         await heard(synthesizer, "It boils.")
+        assert server.ports[1] in behind_it
+        await ahead(server)
+        server.hang_up()  # the service keeps none for long
+        for _ in range(50):
+            await passing()
+        synthesizer.expect()
+        expected = await ahead(server)
+        await heard(synthesizer, "It whistles.")
+        assert server.ports[2] in expected
 
-    assert asked_before == 1, "a connection that was opened ahead asks nothing"
-    assert server.ports[1] in ahead
     async with asyncio.timeout(PATIENCE):
         while server.open_ports():
             await passing()
+
+
+async def test_a_connection_that_was_closed_meanwhile_costs_no_word(server: EdgeServer) -> None:
+    synthesizer = voice(server)
+
+    async with running(synthesizer.loops()):
+        await passing()
+        await heard(synthesizer)
+        await ahead(server)
+        server.hang_up()
+        again = await heard(synthesizer)
+
+    assert words_of(again) == re.findall(r"\w+", TEXT)
 
 
 async def test_one_403_is_overcome_by_a_connection_that_was_kept_too(server: EdgeServer) -> None:

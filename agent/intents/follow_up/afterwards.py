@@ -1,11 +1,11 @@
 """What is to ring after something else: once a timer is over, or on another day than the one that was left out."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agent.intents.dialog_state import Turn
 from agent.intents.intent import UNKNOWN, Intent, Language, Understand
+from agent.intents.language.patterns import patterns
 from agent.intents.language.wording import bare, without_fillers
 from agent.intents.saying.spoken import moment_told
 from agent.intents.subjects.days import day_of, names_day
@@ -20,31 +20,21 @@ _FOR: Final[Mapping[Language, tuple[str, ...]]] = {
 }
 """Whole sentences of which a length, or the number of its minutes, may be the rest."""
 
-_ON_DAY_AGAIN: Final[Mapping[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"(?:and |then |but |just |please )*(?:wake|call|get) me (?:up )?(?:again )?(?P<day>(?:on )?[a-z ]{5,30}?)"
-        r"(?: again| instead| then)*",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "(?:然后|就)*(?P<day>[^，。点]{2,6}?)(?:早上|早)?(?:再|才|照常|照旧)*(?:叫|喊|响)(?:醒?我)?(?:起床)?[了吧]?"
-    ),
-}
+_ON_DAY_AGAIN: Final = patterns(
+    en=r"(?:and |then |but |just |please )*(?:wake|call|get) me (?:up )?(?:again )?(?P<day>(?:on )?[a-z ]{5,30}?)"
+    r"(?: again| instead| then)*",
+    zh="(?:然后|就)*(?P<day>[^，。点]{2,6}?)(?:早上|早)?(?:再|才|照常|照旧)*(?:叫|喊|响)(?:醒?我)?(?:起床)?[了吧]?",
+)
 """On which day alone something is to ring that was just left out."""
 
-_ONCE_OVER: Final[Mapping[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"(?:and |then |, )*(?:when|once|as soon as) (?:that|it|that one|the first(?: one)?)(?:'s| is| has)? "
-        r"(?:done|up|over|finished|finishes|rings|rung|goes off|gone off|ends|run out)[, ]+"
-        r"(?:then |set |start |give me |do |I want |I need )*(?:another|a second|a new)?(?: one| timer)?(?: for| of)?"
-        r"(?= )",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "(?:等|然后)*(?:[它这]个?)?(?:到点?|到时间|响|好|完|结束)了?(?:以后|之后)?[，,]?"
-        "(?:就|再)+(?:[来定设开要]|计时)(?:一?个)?"
-    ),
-}
+_ONCE_OVER: Final = patterns(
+    en=r"(?:and |then |, )*(?:when|once|as soon as) (?:that|it|that one|the first(?: one)?)(?:'s| is| has)? "
+    r"(?:done|up|over|finished|finishes|rings|rung|goes off|gone off|ends|run out)[, ]+"
+    r"(?:then |set |start |give me |do |I want |I need )*(?:another|a second|a new)?(?: one| timer)?(?: for| of)?"
+    r"(?= )",
+    zh="(?:等|然后)*(?:[它这]个?)?(?:到点?|到时间|响|好|完|结束)了?(?:以后|之后)?[，,]?"
+    "(?:就|再)+(?:[来定设开要]|计时)(?:一?个)?",
+)
 """What asks for one more timer behind the one just set, and not beside it."""
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand
 from agent.intents.language.lengths import NUMBER
+from agent.intents.language.patterns import patterns
 
 _FRAMES: Final[dict[Language, tuple[str, ...]]] = {
     "en": ("set a timer for {}", "remind me {}", "remind me at {}", "remind me in {}"),
@@ -26,13 +27,10 @@ _COUNTED: Final[dict[Language, str]] = {"en": "set a timer for {} minutes", "zh"
 
 _COUNT_ZH: Final = r"[\d零一二两三四五六七八九十]+"
 
-_SOME_TIME: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        rf"\b(?:{NUMBER}|half|quarters?|noon|mid(?:day|night)|hundred|couple|few|an? (?:hour|minute|second))\b|\d",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(r"[\d零一二两三四五六七八九十百半刻几]|正午|午夜"),
-}
+_SOME_TIME: Final = patterns(
+    en=rf"\b(?:{NUMBER}|half|quarters?|noon|mid(?:day|night)|hundred|couple|few|an? (?:hour|minute|second))\b|\d",
+    zh=r"[\d零一二两三四五六七八九十百半刻几]|正午|午夜",
+)
 """Of which something stands in every time: what has none of it is read as none, which takes long to find out."""
 
 _THE_ONE: Final = re.compile(

@@ -9,6 +9,7 @@ from agent.intents.dialog_state import Turn
 from agent.intents.follow_up.afterwards import AT_NOON
 from agent.intents.follow_up.bare_times import has_time, minute_alone, number_alone, timed
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
+from agent.intents.language.patterns import patterns
 from agent.intents.language.wording import anywhere, beginning, ending, without_fillers
 from agent.intents.saying.spoken import is_length, moment_told
 from agent.intents.subjects.days import but_for, names_day
@@ -16,41 +17,27 @@ from agent.intents.subjects.rings.timers import same_half
 from agent.intents.subjects.rings.which_timer import RINGING
 from memory.json_value import Json, fields
 
-_DAY: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"\b(?:\w+days?|tomorrow|tonight|weekends?)\b", re.IGNORECASE),
-    "zh": re.compile("周|星期|礼拜|[今明后]天|[今明][早晚]"),
-}
+_DAY: Final = patterns(en=r"\b(?:\w+days?|tomorrow|tonight|weekends?)\b", zh="周|星期|礼拜|[今明后]天|[今明][早晚]")
 """What names a day."""
 
 
-_PART: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"(?:(?:no|nope|sorry|oh|oops|wait|actually|i (?:mean|meant|said)|make (?:it|that)|that's|for|and|"
-        r"not (?:in the \w+|tonight|at night))[\s,.]+)*"
-        r"(?P<part>in the (?:morning|afternoon|evening)|at night|tonight|this (?:evening|afternoon)|[ap][.]?m[.]?)"
-        r"(?:,? (?:please|i (?:mean|meant)|not (?:in the \w+|tonight|at night)))?[\s.!]*",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "(?:不对|不是(?:早上|上午|下午|晚上)?|不|错了|我(?:说的?|指的?|要的?)?(?:是|要)|应该是|是|改成|要|哦|[，,。 ])*"
-        "(?P<part>(?:今天?|明天?)?(?:早上|早晨|上午|中午|下午|傍晚|晚上|晚|早))[的吧啦啊呀。]*"
-    ),
-}
+_PART: Final = patterns(
+    en=r"(?:(?:no|nope|sorry|oh|oops|wait|actually|i (?:mean|meant|said)|make (?:it|that)|that's|for|and|"
+    r"not (?:in the \w+|tonight|at night))[\s,.]+)*"
+    r"(?P<part>in the (?:morning|afternoon|evening)|at night|tonight|this (?:evening|afternoon)|[ap][.]?m[.]?)"
+    r"(?:,? (?:please|i (?:mean|meant)|not (?:in the \w+|tonight|at night)))?[\s.!]*",
+    zh="(?:不对|不是(?:早上|上午|下午|晚上)?|不|错了|我(?:说的?|指的?|要的?)?(?:是|要)|应该是|是|改成|要|哦|[，,。 ])*"
+    "(?P<part>(?:今天?|明天?)?(?:早上|早晨|上午|中午|下午|傍晚|晚上|晚|早))[的吧啦啊呀。]*",
+)
 """A part of the day and nothing else."""
 
 _SATURDAY: Final = 5
 _SUNDAY: Final = 6
 
-_WEEKEND: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"(?:on |at )?(?:the )?weekends?", re.IGNORECASE),
-    "zh": re.compile("周末|双休日"),
-}
+_WEEKEND: Final = patterns(en=r"(?:on |at )?(?:the )?weekends?", zh="周末|双休日")
 """Saturday and Sunday, and nothing else."""
 
-_ONLY: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"^(?:but |and |just |only )+| only$", re.IGNORECASE),
-    "zh": re.compile("^(?:就|只|仅)在?|(?:才|再)?[叫响]我?$"),
-}
+_ONLY: Final = patterns(en=r"^(?:but |and |just |only )+| only$", zh="^(?:就|只|仅)在?|(?:才|再)?[叫响]我?$")
 """What days are said with on which alone it is to ring."""
 
 _IS: Final = re.compile("(?:it|that)(?:'s| is)|是", re.IGNORECASE)

@@ -7,6 +7,7 @@ from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import Language, Understand
 from agent.intents.language.dates import DATE_EN, DATE_ZH, DATED, WEEKDAY
 from agent.intents.language.lengths import NUMBER
+from agent.intents.language.patterns import patterns
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import PAUSE, anywhere, beginning, ending, is_story, without_fillers
 from agent.intents.saying.phrases import gaps
@@ -58,12 +59,10 @@ _SOME: Final[dict[Language, str]] = {
     "en": rf"\b(?:\d[\d.]*|(?:an?|one) (?:hundred|thousand)|{NUMBER}(?: hundred| thousand)?|an?)\b",
     "zh": r"[\d零一二两三四五六七八九十百千万点.]+",
 }
-_ANOTHER_NUMBER: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        rf"(?:and )?(?:(?:what|how) about )?(?P<number>{_SOME['en']})(?: (?P<unit>[a-z]+))?[?.]?", re.IGNORECASE
-    ),
-    "zh": re.compile(rf"(?:那么?)?(?P<number>{_SOME['zh']})个?(?P<unit>[^\d？?呢]{{0,4}}?)呢?[？?]?"),
-}
+_ANOTHER_NUMBER: Final = patterns(
+    en=rf"(?:and )?(?:(?:what|how) about )?(?P<number>{_SOME['en']})(?: (?P<unit>[a-z]+))?[?.]?",
+    zh=rf"(?:那么?)?(?P<number>{_SOME['zh']})个?(?P<unit>[^\d？?呢]{{0,4}}?)呢?[？?]?",
+)
 """A number alone, of which the same is asked as of the one before it."""
 
 _OF: Final = re.compile(r"\bof [\d.,]+", re.IGNORECASE)

@@ -8,6 +8,7 @@ from agent.intents.dialog_state import Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.language.exchanges import exchanged
 from agent.intents.language.house import names_device
+from agent.intents.language.patterns import patterns
 from agent.intents.language.questions import asks_behind, is_question, tokens, word_classes
 from agent.intents.language.wording import RUNG_FOR, anywhere, beginning, ending, without_fillers
 from agent.intents.saying.phrases import gaps
@@ -29,16 +30,11 @@ _VAGUE: Final = frozenset({"unknown", "recall", "remember"})
 _OFF: Final[dict[Language, str]] = {"en": r",| off\b| and put\b", "zh": "[，,]"}
 """Behind what is taken off a list."""
 
-_ON_IT: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"^(?:and |also |oh |please |can you |could you )*(?:put|add|stick|pop|write|get|chuck) (?P<item>.{2,60}?) "
-        r"(?:on|in|to|onto) (?:it|there|that)(?: as well| too| also)?(?P<more>, .{2,30})?[.!]?$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "^(?P<item>[^，,]{1,12}?)也(?:给我)?(?:要|加|来|写|记|整|买|带)(?:上|一点|点)?(?P<more>[，,][^，,]{1,8})?[。吧]?$"
-    ),
-}
+_ON_IT: Final = patterns(
+    en=r"^(?:and |also |oh |please |can you |could you )*(?:put|add|stick|pop|write|get|chuck) (?P<item>.{2,60}?) "
+    r"(?:on|in|to|onto) (?:it|there|that)(?: as well| too| also)?(?P<more>, .{2,30})?[.!]?$",
+    zh="^(?P<item>[^，,]{1,12}?)也(?:给我)?(?:要|加|来|写|记|整|买|带)(?:上|一点|点)?(?P<more>[，,][^，,]{1,8})?[。吧]?$",
+)
 """What is put on the list just spoken of, with how much of it."""
 
 _SOME: Final = (
@@ -93,14 +89,11 @@ _PUTTING: Final = re.compile(
 
 _AND: Final = re.compile(r"^(?:(?:and|then|also|but|please|instead|just)\b[, ]*)+", re.IGNORECASE)
 
-_ON_AGAIN: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"^(?:and |then |please |just )*(?:put|stick|pop|chuck|write|get) "
-        r"(?!(?:the|my|our|your|it|that|them)\b)(?P<item>.{2,60}?) (?:back )?on(?: instead| there)?(?: please)?[.!]?$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile("^(?:再|就|给我)*(?:换|改)[成上买](?P<item>[^，,。]{1,10}?)吧?[。！]?$"),
-}
+_ON_AGAIN: Final = patterns(
+    en=r"^(?:and |then |please |just )*(?:put|stick|pop|chuck|write|get) "
+    r"(?!(?:the|my|our|your|it|that|them)\b)(?P<item>.{2,60}?) (?:back )?on(?: instead| there)?(?: please)?[.!]?$",
+    zh="^(?:再|就|给我)*(?:换|改)[成上买](?P<item>[^，,。]{1,10}?)吧?[。！]?$",
+)
 """What is put on the list that something just came off, though nothing names the list: and stick coffee on."""
 
 _SAY_SO_MANY: Final = re.compile(
@@ -120,24 +113,16 @@ _NOT_GOT: Final[dict[Language, re.Pattern[str]]] = {
 """What tells, behind things that were got, of others that were not, and are still wanted."""
 
 
-_UNDO: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"\bundo\b|\btake (?:that|it) back\b", re.IGNORECASE),
-    "zh": re.compile("撤销|撤回"),
-}
+_UNDO: Final = patterns(en=r"\bundo\b|\btake (?:that|it) back\b", zh="撤销|撤回")
 """What takes back what was just done to a list."""
 
-_WHAT_IS_ON_IT: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"(?:so |and |ok |now |then |tell me )*(?:what's|what is|what else is|what have i got|what do i have)"
-        r"(?: still)? "
-        r"(?:left|on it|on there|there|on)(?: now| so far)?",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "(?:再|都|全部|给我|帮我)*[念读](?:一遍|一下|出来|给我听|听听)+吧?|"
-        "(?:现在|那|上面|里面|我|一共)*(?:还|都|总共)?(?:有|剩|几样)(?:了|下)?(?:哪些|什么|些什么|啥|几样|多少样?)?(?:东西)?[了啊呢]?"
-    ),
-}
+_WHAT_IS_ON_IT: Final = patterns(
+    en=r"(?:so |and |ok |now |then |tell me )*(?:what's|what is|what else is|what have i got|what do i have)"
+    r"(?: still)? "
+    r"(?:left|on it|on there|there|on)(?: now| so far)?",
+    zh="(?:再|都|全部|给我|帮我)*[念读](?:一遍|一下|出来|给我听|听听)+吧?|"
+    "(?:现在|那|上面|里面|我|一共)*(?:还|都|总共)?(?:有|剩|几样)(?:了|下)?(?:哪些|什么|些什么|啥|几样|多少样?)?(?:东西)?[了啊呢]?",
+)
 """What asks for all that stands on the list that was just spoken of."""
 
 _INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {

@@ -6,6 +6,7 @@ from typing import Final
 
 from agent.intents.intent import Language
 from agent.intents.language.house import is_of_house, names_device
+from agent.intents.language.patterns import patterns
 from agent.intents.learned.network import Reading
 
 _QUIET: Final[Mapping[Language, str]] = {
@@ -37,15 +38,12 @@ _ASKS_NOTHING: Final = frozenset(
 )
 """Wishes that are told; a verb in their words may be what is asked about."""
 
-_LISTING: Final[Mapping[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"\b(?:add|put|stick|pop|chuck|write|note|list|shopping|needs?|needed|wants?|wanted|out of|run|running|ran|low|"
-        r"buy|get|grab|pick up|order|more|and|also|plus|oh|finished|used|last|empty|gone|left|remember|forget|"
-        r"could do with|short|missing|nearly|almost|another|some)\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile("[加添写记买要缺没完单还再来补囤也需少带光空拿差和]|见底"),
-}
+_LISTING: Final = patterns(
+    en=r"\b(?:add|put|stick|pop|chuck|write|note|list|shopping|needs?|needed|wants?|wanted|out of|run|running|ran|low|"
+    r"buy|get|grab|pick up|order|more|and|also|plus|oh|finished|used|last|empty|gone|left|remember|forget|"
+    r"could do with|short|missing|nearly|almost|another|some)\b",
+    zh="[加添写记买要缺没完单还再来补囤也需少带光空拿差和]|见底",
+)
 """Of which one stands in what wants a thing on a list, beside the thing."""
 
 _TO_DO: Final = re.compile(r"\b(?:need|needs|have|has|want|wants|got|ought|going|like|try|time) to $", re.IGNORECASE)

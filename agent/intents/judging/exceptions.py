@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import UNKNOWN, Intent, Language, Understand
+from agent.intents.language.patterns import patterns
 from agent.intents.language.wording import anywhere, bare, mended, without_fillers
 from agent.intents.subjects.lists import spoken_of
 
@@ -54,21 +55,16 @@ _ALL_BUT: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
 }
 """A wish for all with what is left out of it: before it or behind it."""
 
-_TAKES_OFF: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"^(?:(?:take|cross|strike|get|tick|clear|delete|remove|wipe|erase|empty|scrap|drop) "
-        r"(?:off )?(?:everything|all(?: of it| of them| the things)?|it all|them all)(?: else)?"
-        r"(?: (?:off|from|out of|out))*"
-        r"|(?:clear|empty|wipe|erase|delete|scrap)(?= .*\blist$))"
-        r"(?: (?:the|my|our|it)\b(?: (?P<list>[\w-]+))??(?: list)?)?$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "^(?:把|将)?(?:(?P<list>.{1,4}?)?(?:清单|单子)[上里]?面?的?)?"
-        "(?:其他|其它|其余|别的|剩下|所有|全部|全都?|都|东西|的|里面)*"
-        "(?:去掉|删掉|删了|划掉|拿掉|去了|删除|清掉|清空|不要|不用买|不要买|不买)了?(?:(?:购物)?清单|单子)?$"
-    ),
-}
+_TAKES_OFF: Final = patterns(
+    en=r"^(?:(?:take|cross|strike|get|tick|clear|delete|remove|wipe|erase|empty|scrap|drop) "
+    r"(?:off )?(?:everything|all(?: of it| of them| the things)?|it all|them all)(?: else)?"
+    r"(?: (?:off|from|out of|out))*"
+    r"|(?:clear|empty|wipe|erase|delete|scrap)(?= .*\blist$))"
+    r"(?: (?:the|my|our|it)\b(?: (?P<list>[\w-]+))??(?: list)?)?$",
+    zh="^(?:把|将)?(?:(?P<list>.{1,4}?)?(?:清单|单子)[上里]?面?的?)?"
+    "(?:其他|其它|其余|别的|剩下|所有|全部|全都?|都|东西|的|里面)*"
+    "(?:去掉|删掉|删了|划掉|拿掉|去了|删除|清掉|清空|不要|不用买|不要买|不买)了?(?:(?:购物)?清单|单子)?$",
+)
 """What takes all off a list, besides an exception."""
 
 _OF_ONE: Final = frozenset({"timer_cancel", "alarm_skip"})

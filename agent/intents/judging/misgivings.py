@@ -8,6 +8,7 @@ from agent.intents.dialog_state import DialogState
 from agent.intents.intent import TIMED, Intent, Language, Understand
 from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.lengths import NUMBER, NUMBER_ZH
+from agent.intents.language.patterns import patterns
 from agent.intents.language.questions import asks_behind, is_question
 from agent.intents.language.wording import RUNG_FOR, anywhere, beginning, mended, without_fillers
 from agent.intents.reading.run_together import are_too_many, holds_another
@@ -27,103 +28,69 @@ _UNITS: Final = ("minute", "minutes", "hour", "hours", "second", "seconds")
 _NO_UNITS: Final = frozenset({"house", "houses", "our", "ours", "four", "minus", "mince", "tour", "tours"})
 """Words that are like a unit and are none."""
 
-_NOT_READ: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        rf"^(?:an? )?(?:(?:{NUMBER}|zero|minus|point|hundred|thousand|million|and|half|quarter|to|[\d.,-]+)\b\s*)*"
-        r"(?:$|(?:hours?|minutes?|seconds?|weeks?|days?|months?|million|hundred|thousand|zero|minus|point)\b)"
-        rf"|^(?!one to one){NUMBER} (?:to|or|for)\b|\b(?:an?|the|or|set|not)$|^(?:next|this) year\b"
-        r"|^(?:both|each time|both times|them both|both of them)$"
-        r"|^(?:no|nope|sorry|i mean|i meant|wait|not(?! to\b)|except|but|why|should|did)\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        rf"^(?:{NUMBER_ZH}|半|点|[个又零])*(?:$|小时|钟头|分钟?(?![享给])|秒|刻钟|点半?$|半?钟$)"
-        "|^(?:[每下上这本]?个?(?:周|星期|礼拜)[一二三四五六日天][、和跟]?)+$|^负|^[明后今]年|^(?:算了|取消|但是|不过|到了再)|^[哦噢啊]?(?:不要?是|不对|不(?=[，,]|$)|错了|我是说)|^除[了去]|^刚才|也(?:是|一样)$|的话.{0,6}点|[，,].{0,4}(?:不用|不要|不必)(?:叫|响|提醒)?了$|^(?:周末|周[一二三四五六日天]|星期[一二三四五六日天])"
-        "(?:就|都)?(?:不|别)"
-    ),
-}
+_NOT_READ: Final = patterns(
+    en=rf"^(?:an? )?(?:(?:{NUMBER}|zero|minus|point|hundred|thousand|million|and|half|quarter|to|[\d.,-]+)\b\s*)*"
+    r"(?:$|(?:hours?|minutes?|seconds?|weeks?|days?|months?|million|hundred|thousand|zero|minus|point)\b)"
+    rf"|^(?!one to one){NUMBER} (?:to|or|for)\b|\b(?:an?|the|or|set|not)$|^(?:next|this) year\b"
+    r"|^(?:both|each time|both times|them both|both of them)$"
+    r"|^(?:no|nope|sorry|i mean|i meant|wait|not(?! to\b)|except|but|why|should|did)\b",
+    zh=rf"^(?:{NUMBER_ZH}|半|点|[个又零])*(?:$|小时|钟头|分钟?(?![享给])|秒|刻钟|点半?$|半?钟$)"
+    "|^(?:[每下上这本]?个?(?:周|星期|礼拜)[一二三四五六日天][、和跟]?)+$|^负|^[明后今]年|^(?:算了|取消|但是|不过|到了再)|^[哦噢啊]?(?:不要?是|不对|不(?=[，,]|$)|错了|我是说)|^除[了去]|^刚才|也(?:是|一样)$|的话.{0,6}点|[，,].{0,4}(?:不用|不要|不必)(?:叫|响|提醒)?了$|^(?:周末|周[一二三四五六日天]|星期[一二三四五六日天])"
+    "(?:就|都)?(?:不|别)",
+)
 """What the name of something that rings is none of: a number or a unit that was left over, or a word taken back."""
 
-_EXCEPTION: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"\b(?:except(?:ing)?|excluding|apart from|aside from|other than|(?:all|every\w*|any(?:thing|one|body)?) but|"
-        r"but (?:not(?! (?:past|after|later))|keep|leave)|(?:weekends?|days?) off)\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "除了|除去|除开|以外|之外|除外|(?:但是?|不过|，|,)(?:周末|周.|星期.|礼拜.|节假日)(?:就|都)?(?:不|别)"
-    ),
-}
+_EXCEPTION: Final = patterns(
+    en=r"\b(?:except(?:ing)?|excluding|apart from|aside from|other than|(?:all|every\w*|any(?:thing|one|body)?) but|"
+    r"but (?:not(?! (?:past|after|later))|keep|leave)|(?:weekends?|days?) off)\b",
+    zh="除了|除去|除开|以外|之外|除外|(?:但是?|不过|，|,)(?:周末|周.|星期.|礼拜.|节假日)(?:就|都)?(?:不|别)",
+)
 """Something that is left out of what is wanted."""
 
-_SPAN: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        rf"\b(?:(?:this|next|all|(?:for|of) the|an?(?: whole)?) (?:week|month)|(?:this|next) weekend|until|till|"
-        rf"for (?:the next |another )?(?:{NUMBER}|an? (?:few|couple)(?: of)?|some) (?:days?|weeks?|nights?|mornings?)|"
-        rf"(?:over|for|during) (?:the |my |our )?(?:holidays?|weekend)|while (?:i|we)(?:'m|'re)?|"
-        rf"from (?:now|tomorrow|{WEEKDAY}))\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "(?:这|下|本)个?(?:周|星期|礼拜)(?![一二三四五六日天末])|(?:这|接下来|最近)[几两一二三四五六七八九十]?天|[明今]后两?天|"
-        "(?:周|星期|礼拜)[一二三四五六日天]?(?:之|以)前|(?:[今明后大]天|号)(?:之|以)前|直到|为止|(?:放假|假期|出差)(?:的时候|期间)"
-    ),
-}
+_SPAN: Final = patterns(
+    en=rf"\b(?:(?:this|next|all|(?:for|of) the|an?(?: whole)?) (?:week|month)|(?:this|next) weekend|until|till|"
+    rf"for (?:the next |another )?(?:{NUMBER}|an? (?:few|couple)(?: of)?|some) (?:days?|weeks?|nights?|mornings?)|"
+    rf"(?:over|for|during) (?:the |my |our )?(?:holidays?|weekend)|while (?:i|we)(?:'m|'re)?|"
+    rf"from (?:now|tomorrow|{WEEKDAY}))\b",
+    zh="(?:这|下|本)个?(?:周|星期|礼拜)(?![一二三四五六日天末])|(?:这|接下来|最近)[几两一二三四五六七八九十]?天|[明今]后两?天|"
+    "(?:周|星期|礼拜)[一二三四五六日天]?(?:之|以)前|(?:[今明后大]天|号)(?:之|以)前|直到|为止|(?:放假|假期|出差)(?:的时候|期间)",
+)
 """Days on end on which something is not to ring, where one day alone, or all, can be left out."""
 
-_FEAST: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"\b(?:(?:chinese|lunar) new year|thanksgiving|passover|ramadan|eid|diwali|hanukkah|(?:mother|father)'?s'? day|"
-        r"(?:ash wednesday|palm sunday|maundy thursday|whit \w+|shrove tuesday|pancake day|labou?r day|memorial day|"
-        r"independence day|bank holiday)|(?<=on )(?:my|our|his|her|[\w]+'s) (?:birthday|anniversary))\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "除夕|春节|中秋|端午|元宵|清明节|重阳|七夕|冬至|腊八|小年|大年|农历|阴历|(?:母亲|父亲|感恩|复活)节|[腊正]月|(?<![最当月])初[一二三四五六七八九十]"
-    ),
-}
+_FEAST: Final = patterns(
+    en=r"\b(?:(?:chinese|lunar) new year|thanksgiving|passover|ramadan|eid|diwali|hanukkah|(?:mother|father)'?s'? day|"
+    r"(?:ash wednesday|palm sunday|maundy thursday|whit \w+|shrove tuesday|pancake day|labou?r day|memorial day|"
+    r"independence day|bank holiday)|(?<=on )(?:my|our|his|her|[\w]+'s) (?:birthday|anniversary))\b",
+    zh="除夕|春节|中秋|端午|元宵|清明节|重阳|七夕|冬至|腊八|小年|大年|农历|阴历|(?:母亲|父亲|感恩|复活)节|[腊正]月|(?<![最当月])初[一二三四五六七八九十]",
+)
 """Days of which nobody here knows when they are."""
 
 
-_DAY: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(rf"\b{WEEKDAY}\b", re.IGNORECASE),
-    "zh": re.compile("(?:周|星期|礼拜)[一二三四五六日天]|(?<!大)后天"),
-}
+_DAY: Final = patterns(en=rf"\b{WEEKDAY}\b", zh="(?:周|星期|礼拜)[一二三四五六日天]|(?<!大)后天")
 """A day, which must have been read where something is to ring at an hour; the next one comes tomorrow anyhow."""
 
-_AGAIN: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"\b(?:every|(?:first|second|third|fourth|last) \w+day of (?:the|each|every) month|"
-        r"(?:dai|week|month|year|fortnight)ly|(?:week|(?:school|work|working) )days|weekends)\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile("每(?!个?(?:人|次|样|轮|组|圈|杯|份|家|边))|隔[一天周月年两]|逢"),
-}
+_AGAIN: Final = patterns(
+    en=r"\b(?:every|(?:first|second|third|fourth|last) \w+day of (?:the|each|every) month|"
+    r"(?:dai|week|month|year|fortnight)ly|(?:week|(?:school|work|working) )days|weekends)\b",
+    zh="每(?!个?(?:人|次|样|轮|组|圈|杯|份|家|边))|隔[一天周月年两]|逢",
+)
 """What shows that it is to ring again and again, and must have been read as a rule."""
 
-_CONDITION: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"\b(?:unless|once (?:it|that|they)(?:'s|'re| is| are) (?!been|done|up|over|finished|gone|rung)|"
-        r"provided|providing|as long as|depending on|in case of|"
-        r"(?<!check )(?<!see )(?<!ask )(?<!asking )(?<!know )(?<!decide )(?<!wonder )(?<!out )(?<!me )(?<!what )"
-        r"(?<!as )if(?! (?:you (?:can|could|would|will|want|like|don't mind|please|wouldn't mind|get a chance)|"
-        r"(?:it's|it is|that's|that is) (?:ok\w*|fine|possible|all right|alright|not too much)|possible|need be|i may|"
-        r"i can|i could|so\b|not\b)))\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "如果(?!可以|方便|行|能|不麻烦)|要是(?!可以|方便|行|能|不麻烦)|假如|除非|(?<![可以方便行能烦])的话|只有.{1,8}才"
-    ),
-}
+_CONDITION: Final = patterns(
+    en=r"\b(?:unless|once (?:it|that|they)(?:'s|'re| is| are) (?!been|done|up|over|finished|gone|rung)|"
+    r"provided|providing|as long as|depending on|in case of|"
+    r"(?<!check )(?<!see )(?<!ask )(?<!asking )(?<!know )(?<!decide )(?<!wonder )(?<!out )(?<!me )(?<!what )"
+    r"(?<!as )if(?! (?:you (?:can|could|would|will|want|like|don't mind|please|wouldn't mind|get a chance)|"
+    r"(?:it's|it is|that's|that is) (?:ok\w*|fine|possible|all right|alright|not too much)|possible|need be|i may|"
+    r"i can|i could|so\b|not\b)))\b",
+    zh="如果(?!可以|方便|行|能|不麻烦)|要是(?!可以|方便|行|能|不麻烦)|假如|除非|(?<![可以方便行能烦])的话|只有.{1,8}才",
+)
 """What says in which case alone something is wanted: nobody here looks whether it is so."""
 
-_OTHERWISE: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        rf"[,;.] (?:but |and )?(?:on )?(?:the )?(?:{WEEKDAY}s?|weekends?)\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile("[，,。](?:但是?|不过)?(?:每个?)?(?:(?:周|星期|礼拜)[一二三四五六日天]|周末|双休日)"),
-}
+_OTHERWISE: Final = patterns(
+    en=rf"[,;.] (?:but |and )?(?:on )?(?:the )?(?:{WEEKDAY}s?|weekends?)\b",
+    zh="[，,。](?:但是?|不过)?(?:每个?)?(?:(?:周|星期|礼拜)[一二三四五六日天]|周末|双休日)",
+)
 """A clause of some days behind what is to come again: 周五可以晚半小时."""
 
 _TIMES_OVER: Final = re.compile(r"\b(?:twice|(?:two|three|four) times)$|[两三四]遍$", re.IGNORECASE)
@@ -137,18 +104,13 @@ _TIMES_A_DAY: Final = re.compile(
 """How often it is to ring in a day, where one rule rings once."""
 
 
-_PASSED_ON: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"^(?:(?:oh|so|well|and|but|hey|please|um),? )*(?!(?:i|we|you|it|who|what|nobody)\b)"
-        r"(?:(?:my|our|the|his|her|your) )?[a-z]+ "
-        r"(?:says?|said|thinks?|thought|wants?|wanted|reckons|asks?|asked|told|tells|would like)"
-        r"(?: (?:that|me|us|you|to|if|should|could|can|would|please))* (?P<order>(?!to\b).+?)[.!]?$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "^(?![我你请别不听跟给对告帮再])[^，。说]{1,5}?(?:说(?:让|叫|要|请)?你?|[让叫要]你)(?P<order>[^，。]+)[。！]?$"
-    ),
-}
+_PASSED_ON: Final = patterns(
+    en=r"^(?:(?:oh|so|well|and|but|hey|please|um),? )*(?!(?:i|we|you|it|who|what|nobody)\b)"
+    r"(?:(?:my|our|the|his|her|your) )?[a-z]+ "
+    r"(?:says?|said|thinks?|thought|wants?|wanted|reckons|asks?|asked|told|tells|would like)"
+    r"(?: (?:that|me|us|you|to|if|should|could|can|would|please))* (?P<order>(?!to\b).+?)[.!]?$",
+    zh="^(?![我你请别不听跟给对告帮再])[^，。说]{1,5}?(?:说(?:让|叫|要|请)?你?|[让叫要]你)(?P<order>[^，。]+)[。！]?$",
+)
 """What somebody else wants, as it is told: mum says wake her at seven."""
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from agent.intents.intent import Language
 from agent.intents.language.dates import WEEKDAY
+from agent.intents.language.patterns import patterns
 
 _NAMES: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY: Final = f"{WEEKDAY}s?"
@@ -24,22 +25,19 @@ _LEFT_OUT: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
 }  # fmt: skip
 """Days that are left out of every day, with what leaves them out."""
 
-_EVERY: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"\b(?:(?:every|each) (?:single )?(?:(?P<work>weekday|working day|workday)|day|(?P<part>morning|evening))|"
-        r"daily)\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile("每天|天天|每日|(?P<work>(?:每个)?工作日)|每(?P<part>[早晚])上?"),
-}
+_EVERY: Final = patterns(
+    en=r"\b(?:(?:every|each) (?:single )?(?:(?P<work>weekday|working day|workday)|day|(?P<part>morning|evening))|"
+    r"daily)\b",
+    zh="每天|天天|每日|(?P<work>(?:每个)?工作日)|每(?P<part>[早晚])上?",
+)
 
 _WORKDAYS: Final = ("every weekday", "每个工作日")
 
 
-_RINGS: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"\b(?:wake|waking|remind|alarms?|timers?|ring|get me up|call me|ping|nudge)", re.IGNORECASE),
-    "zh": re.compile("叫|喊|提醒|闹|响|通知"),
-}
+_RINGS: Final = patterns(
+    en=r"\b(?:wake|waking|remind|alarms?|timers?|ring|get me up|call me|ping|nudge)",
+    zh="叫|喊|提醒|闹|响|通知",
+)
 """What shows that something is to ring: what is only told of some days is left as it was said."""
 
 

@@ -4,16 +4,14 @@ import re
 from typing import Final
 
 from agent.intents.intent import Language
+from agent.intents.language.patterns import patterns
 from agent.intents.language.questions import is_statement
 
-_NOT_BUT: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"\bnot (?:the |on |for )?(?P<gone>[\w' -]{2,30}?)(?:,? (?:but|it's|it is|it was|i meant?|that's)|,) (?:the )?"
-        r"(?P<instead>[\w' -]{2,30})[.!]?$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile("不是(?P<gone>[^，,]{1,12}?)[，,]?(?:而)?是(?P<instead>[^，,。！]{1,12}?)[了啊。！]?$"),
-}
+_NOT_BUT: Final = patterns(
+    en=r"\bnot (?:the |on |for )?(?P<gone>[\w' -]{2,30}?)(?:,? (?:but|it's|it is|it was|i meant?|that's)|,) (?:the )?"
+    r"(?P<instead>[\w' -]{2,30})[.!]?$",
+    zh="不是(?P<gone>[^，,]{1,12}?)[，,]?(?:而)?是(?P<instead>[^，,。！]{1,12}?)[了啊。！]?$",
+)
 
 
 def exchanged(words: str, language: Language) -> tuple[str, str]:

@@ -1,28 +1,23 @@
 """What is only said beside what is to ring, of another time at which nothing changes: Sunday as usual; 晚上就不用了."""
 
-import re
 from typing import Final
 
 from agent.intents.dialog_state import DialogState
-from agent.intents.intent import TIMED, UNKNOWN, Language, Understand, language_of
+from agent.intents.intent import TIMED, UNKNOWN, Understand, language_of
 from agent.intents.language.dates import WEEKDAY
+from agent.intents.language.patterns import patterns
 from agent.intents.language.wording import bare, mended
 from agent.intents.subjects.days import next_moment
 from agent.intents.subjects.rings.hours import of_its_part
 
 _DAY: Final = rf"(?:weekdays|the weekend|weekends|{WEEKDAY}s?|today|tomorrow)"
-_ASIDE: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        rf"[,;.] (?:and |but )?(?:on )?{_DAY}(?:'s)?(?: (?:is|are|stays?|goes|go|alarm))*"
-        r" (?:as (?:usual|always|normal|before|ever)|unchanged)[.]?$|"
-        r"[,;.] (?:and |but |just )*(?:not|never) (?:in the )?(?P<part>morning|afternoon|evening|at night)s?[.]?$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "[，,。](?:(?:周|星期|礼拜)[一二三四五六日天]|周末|工作日|平时|[今明后]天)(?:那天)?(?:还是|都|就)?(?:照常|照旧|照样|不变)了?[。]?$|"
-        "[，,。](?P<part>早上|上午|下午|晚上|夜里)(?:就|都)*(?:不用|不要|别|不必)(?:提醒|叫|响)?我?了?[。]?$"
-    ),
-}
+_ASIDE: Final = patterns(
+    en=rf"[,;.] (?:and |but )?(?:on )?{_DAY}(?:'s)?(?: (?:is|are|stays?|goes|go|alarm))*"
+    r" (?:as (?:usual|always|normal|before|ever)|unchanged)[.]?$|"
+    r"[,;.] (?:and |but |just )*(?:not|never) (?:in the )?(?P<part>morning|afternoon|evening|at night)s?[.]?$",
+    zh="[，,。](?:(?:周|星期|礼拜)[一二三四五六日天]|周末|工作日|平时|[今明后]天)(?:那天)?(?:还是|都|就)?(?:照常|照旧|照样|不变)了?[。]?$|"
+    "[，,。](?P<part>早上|上午|下午|晚上|夜里)(?:就|都)*(?:不用|不要|别|不必)(?:提醒|叫|响)?我?了?[。]?$",
+)
 """What is said at the end of another time."""
 
 _HOURS_OF: Final = {

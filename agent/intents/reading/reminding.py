@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from agent.intents.intent import Intent, Language, language_of
+from agent.intents.language.patterns import patterns
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import RUNG_FOR, anywhere, beginning, ending, without, without_fillers
 from agent.intents.subjects.days import day_of, names_day
@@ -19,10 +20,10 @@ LONGEST: Final = 160
 _FREE: Final = ("before", "middle", "after")
 """Slots of a time's reading that hold the other words, in their order."""
 
-_BEFORE_ORDER: Final[Mapping[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"[,.;!?]\s*(?:(?:so|and|please|then|just)\s+)*$", re.IGNORECASE),
-    "zh": re.compile(r"(?:[，。,；！\s]|[后点半分刻整候])(?:再|就|记得|请)*$"),
-}
+_BEFORE_ORDER: Final = patterns(
+    en=r"[,.;!?]\s*(?:(?:so|and|please|then|just)\s+)*$",
+    zh=r"(?:[，。,；！\s]|[后点半分刻整候])(?:再|就|记得|请)*$",
+)
 """What stands before the word that asks, where it orders rather than tells: a clause begins, or a time ends."""
 
 
@@ -36,10 +37,10 @@ _SURNAME: Final = re.compile(
 )
 """What the name of somebody begins with who may be called 明."""
 
-_WOKEN_TO: Final[Mapping[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"to (?!(?:the|my|work|school|music)\b|(?:be|get|wake) (?:up|awake)\b)[a-z]{2,}", re.IGNORECASE),
-    "zh": re.compile("(?:叫|喊)醒我(?!起)[^，。了吧呢啊]{2,8}$"),
-}
+_WOKEN_TO: Final = patterns(
+    en=r"to (?!(?:the|my|work|school|music)\b|(?:be|get|wake) (?:up|awake)\b)[a-z]{2,}",
+    zh="(?:叫|喊)醒我(?!起)[^，。了吧呢啊]{2,8}$",
+)
 """What stands behind the time and tells what one is woken for: wake me at seven to feed the cat."""
 
 _WHOM: Final = re.compile(r"(?!both\b)(?:(?:my|the|our) )?[a-z]+", re.IGNORECASE)

@@ -5,6 +5,7 @@ from typing import Final
 
 from agent.intents.intent import Language, language_of
 from agent.intents.language.enumerations import each_of, with_pairs_kept, with_pairs_told
+from agent.intents.language.patterns import patterns
 
 _BETWEEN: Final = re.compile(
     r"\s*(?:,\s*and\s+|,|，|、|;|；|\band\b|\bplus\b|还有|以及|和|跟|\s(?=not (?!too|so|very))|"
@@ -41,10 +42,10 @@ _MEASURES: Final = (
 )
 _COUNTS_ZH: Final = "一二两三四五六七八九十百半几0123456789"
 _MUCH_ZH: Final = rf"[{_COUNTS_ZH}\d]+(?:公斤|[把瓶斤个箱盒袋包条只块份碗罐桶打双支卷张本根颗棵片串])"
-_AMOUNT: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(rf"^(?:the )?(?:an? |{_COUNT}\s+)?(?:half |few |dozen )?(?:{_MEASURES} (?:of )?)?", re.IGNORECASE),
-    "zh": re.compile(rf"^{_MUCH_ZH}"),
-}
+_AMOUNT: Final = patterns(
+    en=rf"^(?:the )?(?:an? |{_COUNT}\s+)?(?:half |few |dozen )?(?:{_MEASURES} (?:of )?)?",
+    zh=rf"^{_MUCH_ZH}",
+)
 """How much of a thing is wanted, said before it."""
 
 _BEHIND_ZH: Final = re.compile(rf"{_MUCH_ZH}$")

@@ -10,6 +10,7 @@ from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.exchanges import with_exchanged
+from agent.intents.language.patterns import patterns
 from agent.intents.language.questions import Question, is_question, is_statement, read_question, spellings
 from agent.intents.language.wording import anywhere, beginning, is_story, without_fillers
 from agent.intents.saying.phrases import gaps, phrase
@@ -43,24 +44,19 @@ _DAY_EN: Final = (
 )
 """A day of the week, or of the month, by its name."""
 
-_INSTEAD: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        rf"(?:^|\s)(?:it(?:'?s| is)\s+(?:now\s+)?|(?:moved|changed|shifted) it to (?={_DAY_EN}))"
-        r"(?P<instead>.{2,40}?)(?:\s+now)?"
-        r"(?:,? i (?:said|had|got|read|told you) (?:it|that|the \w+) wrong)?"
-        r"(?:,? (?:please )?(?:change|fix|correct) (?:that|it))?[.!]?$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "(?:(?<!现)[是在]|改放在?|改到|改成|放到|换到|挪到|搬到|移到)(?P<instead>[^，。！是在]{1,20}?)[了啊。！]?$"
-    ),
-}
+_INSTEAD: Final = patterns(
+    en=rf"(?:^|\s)(?:it(?:'?s| is)\s+(?:now\s+)?|(?:moved|changed|shifted) it to (?={_DAY_EN}))"
+    r"(?P<instead>.{2,40}?)(?:\s+now)?"
+    r"(?:,? i (?:said|had|got|read|told you) (?:it|that|the \w+) wrong)?"
+    r"(?:,? (?:please )?(?:change|fix|correct) (?:that|it))?[.!]?$",
+    zh="(?:(?<!现)[是在]|改放在?|改到|改成|放到|换到|挪到|搬到|移到)(?P<instead>[^，。！是在]{1,20}?)[了啊。！]?$",
+)
 """What is so instead, at the end of words that put right what was told."""
 
-_SUBJECT: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(r".{2,40}?\s(?:is|are|was|were)\s", re.IGNORECASE),
-    "zh": re.compile("[^，。]{2,20}?(?:[是在]|[宽高长重厚深](?=[0-9一二两三四五六七八九十半]))"),
-}
+_SUBJECT: Final = patterns(
+    en=r".{2,40}?\s(?:is|are|was|were)\s",
+    zh="[^，。]{2,20}?(?:[是在]|[宽高长重厚深](?=[0-9一二两三四五六七八九十半]))",
+)
 """What a statement tells something of, with the word behind it."""
 
 _COMFORT: Final = (
@@ -68,20 +64,15 @@ _COMFORT: Final = (
     "raining|snowing|cold|hot|late|early|time"
 )
 
-_RIGHTED: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"^(?:no|nope|nah|sorry|oops|wrong|i mean|i meant)\b"
-        rf"(?!.*\bit(?:'?s| is) (?:{_COMFORT})\b)"
-        r"|\b(?:moved|put|changed|shifted|taken|hung) it\b"
-        rf"|^(?:actually|well|now|oh|and|but|,| )*it(?:'?s| is) (?!(?:now )?(?:{_COMFORT})\b)"
-        r"(?:now .{2,40}|.{2,40} now)[.!]?$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "^(?:等一?下|等等|哎呀?|不好意思|啊|哦|，|(?:刚才|刚刚|之前)?(?:那个|那条|说的)[^，]{1,6})*(?:不对|不是|错了|说错了|看错了|记错了)|(?:改|换|挪|放|搬)了"
-        "|^(?:现在|后来|我|又|已经|[把给]它?|，)*(?:改放|改到|改成|放到|换到|挪到|搬到|移到).+了"
-    ),
-}
+_RIGHTED: Final = patterns(
+    en=r"^(?:no|nope|nah|sorry|oops|wrong|i mean|i meant)\b"
+    rf"(?!.*\bit(?:'?s| is) (?:{_COMFORT})\b)"
+    r"|\b(?:moved|put|changed|shifted|taken|hung) it\b"
+    rf"|^(?:actually|well|now|oh|and|but|,| )*it(?:'?s| is) (?!(?:now )?(?:{_COMFORT})\b)"
+    r"(?:now .{2,40}|.{2,40} now)[.!]?$",
+    zh="^(?:等一?下|等等|哎呀?|不好意思|啊|哦|，|(?:刚才|刚刚|之前)?(?:那个|那条|说的)[^，]{1,6})*(?:不对|不是|错了|说错了|看错了|记错了)|(?:改|换|挪|放|搬)了"
+    "|^(?:现在|后来|我|又|已经|[把给]它?|，)*(?:改放|改到|改成|放到|换到|挪到|搬到|移到).+了",
+)
 """What shows that words put right what was told, and are no news and no comfort: no, it's fine."""
 
 _WHOSE: Final[dict[Language, tuple[re.Pattern[str], re.Pattern[str]]]] = {
@@ -95,10 +86,10 @@ _WHOSE: Final[dict[Language, tuple[re.Pattern[str], re.Pattern[str]]]] = {
 }
 """What shows whose it is that is told or asked: the speaker's, or the box's own."""
 
-_DONE_TODAY: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"^(?:did|have|has|was|were)\b.*\btoday\b", re.IGNORECASE),
-    "zh": re.compile("今天.*(?:了吗|了没有?|过.{0,4}[吗没]|了么)[？?。]?$"),
-}
+_DONE_TODAY: Final = patterns(
+    en=r"^(?:did|have|has|was|were)\b.*\btoday\b",
+    zh="今天.*(?:了吗|了没有?|过.{0,4}[吗没]|了么)[？?。]?$",
+)
 """What asks whether something was done today."""
 
 _TELLING: Final = re.compile(
@@ -130,10 +121,7 @@ _BACK: Final = re.compile(
 
 _OBJECT: Final = re.compile(r"\b(?:your|my|the|our|his|her|their) [\w-]+", re.IGNORECASE)
 
-_DAY: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(_DAY_EN, re.IGNORECASE),
-    "zh": re.compile("(?:周|星期|礼拜)[一二三四五六日天]"),
-}
+_DAY: Final = patterns(en=_DAY_EN, zh="(?:周|星期|礼拜)[一二三四五六日天]")
 """What one of is put in place of another in what was told."""
 
 _QUOTING: Final = ("put_right", "remembered", "recalled", "recalled_other")

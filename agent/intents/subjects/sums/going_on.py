@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from agent.intents.intent import Language
+from agent.intents.language.patterns import patterns
 
 _GOING_ON: Final[dict[Language, tuple[tuple[str, str], ...]]] = {
     "en": (
@@ -35,10 +36,7 @@ _GOING_ON: Final[dict[Language, tuple[tuple[str, str], ...]]] = {
 }
 """How people say what is to be done to the last value, and how a sum says it."""
 
-_STEP: Final[dict[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"(?:plus|minus|times|divided by|to the power of|squared|cubed)\b"),
-    "zh": re.compile("加|减|乘|除以"),
-}
+_STEP: Final = patterns(en=r"(?:plus|minus|times|divided by|to the power of|squared|cubed)\b", zh="加|减|乘|除以")
 
 
 def continued(value: str, words: str, language: Language) -> str:

@@ -2,10 +2,10 @@
 
 import re
 from functools import cache
-from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 from agent.intents.intent import language_of
+from agent.intents.tables import table
 
 _JOINED: Final = "\x1f"
 """Stands for the "and" within a name while the things are taken apart."""
@@ -83,17 +83,9 @@ def _each_chinese(thing: str) -> list[str]:
 
 @cache
 def _any(name: str) -> str:
-    return "|".join(_lexicon()[name])
+    return "|".join(table(__package__, "things.yaml")[name])
 
 
 @cache
 def _things() -> frozenset[str]:
-    return frozenset(_lexicon()["things"].split())
-
-
-@cache
-def _lexicon() -> dict[str, Any]:
-    import yaml
-
-    read: dict[str, Any] = yaml.safe_load(files(__package__).joinpath("things.yaml").read_text(encoding="utf-8"))
-    return read
+    return frozenset(table(__package__, "things.yaml")["things"].split())

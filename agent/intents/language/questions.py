@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from agent.intents.intent import Language, language_of
+from agent.intents.tables import table
 
 Kind: TypeAlias = Literal["which", "whether", "all"]
 """Wants a missing piece; wants yes or no; wants all that is known of something, or of everything."""
@@ -287,24 +287,16 @@ def _plain(words: str) -> str:
 @lru_cache(maxsize=1)
 def word_classes() -> Mapping[str, frozenset[str]]:
     """Return the stems of the words in `words.yaml`, by their class; read at first use."""
-    listed = _words()
+    listed = table(__package__, "words.yaml")
     return {
         name: frozenset(token.stem for token in tokens(words)) for name, words in listed.items() if name != "irregular"
     }
 
 
 @lru_cache(maxsize=1)
-def _words() -> Mapping[str, Any]:
-    import yaml
-
-    listed: Mapping[str, Any] = yaml.safe_load(files(__package__).joinpath("words.yaml").read_text(encoding="utf-8"))
-    return listed
-
-
-@lru_cache(maxsize=1)
 def _irregular() -> Mapping[str, str]:
     """Return the words by their irregular forms."""
-    lines = (line.split() for line in _words()["irregular"])
+    lines = (line.split() for line in table(__package__, "words.yaml")["irregular"])
     return {form: word for word, *forms in lines for form in forms}
 
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
 from agent.intents.intent import Language
 from agent.intents.language.clock_times import corrected
 from agent.intents.language.every_day import but_some_days
 from agent.intents.language.lengths import readable_lengths
+from agent.intents.tables import table
 
 _APART: Final = r"[\s,.!?;:—–\-，。！？；：、…]"
 """What stands between words and says nothing."""
@@ -39,16 +39,9 @@ _BEFORE: Final[Mapping[Language, str]] = {"en": f"{_APART}+", "zh": f"{_APART}*"
 """What parts a word from the one before it."""
 
 
-@cache
 def sentence_file(language: Language) -> Mapping[str, Any]:
     """Return what stands in the sentence file of a language."""
-    import yaml
-
-    text = files(__package__).joinpath(f"sentences/{language}.yaml").read_text(encoding="utf-8")
-    # libyaml reads both in a tenth of the time, which is 0.2 s of every start; wheels have it, a build may not.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    read: Mapping[str, Any] = yaml.load(text, loader)
-    return read
+    return table(__package__, f"sentences/{language}.yaml")
 
 
 @cache

@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from string import Formatter
 from typing import Any, Final
 
@@ -11,6 +9,7 @@ from msgspec import Struct
 
 from agent.intents.intent import Language, Understand
 from agent.intents.learned.network import Reading
+from agent.intents.tables import table
 
 _LEADING: Final[Mapping[str, re.Pattern[str]]] = {
     "time": re.compile(r"^(?:at|around|about|by|for|till|until) ", re.IGNORECASE),
@@ -80,9 +79,5 @@ def _trimmed(slot: str, words: str, language: Language) -> str:
     return words
 
 
-@cache
 def _wishes() -> Mapping[str, Any]:
-    import yaml
-
-    read: Mapping[str, Any] = yaml.safe_load(files(__package__).joinpath("plain.yaml").read_text(encoding="utf-8"))
-    return read
+    return table(__package__, "plain.yaml")

@@ -25,6 +25,7 @@ from agent.intents.skills import NO_SKILL, SKILLS, Skill
 from agent.intents.subjects import agenda, chance, recall, told_day, unknown, voices, weather
 from agent.intents.subjects.home import HOME_SAY, WORDS, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.lists import LOOKED_BACK, replies_in, spoken_of
+from agent.intents.subjects.needed import First
 from agent.intents.subjects.rings import pausing, telling, timers
 from agent.intents.subjects.sums.answer import answer_clause, answer_sum
 from agent.tools.tool import unmarked
@@ -67,7 +68,10 @@ def _of_wish(state: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer to one wish; what somebody else is said to want is asked about first."""
     if order := passed_on(state, understand):
         return _say(state, phrase("did_you_mean", state.language, words=order), "asked back")
-    return _of_one(state, understand)
+    try:
+        return _of_one(state, understand)
+    except First as first:  # what is to be looked up before anybody knows what is meant
+        return _told(state, first.outcome, "looked up")
 
 
 def _of_one(state: DialogState, understand: Understand) -> list[Action]:
@@ -80,8 +84,6 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     if alone.name in ringing.VAGUE and (told := _sum_at_once(state)):
         return _say(state, told, "sum")
     intent = ringing.of_ringing(state, alone, understand)
-    if isinstance(intent, Action):
-        return [intent]
     if intent.name in ringing.VAGUE | _COURTESY and (clause := clause_of(state, understand)):
         state, rest = state.in_words(clause.words), bare(clause.rest)
         intent = clause.named(_meant(state, understand))
@@ -89,19 +91,16 @@ def _of_one(state: DialogState, understand: Understand) -> list[Action]:
     guess = guessed(state, intent, understand) if intent.name in ringing.VAGUE else None
     meaning = understand(guess.words) if guess else UNKNOWN
     guess = None if guess and is_talk(said, meaning) else guess
-    known = _known(state, understand) if guess and not _is_of_list_spoken_of(state, meaning) else ""
-    if isinstance(known, list):
-        return known
-    if guess and not known:
+    is_known = guess and not _is_of_list_spoken_of(state, meaning) and _is_known(state, understand)
+    if guess and not is_known:
         if asked := _asked_first(said, guess, meaning):
             return asked
         state = state.in_words(guess.words)
         intent = ringing.of_ringing(state, _meant(state, understand), understand)
-        if isinstance(intent, Intent):
-            intent = replace(intent, slots={**intent.slots, "guessed": said.words})
-    if isinstance(intent, Intent) and is_talk(said, intent):
+        intent = replace(intent, slots={**intent.slots, "guessed": said.words})
+    if is_talk(said, intent):
         state, intent = said, UNKNOWN
-    return [intent] if isinstance(intent, Action) else _answer(state, intent, understand, rest)
+    return _answer(state, intent, understand, rest)
 
 
 def _asked_first(state: DialogState, guess: Guess, meaning: Intent) -> list[Action]:
@@ -122,12 +121,10 @@ def _is_of_list_spoken_of(state: DialogState, intent: Intent) -> bool:
     return intent.name == "list_tell" and bool(spoken_of(replies_in(state.last_said(LOOKED_BACK)), state.language))
 
 
-def _known(state: DialogState, understand: Understand) -> list[Action] | str:
-    """Return what was told that answers a question, or the calls that look it up; "" where nothing does."""
-    if not (state.has("recall") and recall.may_be_known(state)):
-        return ""
-    told = recall.recall(state, understand)
-    return "" if told == phrase("not_found", state.language) else told
+def _is_known(state: DialogState, understand: Understand) -> bool:
+    """Say whether something was told that answers a question. Raises First with the calls that look it up."""
+    may_be = state.has("recall") and recall.may_be_known(state)
+    return may_be and recall.recall(state, understand) not in {"", phrase("not_found", state.language)}
 
 
 def _answer(state: DialogState, intent: Intent, understand: Understand, rest: str) -> list[Action]:
@@ -140,13 +137,20 @@ def _answer(state: DialogState, intent: Intent, understand: Understand, rest: st
         state, intent = voices.as_told(state, intent)
     if unread := not_read(state, intent):
         return _say(state, unread, "not done")
-    outcome = _outcome(state, of_one_day(state, intent, understand), understand)
+    try:
+        outcome = _outcome(state, of_one_day(state, intent, understand), understand)
+    except First as first:
+        outcome = first.outcome
+    return _told(state, outcome, intent.name, rest)
+
+
+def _told(state: DialogState, outcome: list[Action] | str, summary: str, rest: str = "") -> list[Action]:
+    """Return the calls of an outcome, or those that say it, with the `rest` that was not understood."""
     if isinstance(outcome, str):
         left = f" {phrase('rest_unclear', state.language, rest=rest)}" if rest else ""
-        return _say(state, outcome + left, intent.name)
-    if not all(state.has(action.tool) for action in outcome):
-        return _say(state, phrase("cannot", state.language), intent.name)
-    return outcome
+        return _say(state, outcome + left, summary)
+    has_all = all(state.has(action.tool) for action in outcome)
+    return outcome if has_all else _say(state, phrase("cannot", state.language), summary)
 
 
 def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:
@@ -189,26 +193,24 @@ def _confirmed(state: DialogState) -> str:
     return phrase("perhaps_done" if result.is_uncertain else "done", state.language)
 
 
-def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:
+def _recall(state: DialogState, intent: Intent, understand: Understand) -> str:
     """Answer from what was told, or from what will ring; words that no command fits may be a question for it too."""
     if intent.number("until"):
         return told_day.days_until(state, intent, understand)
-    told: list[Action] | str = ""
-    if intent.name == "recall" or recall.may_be_known(state):
-        told = recall.recall(state, understand)
+    is_asked = intent.name == "recall" or recall.may_be_known(state)
+    told = recall.recall(state, understand) if is_asked else ""
     if told == phrase("nothing_kept", state.language) and state.has("list_timers"):
         ringing_too = timers.status(state, Intent("timer_status"))
         told = told if ringing_too == phrase("timer_none", state.language) else ringing_too
     nothing = {"", phrase("not_found", state.language)}
-    is_unknown = isinstance(told, str) and told in nothing
-    if is_unknown and state.has("list_timers"):
+    if told in nothing and state.has("list_timers"):
         told = (_agenda_of_timers(state, intent) if "agenda" in intent.slots else timers.due(state)) or told
-    if not isinstance(told, list) and told in nothing and intent.name == "timer_status":
+    if told in nothing and intent.name == "timer_status":
         told = timers.all_of_them(state) or told
     return told or (phrase("not_found", state.language) if intent.name == "recall" else unknown.told(state, intent))
 
 
-def _agenda_of_timers(state: DialogState, intent: Intent) -> list[Action] | str:
+def _agenda_of_timers(state: DialogState, intent: Intent) -> str:
     """Answer what is on where there is no calendar to ask."""
     told = timers.status(state, intent)
     return phrase("agenda_no_calendar", state.language) if told == phrase("timer_none", state.language) else told

@@ -6,11 +6,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agent.intents.dialog_state import Action, DialogState, ToolResult
+from agent.intents.dialog_state import DialogState, ToolResult
 from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Understand, language_of
 from agent.intents.language.questions import is_question, tokens, word_classes
 from agent.intents.language.wording import anywhere, beginning, ending, is_story, mended, without_fillers
 from agent.intents.saying.spoken import is_length
+from agent.intents.subjects.needed import result_of
 from agent.intents.subjects.rings.timers import timers_in
 from agent.intents.subjects.rings.which_timer import EMPTY, RINGING, Timer, label_of, meant, spoken_of
 
@@ -55,8 +56,8 @@ _LEAST_ZH: Final = 2
 """Characters in a row by which a Chinese name shows."""
 
 
-def of_ringing(state: DialogState, intent: Intent, understand: Understand) -> Intent | Action:
-    """Return what words want of something that rings; the call that lists what does, where that has to be looked up.
+def of_ringing(state: DialogState, intent: Intent, understand: Understand) -> Intent:
+    """Return what words want of something that rings. Raises First with the call that lists what does.
 
     `intent` is what they mean by themselves, and what is returned where that is plain, or nothing that rings is meant.
     """
@@ -65,9 +66,7 @@ def of_ringing(state: DialogState, intent: Intent, understand: Understand) -> In
     forgets = _THING.fullmatch(intent.text("fact")) if intent.name == "forget_other" and has_set else None
     if not (is_vague or forgets) or not state.has(LIST) or is_story(state.words, state.language):
         return intent
-    listed = state.result(LIST)
-    if listed is None:
-        return state.action(LIST)
+    listed = result_of(state, LIST)
     if listed.has_failed or listed.is_uncertain:
         return intent
     return (_no_more(state, listed, forgets[1]) if forgets else _of_listed(state, listed, understand)) or intent

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from agent.intents.dialog_state import Action, DialogState
+from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, Language
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import clock, date, spoken_length
+from agent.intents.subjects.needed import answer_of, now_at
 from agent.tools.tool import unmarked
 from memory.json_value import Json, fields, listed, objects, parse_json
 
@@ -24,20 +25,13 @@ _UNITS: Final = (86_400, 3600, 60)
 Entry = Mapping[str, Json]
 
 
-def of_day(state: DialogState, intent: Intent) -> list[Action] | str:
+def of_day(state: DialogState, intent: Intent) -> str:
     """Say what stands in the calendar on a day."""
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    days = intent.number("day")
-    day = f"{state.now + timedelta(days=days):%Y-%m-%d}"
-    result = state.result(TOOL)
-    if result is None:
-        return [state.action(TOOL, start=day, end=day)]
-    if result.has_failed:
-        return phrase("failed", state.language, reason=result.reason)
-    told = _told(result.result)
-    found, language = _entries(told), state.language
-    named = _day_named(state.now + timedelta(days=days), state.now, language)
+    now, language = now_at(state), state.language
+    then = now + timedelta(days=intent.number("day"))
+    day = f"{then:%Y-%m-%d}"
+    told = _told(answer_of(state, TOOL, start=day, end=day).result)
+    found, named = _entries(told), _day_named(then, now, language)
     if not found:
         words = _unread(state, told) or phrase("agenda_none", language, day=named)
         return words + _stale(state, told)
@@ -48,26 +42,17 @@ def of_day(state: DialogState, intent: Intent) -> list[Action] | str:
     return said + _stale(state, told)
 
 
-def what_next(state: DialogState, _: Intent) -> list[Action] | str:
+def what_next(state: DialogState, _: Intent) -> str:
     """Say what begins next."""
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    result = state.result(TOOL)
-    if result is None:
-        far = f"{state.now + YEAR:%Y-%m-%d}"
-        return [state.action(TOOL, start=f"{state.now:%Y-%m-%dT%H:%M}", end=far)]
-    if result.has_failed:
-        return phrase("failed", state.language, reason=result.reason)
-    told, here = _told(result.result), state.now.replace(tzinfo=None)
+    now, language = now_at(state), state.language
+    result = answer_of(state, TOOL, start=f"{now:%Y-%m-%dT%H:%M}", end=f"{now + YEAR:%Y-%m-%d}")
+    told, here = _told(result.result), now.replace(tzinfo=None)
     coming = [each for each in _entries(told) if _begin(each) > here]
     if not coming:
-        return (_unread(state, told) or phrase("agenda_no_next", state.language)) + _stale(state, told)
-    begin, language = _begin(coming[0]), state.language
-    at = {"day": _day_named(begin, here, language), "title": _title(coming[0])}
-    name, at = (
-        ("agenda_next_day", at) if _is_day(coming[0]) else ("agenda_next", {**at, "clock": clock(begin, language)})
-    )
-    return phrase(name, language, **at) + _stale(state, told)
+        return (_unread(state, told) or phrase("agenda_no_next", language)) + _stale(state, told)
+    begin = _begin(coming[0])
+    at = {"day": _day_named(begin, here, language), "title": _title(coming[0]), "clock": clock(begin, language)}
+    return phrase("agenda_next_day" if _is_day(coming[0]) else "agenda_next", language, **at) + _stale(state, told)
 
 
 def announce(state: DialogState) -> str:

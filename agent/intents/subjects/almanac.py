@@ -12,6 +12,7 @@ from agent.intents.intent import Intent
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import clock, date, spoken_length, spoken_weeks
 from agent.intents.subjects.days import days_ahead, names_day, next_moment
+from agent.intents.subjects.needed import now_at
 
 _NAMED: Final = (-1, 1, 2)
 """Days from today whose date is told by their name: yesterday, tomorrow, the day after."""
@@ -19,87 +20,75 @@ _NAMED: Final = (-1, 1, 2)
 
 def time_here(state: DialogState, _: Intent) -> str:
     """Tell the time at home."""
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    return phrase("time", state.language, clock=clock(state.now, state.language))
+    return phrase("time", state.language, clock=clock(now_at(state), state.language))
 
 
 def time_there(state: DialogState, intent: Intent) -> str:
     """Tell the time at another place, and its day where that is another one; "" where nobody knows the place."""
     zone = zone_of(intent.text("zone") or intent.text("place"))
-    if zone is None or state.now is None:
-        return "" if zone is None else phrase("no_clock", state.language)
-    there = state.now.astimezone(zone)
-    days = (there.date() - state.now.date()).days
+    if zone is None:
+        return ""
+    there = now_at(state).astimezone(zone)
+    days = (there.date() - now_at(state).date()).days
     day = phrase(f"there_{days:+d}", state.language) if days else ""
     return phrase("time_there", state.language, clock=clock(there, state.language), day=day)
 
 
 def told_date(state: DialogState, intent: Intent) -> str:
     """Tell the date of today, or of the day that is named."""
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    days = _days(intent, state.now)
+    now = now_at(state)
+    days = _days(intent, now)
     if days is None:
         return phrase("no_such_day", state.language)
     name = f"date_{days}" if days in _NAMED else "date_of" if days else "date"
-    return phrase(name, state.language, date=date(state.now + timedelta(days=days), state.language))
+    return phrase(name, state.language, date=date(now + timedelta(days=days), state.language))
 
 
 def days_until(state: DialogState, intent: Intent) -> str:
     """Tell how many days there are until the day that is named, or how long it is past, and its date."""
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    days = _days(intent, state.now)
+    now = now_at(state)
+    days = _days(intent, now)
     if days is None:
         return phrase("no_such_day", state.language)
     name = "days_ago" if days < 0 else "days_until" if days > 1 else f"days_until_{days}"
-    return phrase(name, state.language, count=abs(days), date=date(state.now + timedelta(days=days), state.language))
+    return phrase(name, state.language, count=abs(days), date=date(now + timedelta(days=days), state.language))
 
 
 def weeks_until(state: DialogState, intent: Intent) -> str:
     """Tell how many weeks and days there are until the day that is named, and its date."""
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    days = _days(intent, state.now)
+    now, language = now_at(state), state.language
+    days = _days(intent, now)
     if days is None or days < 7:
         return days_until(state, intent)
-    weeks = spoken_weeks(*divmod(days, 7), state.language)
-    return phrase(
-        "weeks_until", state.language, weeks=weeks, date=date(state.now + timedelta(days=days), state.language)
-    )
+    weeks = spoken_weeks(*divmod(days, 7), language)
+    return phrase("weeks_until", language, weeks=weeks, date=date(now + timedelta(days=days), language))
 
 
 def time_until(state: DialogState, intent: Intent) -> str:
     """Tell how long it is until the next such time of day."""
-    due = next_moment(intent, state.now) if state.now is not None else None
-    if due is None or state.now is None:
+    now = now_at(state)
+    due = next_moment(intent, now)
+    if due is None:
         return phrase("no_clock", state.language)
-    minutes = max(1, round((due - state.now).total_seconds() / 60))
+    minutes = max(1, round((due - now).total_seconds() / 60))
     return phrase("time_until", state.language, length=spoken_length(minutes * 60, state.language))
 
 
 def days_of_month(state: DialogState, intent: Intent) -> str:
     """Tell how many days a month has, in the year that is meant."""
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    year = state.now.year + intent.number("years")
+    year = now_at(state).year + intent.number("years")
     return phrase("days_of_month", state.language, count=monthrange(year, intent.number("month"))[1], year=year)
 
 
 def leap_year(state: DialogState, intent: Intent) -> str:
     """Tell whether this year, or the next, has a day more."""
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    year = state.now.year + intent.number("years")
+    year = now_at(state).year + intent.number("years")
     return phrase("leap_year" if isleap(year) else "no_leap_year", state.language, year=year)
 
 
 def week(state: DialogState, _: Intent) -> str:
     """Tell the number of the week, as ISO 8601 counts them."""
-    if state.now is None:
-        return phrase("no_clock", state.language)
-    return phrase("week", state.language, week=state.now.isocalendar().week)
+    return phrase("week", state.language, week=now_at(state).isocalendar().week)
 
 
 def zone_of(place: str) -> ZoneInfo | None:

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from agent.event import SELF_CREATED
-from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
+from agent.intents.dialog_state import DialogState, ToolResult, Turn
 from agent.intents.intent import Intent, Language
 from agent.intents.language.questions import tokens
 from agent.intents.saying.phrases import gaps, phrase
 from agent.intents.subjects.listed_things import things
+from agent.intents.subjects.needed import First, result_of, worked
 from memory.chinese import has_chinese
 from memory.json_value import fields, listed
 
@@ -49,7 +50,7 @@ _OF_LIST: Final = re.compile(r"\b(?:list|it|there|add|buy|bought|groceries|shopp
 """What shows that a list is meant."""
 
 
-def add(state: DialogState, intent: Intent) -> list[Action] | str:
+def add(state: DialogState, intent: Intent) -> str:
     """Say that the things are on the list, which is what keeps them; leave an event by which a model notes it too."""
     is_some = bool(things(intent.text("item")))
     return _noted(state, added(state, intent)) if is_some else phrase("left_alone", state.language)
@@ -66,12 +67,10 @@ def removed(state: DialogState, intent: Intent) -> str:
     return phrase("list_removed", state.language, list=list_of(state, intent), items=intent.text("item"))
 
 
-def remove(state: DialogState, intent: Intent) -> list[Action] | str:
+def remove(state: DialogState, intent: Intent) -> str:
     """Take things off, by the words that they were put on with; all `but` some where that is said."""
     name = list_of(state, intent)
-    found = _looked_up(state, name)
-    if not isinstance(found, ToolResult):
-        return found
+    found = _searched(state, name)
     there, but = standing(found, name, state.language), things(intent.text("but"))
     if missing := [one for one in but if not any(_is_same(each, one) for each in there)]:
         return phrase("list_has_not", state.language, item=_joined(missing, state.language), list=name)
@@ -94,7 +93,7 @@ def _is_of_list(state: DialogState, intent: Intent) -> bool:
     return is_named or bool(spoken_of(replies_in(state.last_said(1)), state.language))
 
 
-def _taken_off(state: DialogState, name: str, gone: Sequence[str]) -> list[Action] | str:
+def _taken_off(state: DialogState, name: str, gone: Sequence[str]) -> str:
     return _noted(state, phrase("list_removed", state.language, list=name, items=_joined(gone, state.language)))
 
 
@@ -103,23 +102,21 @@ def start(state: DialogState, intent: Intent) -> str:
     return phrase("list_started", state.language, list=list_of(state, intent))
 
 
-def change(state: DialogState, intent: Intent) -> list[Action] | str:
+def change(state: DialogState, intent: Intent) -> str:
     """Say what stands on the list instead of something."""
     told = {"list": list_of(state, intent), "items": intent.text("instead"), "gone": intent.text("item")}
     return _noted(state, phrase("list_changed", state.language, **told))
 
 
-def clear(state: DialogState, intent: Intent) -> list[Action] | str:
+def clear(state: DialogState, intent: Intent) -> str:
     """Take everything off."""
     return _noted(state, phrase("list_cleared", state.language, list=list_of(state, intent)))
 
 
-def tell(state: DialogState, intent: Intent) -> list[Action] | str:
+def tell(state: DialogState, intent: Intent) -> str:
     """Say what is on the list, so many of the `first` or the `last` of it, or whether one thing is."""
     name, language = list_of(state, intent), state.language
-    found = _looked_up(state, name)
-    if not isinstance(found, ToolResult):
-        return found
+    found = _searched(state, name)
     there, wanted = standing(found, name, language), things(intent.text("item"))
     if wanted:
         has = all(any(_is_same(each, one) for each in there) for one in wanted)
@@ -131,12 +128,10 @@ def tell(state: DialogState, intent: Intent) -> list[Action] | str:
     return phrase("list_told", language, items=_joined(part, language), list=name)
 
 
-def names(state: DialogState, intent: Intent) -> list[Action] | str:
+def names(state: DialogState, intent: Intent) -> str:
     """Say which lists there are: those that something stands on, or that were begun and not emptied since."""
     language = state.language
-    found = _searched(state, phrase("list_words", language, list="").strip())
-    if not isinstance(found, ToolResult):
-        return found
+    found = _searched(state, "")
     there = [name for name, is_there in _begun(found, language).items() if is_there or standing(found, name, language)]
     return phrase("list_names", language, lists=_joined(there, language)) if there else phrase("list_none", language)
 
@@ -217,29 +212,23 @@ def _alone(reply: str, language: Language) -> str:
     return reply.partition(begun)[0].strip()
 
 
-def _looked_up(state: DialogState, name: str) -> ToolResult | list[Action] | str:
-    """Return what a search for what was told of the list found, the call that searches, or why that failed.
+def _searched(state: DialogState, name: str) -> ToolResult:
+    """Return what a search for what was told of the list found; what else was sought in this turn is none of it.
 
-    What else was sought in this turn is none of it.
+    Raises First with the call that searches, or with the words that it failed.
     """
-    return _searched(state, phrase("list_words", state.language, list=name))
-
-
-def _searched(state: DialogState, words: str) -> ToolResult | list[Action] | str:
+    words = phrase("list_words", state.language, list=name).strip()
     found = next((each for each in reversed(state.results(TOOL)) if each.was_asked(words=words)), None)
     if found is None or found.is_uncertain:
-        return [state.action(TOOL, words=words, speaker="you", limit=LOOKED_AT)]
-    return phrase("failed", state.language, reason=found.reason) if found.has_failed else found
+        raise First([state.action(TOOL, words=words, speaker="you", limit=LOOKED_AT)])
+    return worked(state, found)
 
 
-def _noted(state: DialogState, told: str) -> list[Action] | str:
+def _noted(state: DialogState, told: str) -> str:
     """Return the sentence by which the list is read again, once an event is left by which a model notes it too."""
-    if state.result("create_event") is None and state.has("create_event"):
-        return [
-            state.action(
-                "create_event", type=SELF_CREATED, content=f"Note in your memory what you told a person: “{told}”"
-            )
-        ]
+    if state.has("create_event"):
+        task = f"Note in your memory what you told a person: “{told}”"
+        result_of(state, "create_event", type=SELF_CREATED, content=task)
     return told
 
 

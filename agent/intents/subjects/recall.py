@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from agent.event import SELF_CREATED
-from agent.intents.dialog_state import Action, DialogState, ToolResult, Turn
+from agent.intents.dialog_state import DialogState, ToolResult, Turn
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.language.dates import WEEKDAY
 from agent.intents.language.exchanges import with_exchanged
@@ -16,6 +16,7 @@ from agent.intents.language.wording import anywhere, beginning, is_story, withou
 from agent.intents.saying.phrases import gaps, phrase
 from agent.intents.saying.spoken import to_second_person
 from agent.intents.subjects.facts import ENOUGH, Fact
+from agent.intents.subjects.needed import First, result_of
 from agent.intents.subjects.voices import MY_NAME
 from memory.chinese import simplified
 from memory.json_value import Json, fields, listed
@@ -131,13 +132,12 @@ LEAST: Final = 1 / 3
 """Share of a question's words that a statement must have to be told as all that is known."""
 
 
-def remember(state: DialogState, intent: Intent) -> list[Action] | str:
+def remember(state: DialogState, intent: Intent) -> str:
     """Leave an event by which a model will write it to the memory, then say that it is kept: the journal has it."""
     fact = intent.text("fact")
-    noted = state.result("create_event")
-    if noted is None and state.has("create_event"):
-        task = f"Write into your memory what a person told you to keep while no model could be reached: “{fact}”"
-        return [state.action("create_event", type=SELF_CREATED, content=task)]
+    task = f"Write into your memory what a person told you to keep while no model could be reached: “{fact}”"
+    can_note = state.has("create_event")
+    noted = result_of(state, "create_event", type=SELF_CREATED, content=task) if can_note else None
     if noted is not None and noted.has_failed:
         return phrase("remembered_here", state.language, reason=noted.reason)
     if called := intent.text("name"):
@@ -183,8 +183,11 @@ def may_be_known(state: DialogState) -> bool:
     return bool(question.words) or question.kind == "all"
 
 
-def recall(state: DialogState, understand: Understand) -> list[Action] | str:
-    """Search the journal for what carries the question, and quote what the person said; "" when nothing was said."""
+def recall(state: DialogState, understand: Understand) -> str:
+    """Quote what the person said that carries the question; "" when nothing was said.
+
+    Raises First with the calls that search the journal.
+    """
     question = _asked(state)
     searched = state.results(TOOL)
     read = [done for done in searched if not done.is_uncertain]
@@ -194,7 +197,8 @@ def recall(state: DialogState, understand: Understand) -> list[Action] | str:
     elif about:  # and what was only told, which much that is said of remembering would go before
         wordings = (*wordings, "")
     if len(read) < len(wordings) and len(searched) <= len(wordings):
-        return [state.action(TOOL, words=" ".join([wording, *about]).strip(), limit=LOOKED_AT) for wording in wordings]
+        sought = (" ".join([wording, *about]).strip() for wording in wordings)
+        raise First([state.action(TOOL, words=words, limit=LOOKED_AT) for words in sought])
     if read and all(done.has_failed for done in read):
         return phrase("failed", state.language, reason=read[0].reason)
     facts = sorted(_facts(read, question, understand), key=lambda fact: fact.age, reverse=True)

@@ -7,6 +7,7 @@ from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.language.wording import bare
 from agent.intents.saying.phrases import phrase
+from agent.intents.subjects.needed import answer_of, result_of
 from agent.intents.subjects.rings import never_mind
 from agent.replies import AWAY
 
@@ -16,20 +17,13 @@ Answer: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
 
 def told_by(tool: str) -> Answer:
     """Return the answer that says what a tool says: of the last answer, of the last night."""
-
-    def tell(state: DialogState, _: Intent) -> list[Action] | str:
-        result = state.result(tool)
-        if result is None:
-            return [state.action(tool)]
-        return phrase("failed", state.language, reason=result.reason) if result.has_failed else result.result
-
-    return tell
+    return lambda state, _: answer_of(state, tool).result
 
 
-def stop(state: DialogState, intent: Intent) -> list[Action] | str:
+def stop(state: DialogState, intent: Intent) -> str:
     """Be silent, with what rings; then a word that it was heard, and that what was spoken of runs on."""
-    if state.has("device") and state.result("device") is None:
-        return [state.action("device", do="stop")]
+    if state.has("device"):
+        result_of(state, "device", do="stop")
     return never_mind.told(state, intent)
 
 

@@ -7,6 +7,7 @@ from agent.event import PERSON_TYPES, TIMER
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.saying.phrases import phrase
+from agent.intents.subjects.needed import answer_of
 from memory.json_value import Json, fields, objects
 
 MOST_TOLD: Final = 3
@@ -16,14 +17,9 @@ _TOLD_ELSEWHERE: Final = PERSON_TYPES | {TIMER}
 """What people said just now, and timers, which have sentences of their own."""
 
 
-def told(state: DialogState, _: Intent) -> list[Action] | str:
+def told(state: DialogState, _: Intent) -> str:
     """Say what is on the list."""
-    result = state.result("mailbox")
-    if result is None:
-        return [state.action("mailbox", action="list")]
-    if result.has_failed:
-        return phrase("failed", state.language, reason=result.reason)
-    tasks = _tasks(result.value)
+    tasks = _tasks(answer_of(state, "mailbox", action="list").value)
     if not tasks:
         return phrase("tasks_none", state.language)
     words = ("；" if state.language == "zh" else "; ").join(task["words"] for task in tasks[:MOST_TOLD])
@@ -34,15 +30,11 @@ def told(state: DialogState, _: Intent) -> list[Action] | str:
 
 def take_off(state: DialogState, intent: Intent) -> list[Action] | str:
     """Cancel the task that is meant by a part of its words, if it is one alone."""
-    results = state.results("mailbox")
-    if not results:
-        return [state.action("mailbox", action="list")]
-    if results[-1].has_failed:
-        return phrase("failed", state.language, reason=results[-1].reason)
-    if len(results) > 1:
-        return phrase("task_cancelled", state.language, task=results[-1].result.partition(": ")[2])
+    last = answer_of(state, "mailbox", action="list")
+    if len(state.results("mailbox")) > 1:
+        return phrase("task_cancelled", state.language, task=last.result.partition(": ")[2])
     wanted = intent.text("label").casefold()
-    found = [task for task in _tasks(results[0].value) if wanted in task["words"].casefold()]
+    found = [task for task in _tasks(last.value) if wanted in task["words"].casefold()]
     if len(found) != 1:
         return phrase("task_several" if found else "task_not_that", state.language)
     return [state.action("mailbox", action="cancel", id=found[0]["id"])]

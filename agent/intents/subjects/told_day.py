@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from agent.intents.dialog_state import Action, DialogState
+from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, Language, Understand
 from agent.intents.language.dates import date_in
 from agent.intents.saying.phrases import phrase
@@ -26,15 +26,13 @@ def in_days(words: str, understand: Understand) -> Intent | None:
     return asked if asked is not None and asked.number("until") else None
 
 
-def days_until(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:
+def days_until(state: DialogState, intent: Intent, understand: Understand) -> str:
     """Tell how many days there are until what the topic names, by the date that was told of it; the journal is asked.
 
     What was told without a date is quoted.
     """
     language = state.language
     told = recall.recall(state.in_words(_WHEN[language].format(intent.text("topic"))), understand)
-    if isinstance(told, list):
-        return told
     meant = understand(_UNTIL[language].format(date_in(told, language)))
     if meant.name == "days_until":
         return almanac.days_until(state, meant)

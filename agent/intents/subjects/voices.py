@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from agent.event import UNKNOWN
-from agent.intents.dialog_state import Action, DialogState
+from agent.intents.dialog_state import DialogState
 from agent.intents.intent import UNKNOWN as UNKNOWN_INTENT
 from agent.intents.intent import Intent, Language
 from agent.intents.language.dates import WEEKDAY
 from agent.intents.saying.phrases import phrase
+from agent.intents.subjects.needed import answer_of
+from memory.json_value import fields
 
 TOOL: Final = "voice"
 INTENTS: Final = frozenset({"voice_learn", "voice_who", "voice_correct", "voice_forget"})
@@ -63,36 +65,28 @@ def as_told(state: DialogState, intent: Intent) -> tuple[DialogState, Intent]:
     return state, UNKNOWN_INTENT
 
 
-def learn(state: DialogState, intent: Intent) -> list[Action] | str:
+def learn(state: DialogState, intent: Intent) -> str:
     """Have the voice of whoever speaks learnt; they are asked before."""
     return _acted(state, "learn", intent, "voice_learnt")
 
 
-def correct(state: DialogState, intent: Intent) -> list[Action] | str:
+def correct(state: DialogState, intent: Intent) -> str:
     """Have somebody else have said what was said last."""
     return _acted(state, "correct", intent, "voice_corrected")
 
 
-def forget(state: DialogState, intent: Intent) -> list[Action] | str:
+def forget(state: DialogState, intent: Intent) -> str:
     """Have a voice forgotten: one's own without a name."""
     return _acted(state, "forget", intent, "voice_forgotten")
 
 
-def who(state: DialogState, _: Intent) -> list[Action] | str:
+def who(state: DialogState, _: Intent) -> str:
     """Say who speaks."""
-    result = state.result(TOOL)
-    if result is None:
-        return [state.action(TOOL, do="who")]
-    if result.has_failed:
-        return phrase("failed", state.language, reason=result.reason)
-    name = str(result.value.get("speaker", UNKNOWN)) if isinstance(result.value, dict) else UNKNOWN
+    name = str(fields(answer_of(state, TOOL, do="who").value).get("speaker", UNKNOWN))
     return phrase("voice_unknown" if name == UNKNOWN else "voice_is", state.language, who=name)
 
 
-def _acted(state: DialogState, verb: str, intent: Intent, told: str) -> list[Action] | str:
-    result, name = state.result(TOOL), intent.text("person")
-    if result is None:
-        return [state.action(TOOL, do=verb, name=name)]
-    if result.has_failed:
-        return phrase("failed", state.language, reason=result.reason)
+def _acted(state: DialogState, verb: str, intent: Intent, told: str) -> str:
+    name = intent.text("person")
+    answer_of(state, TOOL, do=verb, name=name)
     return phrase(told, state.language, who=name)

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Final
 
-from agent.intents.dialog_state import Action, DialogState
+from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import weekday
 from agent.intents.subjects.days import days_ahead, names_day
+from agent.intents.subjects.needed import answer_of, now_at
 from memory.json_value import Json, fields, objects
 
 INTENT: Final = "weather"
@@ -57,26 +58,19 @@ _NAMED: Final = 3
 """Days from today on that have a name of their own."""
 
 
-def told(state: DialogState, intent: Intent) -> list[Action] | str:
+def told(state: DialogState, intent: Intent) -> str:
     """Say how the weather is on a day, at the weekend or in the coming days; of today also how it is now.
 
     Slots: those of a day, weekend, week.
     """
-    language = state.language
-    if state.now is None:
-        return phrase("no_clock", language)
-    wanted = _days(intent, state.now.date())
+    language, now = state.language, now_at(state)
+    wanted = _days(intent, now.date())
     if not wanted:
         return phrase("weather_far", language, count=FURTHEST)
-    result = state.result(TOOL)
-    if result is None:
-        return [state.action(TOOL, days=wanted[-1] + 1)]
-    if result.has_failed:
-        return phrase("failed", language, reason=result.reason)
-    answer = fields(result.value)
+    answer = fields(answer_of(state, TOOL, days=wanted[-1] + 1).value)
     said = [_said(state, "weather_now", fields(answer.get("now")))] if wanted == [0] else []
     for ahead in wanted:
-        then = state.now + timedelta(days=ahead)
+        then = now + timedelta(days=ahead)
         name = f"on_day_{ahead}" if ahead < _NAMED else "weekday"
         day = phrase(name, language, day=weekday(then, language))
         found = [each for each in objects(answer.get("days")) if each.get("date") == f"{then:%Y-%m-%d}"]

@@ -10,7 +10,7 @@ from agent.intents.intent import Intent, Language
 from agent.intents.language.wording import anywhere
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.listed_things import things
-from agent.intents.subjects.rings.timers import all_of_them, timers_in
+from agent.intents.subjects.rings.timers import all_of_them, listed, timers_in
 from agent.intents.subjects.rings.which_timer import Timer, as_said, kind_of, kinds_in, meant, of_one_day, on_that_day
 
 MOST_CANCELLED: Final = 8
@@ -28,10 +28,7 @@ def cancel_all(state: DialogState, intent: Intent) -> list[Action] | str:
     Slots: those of a day, `but` for what stays, `of` for the words without that, and how many of the `first` or the
     `last` of them alone are meant.
     """
-    listed = state.result("list_timers")
-    if listed is None or listed.is_uncertain:
-        return [state.action("list_timers")]
-    there, kinds = timers_in(listed), kinds_in(intent.text("of") or state.words)
+    there, kinds = timers_in(listed(state)), kinds_in(intent.text("of") or state.words)
     wanted = of_kinds(_named(state, there, intent), kinds)
     spared = _spared(state, wanted, intent.text("but"))
     wanted = _so_many(wanted, intent)

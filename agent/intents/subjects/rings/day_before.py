@@ -7,11 +7,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agent.intents.dialog_state import Action, DialogState
+from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
 from agent.intents.language.questions import is_question, pieces
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.days import days_ahead
+from agent.intents.subjects.needed import result_of
 from agent.intents.subjects.rings import timers
 from agent.intents.subjects.sums.chinese import number_chinese
 from memory.json_value import fields, listed
@@ -23,14 +24,14 @@ LOOKED_AT: Final = 20
 """Utterances of the journal that are looked at."""
 
 
-def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
+def alarm(state: DialogState, intent: Intent) -> str:
     """Set an alarm on the day before the one that was told of the topic, or last; the journal is asked first.
 
     Slots: those of a time of day, the topic, the label where it is another.
     """
-    topic, searched = intent.text("topic"), state.result("recall")
-    if topic and searched is None and state.has("recall"):
-        return [state.action("recall", words=topic, limit=LOOKED_AT)]
+    topic = intent.text("topic")
+    if topic and state.has("recall"):
+        result_of(state, "recall", words=topic, limit=LOOKED_AT)
     day = next(_told_days(state, topic), None)
     if day is None:
         return phrase("ask_when", state.language)

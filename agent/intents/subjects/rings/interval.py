@@ -3,21 +3,20 @@
 from datetime import timedelta
 from typing import Final
 
-from agent.intents.dialog_state import Action, DialogState
+from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.days import next_moment
+from agent.intents.subjects.needed import now_at
 from agent.intents.subjects.rings.timers import LONGEST_LABEL, alarm_at
 
 SHORTEST: Final = 60
 """Seconds between two rings that people mean; what comes more often is asked about."""
 
 
-def ring_each(state: DialogState, intent: Intent) -> list[Action] | str:
+def ring_each(state: DialogState, intent: Intent) -> str:
     """Set an alarm that rings first when so much time is over, and so on until the moment in the slots of a time."""
-    seconds, now = intent.seconds(), state.now
-    if now is None:
-        return phrase("no_clock", state.language)
+    seconds, now = intent.seconds(), now_at(state)
     if seconds < SHORTEST or seconds % 60:
         return phrase("ask_when", state.language)
     rule = (

@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from agent.intents.dialog_state import Action, DialogState, Turn
+from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import Intent
 from agent.intents.saying.phrases import gaps, phrase
 from agent.intents.saying.spoken import is_length, seconds_told, spoken_length, to_second_person
+from agent.intents.subjects.needed import done, result_of
 from agent.intents.subjects.rings import timers
-from agent.intents.subjects.rings.timers import timers_in
+from agent.intents.subjects.rings.timers import listed, timers_in
 from agent.intents.subjects.rings.which_timer import Timer, label_of, meant
 from memory.json_value import fields
 
@@ -17,36 +18,27 @@ LOOKED_BACK: Final = 20
 _NAMED: Final = ("timer_paused_for", "timer_paused")
 
 
-def pause(state: DialogState, intent: Intent) -> list[Action] | str:
+def pause(state: DialogState, intent: Intent) -> str:
     """Cancel what counts down, and say how much is left of it; by that sentence it is found when it goes on."""
-    language, listed, cancelled = state.language, state.result("list_timers"), state.result("cancel_timer")
-    if listed is None or listed.is_uncertain:
-        return [state.action("list_timers")]
-    counting = [each for each in timers_in(listed) if each.get("kind") != "alarm" and "repeats" not in each]
+    counting = [each for each in timers_in(listed(state)) if each.get("kind") != "alarm" and "repeats" not in each]
     timer = meant(state, counting, intent)
-    if listed.has_failed or timer is None:
-        return phrase("timer_not_that" if counting else "timer_none", language)
-    if cancelled is None:
-        return [state.action("cancel_timer", which=timer["id"])]
-    if cancelled.has_failed or cancelled.is_uncertain:
-        return phrase("failed" if cancelled.has_failed else "perhaps_done", language, reason=cancelled.reason)
+    if timer is None:
+        return phrase("timer_not_that" if counting else "timer_none", state.language)
+    done(state, result_of(state, "cancel_timer", which=timer["id"]))
     return _told_paused(timer, state)
 
 
-def go_on(state: DialogState, intent: Intent) -> list[Action] | str:
+def go_on(state: DialogState, intent: Intent) -> str:
     """Set what was paused anew, for what was left of it."""
-    language, result, paused = state.language, state.result("set_timer"), _paused_last(state)
+    language, paused = state.language, _paused_last(state)
     if paused is None:
         return phrase("timer_none_paused", language)
-    label, left = label_of(paused), seconds_told(str(paused.get("left", "")))
-    if result is None:
-        return [state.action("set_timer", seconds=left, label=label)]
-    if result.has_failed or result.is_uncertain:
-        return phrase("failed" if result.has_failed else "perhaps_done", language, reason=result.reason)
+    left = seconds_told(str(paused.get("left", "")))
+    done(state, result_of(state, "set_timer", seconds=left, label=label_of(paused)))
     return phrase("timer_goes_on", language, left=spoken_length(left, language))
 
 
-def status(state: DialogState, intent: Intent) -> list[Action] | str:
+def status(state: DialogState, intent: Intent) -> str:
     """Say how long each timer still has; where none is set, but one was paused, how long that one has."""
     told = timers.status(state, intent)
     paused = _paused_last(state) if told == phrase("timer_none", state.language) else None

@@ -11,9 +11,10 @@ from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import clock
 from agent.intents.saying.spoken import date as date_told
 from agent.intents.subjects.days import days_ahead, names_day, names_span, span
+from agent.intents.subjects.needed import done, now_at, result_of, worked
 from agent.intents.subjects.rings import timers
 from agent.intents.subjects.rings.all_at_once import MOST_CANCELLED
-from agent.intents.subjects.rings.timers import none_of_kind, timers_in
+from agent.intents.subjects.rings.timers import listed, none_of_kind, timers_in
 from agent.intents.subjects.rings.which_timer import (
     Timer,
     due_of,
@@ -40,14 +41,8 @@ def skip(state: DialogState, intent: Intent) -> list[Action] | str:
 
     The day is in the slots of one, or in on_day: 0 is today.
     """
-    listed, now = state.result("list_timers"), state.now
-    if now is None:
-        return phrase("no_clock", state.language)
-    if listed is None or listed.is_uncertain:
-        return [state.action("list_timers")]
-    if listed.has_failed:
-        return phrase("failed", state.language, reason=listed.reason)
-    there = [each for each in timers_in(listed) if wakes(each)]
+    now = now_at(state)
+    there = [each for each in timers_in(worked(state, listed(state))) if wakes(each)]
     if names_span(intent):
         return _over_days(state, there, intent, now.date())
     days = _days(intent, now.date())
@@ -59,13 +54,13 @@ def skip(state: DialogState, intent: Intent) -> list[Action] | str:
 
 def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     """Cancel the timer that is meant; of what comes again on several days, where one names it, only that of the day."""
-    listed, now = state.result("list_timers"), state.now
+    found, now = state.result("list_timers"), state.now
     is_named = bool(intent.slots.keys() - _SAID_BESIDE)
     if not is_named and len(kinds_in(state.words)) == 1 and state.has("list_timers"):
         return _of_kind(state, intent)
-    if now is None or listed is None or listed.has_failed or listed.is_uncertain or not _names_day(intent):
+    if now is None or found is None or found.has_failed or found.is_uncertain or not _names_day(intent):
         return timers.cancel(state, intent)
-    there = timers_in(listed)
+    there = timers_in(found)
     days = _days(intent, now.date())
     day = next((day for day in days if any(_comes_on(each, day) for each in there)), days[0])
     chosen = _named(state, intent, there, day)
@@ -97,10 +92,8 @@ def _of_kind(state: DialogState, intent: Intent) -> list[Action] | str:
 
     The list is looked at first: of that the tool alone would take the next, whatever it is.
     """
-    listed = state.result("list_timers")
-    if listed is None:
-        return [state.action("list_timers")]
-    there = [] if listed.has_failed or listed.is_uncertain else [*timers_in(listed)]
+    found = result_of(state, "list_timers")
+    there = [] if found.is_uncertain else [*timers_in(found)]
     fitting = of_kind_said(state, there, intent)
     if there and not fitting:
         return none_of_kind(state)
@@ -142,8 +135,8 @@ def _left_out(state: DialogState, wanted: Sequence[Timer], day: date, last: date
             state.action("cancel_timer", which=each["id"], **_only_on(each, day, last, ahead))
             for each in wanted[:MOST_CANCELLED]
         ]
-    if refused := next((each for each in results if each.has_failed or each.is_uncertain), None):
-        return phrase("perhaps_done" if refused.is_uncertain else "failed", language, reason=refused.reason)
+    for each in results:
+        done(state, each)
     return _told(list(zip(wanted, results, strict=False)), phrase(named, language, date=dates), language)
 
 

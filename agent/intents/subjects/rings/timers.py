@@ -21,6 +21,7 @@ from agent.intents.saying.spoken import (
     to_second_person,
 )
 from agent.intents.subjects.days import BYDAY, but_for, last_day, names_day, next_moment
+from agent.intents.subjects.needed import First, done, now_at, result_of, worked
 from agent.intents.subjects.rings.hours import nearest_hour, of_its_part, usual_hour, without_part
 from agent.intents.subjects.rings.telling import at_change, day_added, left_of
 from agent.intents.subjects.rings.which_timer import (
@@ -56,32 +57,26 @@ LONGEST_LABEL: Final = 200
 """Characters of a label that the timer tools take."""
 
 
-def start(state: DialogState, intent: Intent) -> list[Action] | str:
+def start(state: DialogState, intent: Intent) -> str:
     """Set a timer; without a name its length is its label, so that it can be named by it."""
     language, seconds = state.language, intent.seconds()
     named = _what_for(state, intent.text("label") or intent.text("name"))
-    result = state.result("set_timer")
-    if result is None:
-        left = max(1, seconds - state.waited)
-        reminds = {"reminder": True} if named and _REMINDS.search(state.words) else {}
-        return [state.action("set_timer", seconds=left, label=named or length(seconds, language), **reminds)]
-    if result.is_uncertain:
+    left, label = max(1, seconds - state.waited), named or length(seconds, language)
+    reminds = {"reminder": True} if named and _REMINDS.search(state.words) else {}
+    result = result_of(state, "set_timer", seconds=left, label=label, **reminds)
+    if worked(state, result).is_uncertain:
         return _look(state)
-    if result.has_failed:
-        return phrase("failed", language, reason=result.reason)
     told = {"length": spoken_length(seconds, language), "label": to_second_person(named, language)}
     return phrase("timer_set_for" if named else "timer_set", language, **told)
 
 
-def alarm(state: DialogState, intent: Intent) -> list[Action] | str:
+def alarm(state: DialogState, intent: Intent) -> str:
     """Set an alarm at the next time of day that fits what was said, or so much earlier as the slots of a length say."""
-    language, now = state.language, state.now
-    if now is None:
-        return phrase("no_clock", language)
+    now = now_at(state)
     intent = of_its_part(intent, state.words, now)
     due, label = next_moment(intent, now), _what_for(state, without_part(intent.text("label")))
     if due is None:
-        return phrase("no_such_day", language)
+        return phrase("no_such_day", state.language)
     due -= timedelta(seconds=intent.seconds())
     repeat = intent.text("repeat")
     last = last_day(intent, due.date(), now.date()) if repeat else None
@@ -95,22 +90,20 @@ def _what_for(state: DialogState, label: str) -> str:
     return label[:LONGEST_LABEL]
 
 
-def alarm_at(state: DialogState, due: datetime, label: str, repeat: str) -> list[Action] | str:
+def alarm_at(state: DialogState, due: datetime, label: str, repeat: str) -> str:
     """Set an alarm for a moment, which repeats by a rule where it is not ""; then say for when it is set."""
-    result = state.result("set_alarm")
-    if result is None:
-        again = {"repeat": repeat} if repeat else {}
-        return [state.action("set_alarm", at=f"{due:%Y-%m-%dT%H:%M}", label=label, **again)]
-    if result.is_uncertain:
+    again = {"repeat": repeat} if repeat else {}
+    result = result_of(state, "set_alarm", at=f"{due:%Y-%m-%dT%H:%M}", label=label, **again)
+    if result.has_failed and "is past" in result.reason:
+        return phrase("time_past", state.language)
+    if worked(state, result).is_uncertain:
         return _look(state)
-    if result.has_failed:
-        return phrase("time_past" if "is past" in result.reason else "failed", state.language, reason=result.reason)
     changed = "" if repeat else at_change(state, due)
     really = (due_of(fields(result.value)) if changed else None) or due  # not the time that was said
     return " ".join(filter(None, (_set(state, really, label, repeat), changed)))
 
 
-def without_time(state: DialogState, intent: Intent) -> list[Action] | str:
+def without_time(state: DialogState, intent: Intent) -> str:
     """Set a reminder of a coming day at the usual time of it, which is said back; ask for the time of any other."""
     hour, part = usual_hour(intent, state.words)
     is_later = part and state.now is not None and state.now.hour < hour  # this evening, tonight
@@ -191,19 +184,14 @@ def change(state: DialogState, intent: Intent) -> list[Action] | str:
     Slots beside those of `meant`: a length, which `adds` counts on from what is left, or a moment, or `count` minutes
     or the hour, or what it is `called`; `anew` for a moment of whatever day comes first.
     """
-    language, listed = state.language, _listed(state)
-    if listed is None:
-        return [state.action("list_timers")]
-    if isinstance(timer := _to_change(state, timers_in(listed), intent), str):
+    if isinstance(timer := _to_change(state, timers_in(listed(state)), intent), str):
         return start(state, intent) if "begins" in intent.slots else timer
     anew = next((each for each in state.turn.results if each.tool in RINGING), None)
     if anew is None:
         return _moved(state, timer, intent)
-    if anew.has_failed or anew.is_uncertain:
-        return phrase("failed" if anew.has_failed else "perhaps_done", language, reason=anew.reason)
-    if state.result("cancel_timer") is None:
-        return [state.action("cancel_timer", which=timer["id"])]
-    return phrase("timer_changed", language, told=_as_changed(state, fields(anew.value), _rule(timer, intent)))
+    changed = fields(done(state, anew).value)
+    result_of(state, "cancel_timer", which=timer["id"])
+    return phrase("timer_changed", state.language, told=_as_changed(state, changed, _rule(timer, intent)))
 
 
 def _as_changed(state: DialogState, timer: Timer, rule: str) -> str:
@@ -303,17 +291,15 @@ def same_half(slots: dict[str, Slot], due: datetime) -> dict[str, Slot]:
     return {**slots, "exact_hour": nearest} if nearest else slots
 
 
-def status(state: DialogState, intent: Intent) -> list[Action] | str:
+def status(state: DialogState, intent: Intent) -> str:
     """Say how long each timer still has, and for when each alarm is set; of one that is named of it alone.
 
     "" where none is called so: what sounded like a timer's name may be something that was told.
     """
-    listed = _listed(state)
-    if listed is None:
-        return [state.action("list_timers")]
-    if "named" not in intent.slots or listed.has_failed:
-        return _told(state, listed)
-    timer = meant(state, timers_in(listed), intent)
+    found = listed(state)
+    if "named" not in intent.slots or found.has_failed:
+        return _told(state, found)
+    timer = meant(state, timers_in(found), intent)
     none = phrase("timer_none", state.language) if is_nameless(intent.text("label")) else ""
     return left_of(state, timer) if timer is not None else none
 
@@ -325,22 +311,28 @@ def none_of_kind(state: DialogState) -> str:
 
 def all_of_them(state: DialogState) -> str:
     """Say of every timer how long it has left, "" where none was listed."""
-    listed = _listed(state)
-    return _told(state, listed) if listed is not None and timers_in(listed) else ""
+    found = _listed(state)
+    return _told(state, found) if found is not None and timers_in(found) else ""
 
 
-def due(state: DialogState) -> list[Action] | str:
+def due(state: DialogState) -> str:
     """Say when the thing that is asked for will ring; "" where no time is asked for, or nothing is called so."""
     if is_story(state.words, state.language):
         return ""
-    question, listed = read_question(without_fillers(state.words, state.language)), _listed(state)
+    question = read_question(without_fillers(state.words, state.language))
     words = " ".join(word for word, weight in question.words if weight == 1.0)
     if question.asked != "when" or not words:
         return ""
-    if listed is None:
-        return [state.action("list_timers")]
-    timer = None if listed.has_failed else meant(state, timers_in(listed), Intent("timer_status", {"label": words}))
+    timer = meant(state, timers_in(listed(state)), Intent("timer_status", {"label": words}))
     return left_of(state, timer) if timer is not None else ""
+
+
+def listed(state: DialogState) -> ToolResult:
+    """Return the list of timers. Raises First with the call while it is still to be asked for."""
+    found = _listed(state)
+    if found is None:
+        raise First([state.action("list_timers")])
+    return found
 
 
 def _listed(state: DialogState) -> ToolResult | None:
@@ -349,20 +341,17 @@ def _listed(state: DialogState) -> ToolResult | None:
     return None if listed is None or listed.is_uncertain else listed
 
 
-def _look(state: DialogState) -> list[Action] | str:
+def _look(state: DialogState) -> str:
     """After a crash in the middle of a call: look whether it took effect, and tell what is set."""
-    listed = _listed(state)
-    if listed is None:
-        return [state.action("list_timers")]
-    return phrase("interrupted", state.language, timers=_told(state, listed))
+    return phrase("interrupted", state.language, timers=_told(state, listed(state)))
 
 
-def _told(state: DialogState, listed: ToolResult) -> str:
-    if listed.has_failed:
-        return phrase("failed", state.language, reason=listed.reason)
-    return " ".join(left_of(state, timer) for timer in timers_in(listed)) or phrase("timer_none", state.language)
+def _told(state: DialogState, found: ToolResult) -> str:
+    if found.has_failed:
+        return phrase("failed", state.language, reason=found.reason)
+    return " ".join(left_of(state, timer) for timer in timers_in(found)) or phrase("timer_none", state.language)
 
 
-def timers_in(listed: ToolResult) -> Sequence[Timer]:
+def timers_in(found: ToolResult) -> Sequence[Timer]:
     """Return the timers that the tool list_timers told of."""
-    return [timer for timer in objects(listed.value) if "id" in timer]
+    return [timer for timer in objects(found.value) if "id" in timer]

@@ -40,18 +40,8 @@ _TOLD: Final = frozenset(
     {"timer_status", "time", "time_there", "date", "days_until", "weeks_until", "time_until", "week"}
 )
 _DONE: Final = frozenset(
-    {
-        "timer_cancel",
-        "timer_cancel_all",
-        "alarm_skip",
-        "timer_change",
-        "timer_pause",
-        "timer_resume",
-        "volume_set",
-        "volume_up",
-        "volume_down",
-        "volume_change",
-    }
+    {"timer_cancel", "timer_cancel_all", "alarm_skip", "timer_change", "timer_pause", "timer_resume"}
+    | {"volume_set", "volume_up", "volume_down", "volume_change"}
 )
 _LISTED: Final = frozenset(
     {"list_add", "list_remove", "list_change", "list_tell", "list_clear", "list_start", "list_names"}

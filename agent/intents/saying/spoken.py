@@ -9,18 +9,8 @@ from agent.intents.intent import Language
 
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS: Final = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
 _WEEKDAYS_ZH: Final = "一二三四五六日"
 
@@ -43,12 +33,8 @@ _PARTS: Final = (
 _PARTS_ZH: Final = ((5, "凌晨"), (12, "上午"), (13, "中午"), (18, "下午"), (24, "晚上"))
 """The parts of the day, each with the hour before which it ends."""
 
-_UNITS: Final = (("hour", "小时", 3600), ("minute", "分钟", 60), ("second", "秒", 1))
-
-_SECONDS: Final[Mapping[str, int]] = {
-    **{"day": 86_400, "hour": 3600, "minute": 60, "second": 1},
-    **{"天": 86_400, "小时": 3600, "分钟": 60, "秒": 1},
-}
+_UNITS: Final = (("day", "天", 86_400), ("hour", "小时", 3600), ("minute", "分钟", 60), ("second", "秒", 1))
+_SECONDS: Final = {name: size for *names, size in _UNITS for name in names}
 
 _COUNTS: Final = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -57,7 +43,6 @@ _COUNTS: Final = (
 _COUNTS_ZH: Final = ("", "一个半", "两个半", *(f"{count}个半" for count in range(3, 13)))
 _A: Final = {"day": "a", "hour": "an", "minute": "a", "second": "a"}
 _HALVES: Final = {1800: ("half an hour", "半小时"), 30: ("30 seconds", "30秒"), 90: ("a minute and a half", "一分半钟")}
-_WITH_HALF: Final = {3600: ("hour", "小时")}
 
 _TO_DO: Final = frozenset(
     ("eat", "sleep", "go", "leave", "study", "read", "work", "cook", "run", "call", "stretch", "rest", "pray", "shower")
@@ -106,7 +91,7 @@ _PERSONS_ZH: Final = re.compile("|".join(_TO_YOU_ZH))
 def length(seconds: int, language: Language) -> str:
     """Return a length of time: `1 hour 30 minutes`, `1小时30分钟`."""
     left, words = seconds, []
-    for english, chinese, unit in _UNITS:
+    for english, chinese, unit in _UNITS[1:]:
         count, left = divmod(left, unit)
         if count and language == "zh":
             words.append(f"{count}{chinese}")
@@ -119,13 +104,12 @@ def spoken_length(seconds: int, language: Language) -> str:
     """Return a length of time as one says it: `an hour and a half`, `five minutes`, `一个半小时`."""
     if half := _HALVES.get(seconds):
         return half[language == "zh"]
-    for size, (english, chinese) in _WITH_HALF.items():
-        if seconds > size and seconds % size == size // 2 and seconds < 13 * size:
-            count = seconds // size
-            one, more = f"{_A[english]} {english} and a half", f"{_counted(count)} and a half {english}s"
-            return f"{_COUNTS_ZH[count]}{chinese}" if language == "zh" else one if count == 1 else more
+    hours, rest = divmod(seconds, 3600)
+    if 0 < hours < 13 and rest == 1800:
+        told = "an hour and a half" if hours == 1 else f"{_counted(hours)} and a half hours"
+        return f"{_COUNTS_ZH[hours]}小时" if language == "zh" else told
     left, words = seconds, []
-    for english, chinese, unit in (("day", "天", 86_400), *_UNITS):
+    for english, chinese, unit in _UNITS:
         count, left = divmod(left, unit)
         if count and language == "zh":
             words.append(f"{'两' if count == 2 and unit != 1 else count}{chinese}")
@@ -155,7 +139,7 @@ def length_timer(told: str, language: Language) -> str:
     seconds = seconds_told(told)
     if language == "zh":
         return f"{told_length(told, language)}的计时器"
-    unit = next((unit for unit in _UNITS if seconds and seconds % unit[2] == 0), None)
+    unit = next((unit for unit in _UNITS[1:] if seconds and seconds % unit[2] == 0), None)
     if unit is None or (len(re.findall(r"\d+", told)) > 1):
         return f"timer of {told_length(told, language)}"
     return f"{_counted(seconds // unit[2])}-{unit[0]} timer"
@@ -233,7 +217,7 @@ _WITHIN_DAY: Final = re.compile(r"FREQ=(?P<unit>HOUR|MINUTE)LY;INTERVAL=(?P<numb
 _SO_MANY: Final = re.compile(r"FREQ=(?P<unit>DAILY|WEEKLY);INTERVAL=(?P<count>\d+)")
 _MONTHLY: Final = re.compile("FREQ=MONTHLY;BYMONTHDAY=([0-9]+)")
 _WEEKLY: Final = re.compile(
-    "FREQ=WEEKLY(?:;INTERVAL=(?P<count>[0-9]+))?;BYDAY=(?:MO|TU|WE|TH|FR|SA|SU)(?:,(?:MO|TU|WE|TH|FR|SA|SU))*"
+    "FREQ=WEEKLY(?:;INTERVAL=(?P<count>[0-9]+))?;BYDAY=(?P<days>(?:MO|TU|WE|TH|FR|SA|SU)(?:,(?:MO|TU|WE|TH|FR|SA|SU))*)"
 )
 
 
@@ -244,37 +228,23 @@ def every(rule: str, language: Language) -> str:
         return again and (f"{again}，到{last}为止" if language == "zh" else f"{again} until {last}")
     if rule in _EVERY:
         return _EVERY[rule][language == "zh"]
-    return (
-        _every_so_many(rule, language)
-        or _every_so_long(rule, language)
-        or _every_month(rule, language)
-        or _every_week(rule, language)
-    )
+    told = ((tell, pattern.fullmatch(rule)) for pattern, tell in _TOLD_BY)
+    return next((tell(found, language) for tell, found in told if found), "")
 
 
-def _every_so_many(rule: str, language: Language) -> str:
+def _every_so_many(found: re.Match[str], language: Language) -> str:
     """Return how something rings every so many days or weeks: `every five days`, `每5天`."""
-    found = _SO_MANY.fullmatch(rule)
-    if found is None:
-        return ""
     english, chinese = {"DAILY": ("days", "天"), "WEEKLY": ("weeks", "周")}[found["unit"]]
     count = int(found["count"])
     return f"每{count}{chinese}" if language == "zh" else f"every {_counted(count)} {english}"
 
 
-def _every_month(rule: str, language: Language) -> str:
-    monthly = _MONTHLY.fullmatch(rule)
-    if monthly is None:
-        return ""
-    return f"每个月{monthly[1]}号" if language == "zh" else f"on the {ordinal(int(monthly[1]))} of every month"
+def _every_month(found: re.Match[str], language: Language) -> str:
+    return f"每个月{found[1]}号" if language == "zh" else f"on the {ordinal(int(found[1]))} of every month"
 
 
-def _every_week(rule: str, language: Language) -> str:
-    weekly = _WEEKLY.fullmatch(rule)
-    if weekly is None:
-        return ""
-    count = int(weekly["count"] or 1)
-    days = [_BYDAY.index(day) for day in rule.rpartition("=")[2].split(",")]
+def _every_week(found: re.Match[str], language: Language) -> str:
+    count, days = int(found["count"] or 1), [_BYDAY.index(day) for day in found["days"].split(",")]
     missing = [day for day in range(len(_BYDAY)) if day not in days]
     if len(missing) == 1:
         left_out = missing[0]
@@ -287,11 +257,8 @@ def _every_week(rule: str, language: Language) -> str:
     return f"{each} {', '.join(first)} and {last}" if first else f"{each} {last}"
 
 
-def _every_so_long(rule: str, language: Language) -> str:
+def _every_so_long(found: re.Match[str], language: Language) -> str:
     """Return how something rings within a day: `every hour, six times`, `每20分钟`."""
-    found = _WITHIN_DAY.fullmatch(rule)
-    if found is None:
-        return ""
     seconds, count = int(found["number"]) * (3600 if found["unit"] == "HOUR" else 60), int(found["count"] or 0)
     if language == "zh":
         return f"每{'小时' if seconds == 3600 else spoken_length(seconds, language)}" + (
@@ -300,6 +267,15 @@ def _every_so_long(rule: str, language: Language) -> str:
     each = {3600: "hour", 1800: "half hour", 60: "minute"}.get(seconds) or length(seconds, language)
     times = {0: "", 1: ", once", 2: ", twice"}.get(count, f", {_counted(count)} times")
     return f"every {each}{times}"
+
+
+_TOLD_BY: Final = (
+    (_SO_MANY, _every_so_many),
+    (_WITHIN_DAY, _every_so_long),
+    (_MONTHLY, _every_month),
+    (_WEEKLY, _every_week),
+)
+"""What tells how something rings, by the form of its rule."""
 
 
 def spoken_number(value: float, *, is_measure: bool = False) -> tuple[str, bool]:

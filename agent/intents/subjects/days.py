@@ -16,20 +16,8 @@ YEARS: Final = 9
 """Within which every date comes: the 29th of February is eight years away around 2100 at most."""
 
 _NAMING: Final = frozenset(
-    (
-        "day",
-        "weekday",
-        "weekday_after",
-        "weekday_of_next",
-        "weekday_of_next_but_one",
-        "ahead",
-        "weeks",
-        "in_months",
-        "date",
-        "month_day",
-        "easter",
-        "weekday_of_last",
-    )
+    {"day", "ahead", "weeks", "in_months", "date", "month_day", "easter"}
+    | {"weekday", "weekday_after", "weekday_of_next", "weekday_of_next_but_one", "weekday_of_last"}
 )
 _IN_WEEK: Final = {"weekday_of_next": 7, "weekday_of_next_but_one": 14, "weekday_of_last": -7}
 """Slots of a weekday of another week, and how many days ahead that week is."""

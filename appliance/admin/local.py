@@ -12,8 +12,7 @@ from appliance.admin.disk import require_answer
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.no_graph import NO_GRAPH, NoGraph
 from appliance.admin.progress import Progress, in_hundredths, unheard
-from appliance.api.client import follow, tell
-from appliance.api.presence import PATIENCE, service_of
+from appliance.api.client import PATIENCE, follow, service_of, tell
 from appliance.api.requests.memory import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
 from appliance.config.load import Config
 from appliance.errors import Problem, ServiceNotRunning

@@ -21,7 +21,7 @@ from agent.attachments.attachment import (
     named,
 )
 from agent.errors import NotAttached
-from appliance.api.request_model import Name
+from appliance.api.register import Name
 from memory.json_value import Json
 from memory.state.images import FRESH_SECONDS, Images
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
@@ -11,13 +12,17 @@ from uuid import uuid4
 
 from msgspec import Struct, field
 
+from appliance.admin.exchange import is_used
 from appliance.admin.progress import Progress, unheard
 from appliance.api.outcome import Outcome, outcome_from
+from appliance.config.load import Config
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
 from appliance.http.socket import GROUP, is_shared
+from appliance.machines.standby.following import whom_it_follows
 from memory.identity import sign
 from memory.json_value import Json
+from memory.state.database import StateInUse
 
 if TYPE_CHECKING:
     import httpx
@@ -293,3 +298,39 @@ def _broken_off(path: Path) -> Problem:
     return Problem(
         f"the nakari at {path} went away in mid-answer; `journalctl -u nakari` may say why", Exit.UNAVAILABLE
     )
+
+
+STARTING_SECONDS: Final = 15.0
+"""Seconds that one may take from opening the state to answering, on a slow board, or to end."""
+
+PAUSE: Final = 0.1
+"""Seconds between two looks."""
+
+
+async def service_of(config: Config, patience: float = STARTING_SECONDS) -> Path:
+    """Return the socket at which the service answers; one that starts is waited for, until cancelled.
+
+    Raises `ServiceNotRunning` when there is none: then nobody has the state either, or somebody who did not begin to
+    answer in time, or who only follows. Raises `Problem` when the one there belongs to another user.
+    """
+    until = time.monotonic() + patience
+    while True:
+        try:
+            return find_service(config.sockets)
+        except ServiceNotRunning:
+            if time.monotonic() > until or not is_used(config.state_folder):
+                raise
+            if whom_it_follows(config.machines, config.state_folder):
+                raise
+        await asyncio.sleep(PAUSE)
+
+
+async def service_that_came(config: Config, in_use: StateInUse) -> Path:
+    """Return the socket of a service that took the state while a command was about to.
+
+    Raises `in_use` where it is no service that has it.
+    """
+    try:
+        return await service_of(config)
+    except ServiceNotRunning:
+        raise in_use from None

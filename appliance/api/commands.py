@@ -12,8 +12,7 @@ from agent.bus import Bus
 from agent.event import HOUSEHOLD, Event, new_id, utc_now
 from agent.record import COMMAND, COMMAND_RESULT
 from appliance.api.caller import Caller
-from appliance.api.register import name_of
-from appliance.api.request_model import Asked
+from appliance.api.register import Asked, name_of
 from memory.errors import MemoryFailure
 from memory.json_value import Json
 

@@ -22,6 +22,7 @@ from appliance.config.options import Invocation
 from appliance.errors import first_of, problem_of
 from appliance.exits import INTERRUPTED, NOBODY_READS, Exit
 from appliance.footprint import collect_seldom, leave_to_the_end
+from appliance.hints import typed_here
 
 LONGEST = 800
 """Characters of a sentence; what is more comes from an argument, and is left out of the middle."""
@@ -158,7 +159,6 @@ def _where(error: BaseException) -> str:
 
 
 def _say(sentence: str, code: int) -> int:
-    from appliance.hints import typed_here
 
     line = "".join(
         each if each.isprintable() or each in JOINERS else "?" for each in " ".join(typed_here(sentence).split())

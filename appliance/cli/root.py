@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from appliance.config.options import Invocation
+from appliance.errors import ConfigError, Problem
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
@@ -89,7 +90,6 @@ def _own_command(ctx: click.Context, name: str) -> click.Command | None:
         return None
     from agent.tools.registry.discovery import COMMAND, load_file, told
     from appliance.config.load import load
-    from appliance.errors import ConfigError
 
     file = load(ctx.params.get("file"), wrong=[]).tools_folder / f"{name}.py"
     if not file.is_file():
@@ -147,7 +147,7 @@ PATH = _Place(path_type=Path)
 TEXT = _Text()
 WORDS = _Words()
 NAME = _Words(200)
-"""As long as the door takes one (`appliance.api.request_model.Name`)."""
+"""As long as the door takes one (`appliance.api.register.Name`)."""
 AS_KEY = click.option(
     "--as", "key_file", type=PATH, metavar="KEYFILE", help="As whoever has this private key, not as the household."
 )
@@ -176,8 +176,6 @@ def nakari(invocation: Invocation, file: Path | None) -> None:
 
 def to_be_made(file: Path) -> Path:
     """Return the absolute path of a new file. Raises `Problem` where its folder is none, or takes nothing."""
-    from appliance.errors import Problem
-
     path = file.absolute()
     if not (path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)):
         raise Problem(

@@ -5,13 +5,16 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
+from msgspec import Struct
+
+from appliance.errors import Problem, ServiceNotRunning
+from appliance.exits import Exit
+from memory.json_value import Json
 
 if TYPE_CHECKING:
-    from msgspec import Struct
-
-    from appliance.api.request_model import Asked
+    from appliance.api.register import Asked
     from appliance.config.load import Config
-    from memory.json_value import Json
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 LINES = click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
@@ -19,21 +22,19 @@ LINES = click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, 
 
 def asked(
     config: "Config",
-    request: "dict[str, Json]",
+    request: dict[str, Json],
     alone: "Callable[[], Coroutine[Any, Any, dict[str, Json]]] | None" = None,
     *,
     patience: float | None = None,
     key: bytes = b"",
-) -> "dict[str, Json]":
+) -> dict[str, Json]:
     """Ask the running service; where there is none, return what `alone` gives, for what can be done without one.
 
     Raises `Problem`, `ServiceNotRunning` among them where there is neither.
     """
     import asyncio
 
-    from appliance.api.client import PATIENCE, tell
-    from appliance.api.presence import service_of, service_that_came
-    from appliance.errors import ServiceNotRunning
+    from appliance.api.client import PATIENCE, service_of, service_that_came, tell
 
     try:
         path = asyncio.run(service_of(config))
@@ -59,14 +60,11 @@ def refuse_where_it_follows(config: "Config") -> None:
         from appliance.machines.standby.following import whom_it_follows
 
         if told := whom_it_follows(config.machines, config.state_folder):
-            from appliance.errors import Problem
-            from appliance.exits import Exit
-
             what = "ask on the machine that leads, or have this one lead by `nakari handover`"
             raise Problem(f"{told}; {what}", Exit.UNAVAILABLE)
 
 
-def understood(request: "dict[str, Json]", models: "Sequence[type[Asked]]") -> Any:
+def understood(request: dict[str, Json], models: "Sequence[type[Asked]]") -> Any:
     """Return a request as one of the models, which is what the service makes of it. Raises `UsageError`."""
     from appliance.api.register import BadRequest, parse
 
@@ -76,10 +74,8 @@ def understood(request: "dict[str, Json]", models: "Sequence[type[Asked]]") -> A
         raise click.UsageError(str(error)) from error
 
 
-def json_of(records: "Sequence[Struct]") -> "Json":
+def json_of(records: "Sequence[Struct]") -> Json:
     """Return records as JSON: an object of the fields of each."""
-    import msgspec
-
     told: Json = msgspec.to_builtins(records)
     return told
 
@@ -89,7 +85,7 @@ def tell_json(found: object) -> None:
     click.echo(json.dumps(found, ensure_ascii=False))
 
 
-def tell(found: "Json", *, as_json: bool) -> None:
+def tell(found: Json, *, as_json: bool) -> None:
     """Print what came of it."""
     if as_json:
         tell_json(found)
@@ -98,7 +94,7 @@ def tell(found: "Json", *, as_json: bool) -> None:
         click.echo(line)
 
 
-def lines(found: "Json", indent: str = "") -> list[str]:
+def lines(found: Json, indent: str = "") -> list[str]:
     """Return nested values as lines for people: one for each of a list, one for each of an object's keys."""
     match found:
         case list():
@@ -114,7 +110,7 @@ def lines(found: "Json", indent: str = "") -> list[str]:
     return [f"{indent}{_in_a_line(found)}"]
 
 
-def _in_a_line(value: "Json") -> str:
+def _in_a_line(value: Json) -> str:
     if isinstance(value, dict):
         return "  ".join(f"{key}: {_in_a_line(item)}" for key, item in value.items())
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -17,8 +17,7 @@ from appliance.admin.progress import Progress
 from appliance.api.caller import Caller
 from appliance.api.client import lines_of
 from appliance.api.outcome import Outcome
-from appliance.api.register import Register
-from appliance.api.request_model import Asked
+from appliance.api.register import Asked, Register
 from appliance.api.requests import box as requests
 from appliance.api.requests import mailbox as mailbox_requests
 from appliance.api.requests import memory as memory_requests

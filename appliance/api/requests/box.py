@@ -12,8 +12,7 @@ from appliance.api import answer_models as answers
 from appliance.api.attaching import Attached
 from appliance.api.caller import TYPED, Caller
 from appliance.api.outcome import Outcome
-from appliance.api.register import Answer, AnyEntry, Entry, Gone, Tell, failure_of
-from appliance.api.request_model import Asked, Name, Words
+from appliance.api.register import Answer, AnyEntry, Asked, Entry, Gone, Name, Tell, Words, failure_of
 from memory.json_value import Json
 from memory.state.importance import UNSET
 

@@ -12,8 +12,7 @@ from typing_extensions import TypedDict
 from appliance import program
 from appliance.admin.reload import Reload
 from appliance.api.caller import Caller
-from appliance.api.register import Answer, AnyEntry, Entry, Tell
-from appliance.api.request_model import Asked
+from appliance.api.register import Answer, AnyEntry, Asked, Entry, Tell
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.notify import HeartBeat

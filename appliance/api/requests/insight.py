@@ -6,8 +6,7 @@ from pydantic import Field
 
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
-from appliance.api.register import Answer, AnyEntry, Entry, Tell
-from appliance.api.request_model import Asked, Name, Words
+from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell, Words
 from appliance.insight.insight import Insight
 
 

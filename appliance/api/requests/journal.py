@@ -7,8 +7,7 @@ from typing_extensions import TypedDict
 
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from appliance.api.caller import Caller
-from appliance.api.register import Answer, AnyEntry, Entry, Tell
-from appliance.api.request_model import Asked, Name
+from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.output.text import WRITTEN

@@ -15,8 +15,7 @@ from agent.tools.events import Change, change_waiting
 from agent.tools.timers import label_of
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
-from appliance.api.register import Answer, AnyEntry, Entry, Tell
-from appliance.api.request_model import Asked, Name
+from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
 from appliance.errors import Problem
 from appliance.exits import Exit
 from memory.json_value import Json

@@ -7,8 +7,7 @@ from pydantic import AwareDatetime, Field, JsonValue
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
-from appliance.api.register import Answer, AnyEntry, Entry, Tell
-from appliance.api.request_model import Asked, FileName, Name, Words
+from appliance.api.register import Answer, AnyEntry, Asked, Entry, FileName, Name, Tell, Words
 from memory.json_value import Json
 
 NEWEST = "newest"

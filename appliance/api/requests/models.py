@@ -5,8 +5,7 @@ from typing import Literal
 
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
-from appliance.api.register import Answer, AnyEntry, Entry, Tell
-from appliance.api.request_model import Asked, Name
+from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
 
 
 class UseModel(Asked):

@@ -9,8 +9,7 @@ from pydantic import BeforeValidator, model_validator
 from appliance.admin.progress import Progress
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
-from appliance.api.register import Answer, AnyEntry, Entry, Tell
-from appliance.api.request_model import Asked, Name
+from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
 from appliance.api.requests.memory import progress_to
 from appliance.errors import Problem
 from appliance.exits import Exit

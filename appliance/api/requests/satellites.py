@@ -6,8 +6,7 @@ from pydantic import Field
 
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
-from appliance.api.register import Answer, AnyEntry, Entry, Tell
-from appliance.api.request_model import Asked, Name
+from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
 from appliance.satellites.paired import host_and_port
 from appliance.satellites.satellites import Satellites, Wanted, words_of
 from appliance.satellites.sightings import Sighting

@@ -4,6 +4,7 @@ from typing import cast
 
 import click
 
+from appliance.cli import terminal
 from appliance.cli.root import NAME, TEXT, configured, loaded, nakari
 from appliance.cli.telling import asked
 from appliance.config.options import Invocation
@@ -43,10 +44,9 @@ def check(invocation: Invocation) -> None:
 
     Ends with 78 and the sentence that names file, line and key when it is not.
     """
-    from appliance.cli.terminal import OK, show
-
     found = loaded(invocation)
-    show(f"{found.file} is right" if found.file else "there is no configuration file; all is default", OK)
+    told = f"{found.file} is right" if found.file else "there is no configuration file; all is default"
+    terminal.show(told, terminal.OK)
 
 
 @config.command("set")

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -11,15 +12,14 @@ from appliance.cli.root import AS_KEY, NAME, PATH, TEXT, WORDS, configured, naka
 from appliance.cli.telling import AS_JSON, asked, json_of, tell_json, understood
 from appliance.cli.terminal import FAINT, STRONG, show, table
 from appliance.config.options import Invocation
+from appliance.errors import Problem, in_room_of
 from appliance.exits import Exit
+from memory.json_value import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from appliance.api.requests.owners import SettingsRequest
     from appliance.config.load import Config
     from memory.identity import Identities
-    from memory.json_value import Json
     from memory.state.owner_settings import Value
 
 LONGEST_SHOWN = 80
@@ -82,7 +82,7 @@ def reset(invocation: Invocation, name: str | None, key_file: Path | None, as_js
     _done(_told(configured(invocation), key_file, request), as_json)
 
 
-def _told(config: "Config", key_file: Path | None, request: "dict[str, Json]") -> "dict[str, Json]":
+def _told(config: "Config", key_file: Path | None, request: dict[str, Json]) -> dict[str, Json]:
     """Ask the running service; where there is none, open the state for it here."""
     from appliance.api.client import read_key
     from appliance.api.requests.owners import SETTINGS
@@ -92,7 +92,7 @@ def _told(config: "Config", key_file: Path | None, request: "dict[str, Json]") -
     return asked(config, request, lambda: _alone(config, key, meant), key=key)
 
 
-async def _alone(config: "Config", key: bytes, request: "SettingsRequest") -> "dict[str, Json]":
+async def _alone(config: "Config", key: bytes, request: "SettingsRequest") -> dict[str, Json]:
     from agent.event import HOUSEHOLD
     from appliance.api.requests.owners import settings_of
     from appliance.owners.owners import open_owners
@@ -105,7 +105,7 @@ async def _alone(config: "Config", key: bytes, request: "SettingsRequest") -> "d
         return await settings_of(owners, owner_key, request)
 
 
-def _as_its_kind(text: str, like: "Json") -> "Value":
+def _as_its_kind(text: str, like: Json) -> "Value":
     """Return what was typed as a value of the same kind, or as it is where it is none."""
     if isinstance(like, str):
         return text
@@ -116,14 +116,14 @@ def _as_its_kind(text: str, like: "Json") -> "Value":
     return value if isinstance(value, bool | int | float) else text
 
 
-def _shown(held: "Mapping[str, Json]") -> str:
+def _shown(held: Mapping[str, Json]) -> str:
     value = held["value"]
     text = " ".join(value.split()) if isinstance(value, str) else json.dumps(value)
     nothing = "nothing yet" if held["level"] == "agent" else "as shipped"
     return f"{text[:LONGEST_SHOWN]}…" if len(text) > LONGEST_SHOWN else text or nothing
 
 
-def _done(answer: "dict[str, Json]", as_json: bool) -> None:
+def _done(answer: dict[str, Json], as_json: bool) -> None:
     click.echo(json.dumps(answer, ensure_ascii=False) if as_json else answer["done"])
 
 
@@ -241,8 +241,6 @@ def _register(identities: "Identities", name: str, key: str) -> None:
 
 def _keep(private: bytes, place: Path) -> None:
     """Write a private key for its owner's eyes; nothing that is there is overwritten."""
-    from appliance.errors import Problem, in_room_of
-
     try:
         handle = os.open(to_be_made(place), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:

@@ -8,6 +8,7 @@ from appliance.cli.root import WORDS, configured, nakari
 from appliance.cli.telling import AS_JSON, json_of, tell_json
 from appliance.cli.terminal import show, table
 from appliance.config.options import Invocation
+from appliance.errors import Problem
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
@@ -68,8 +69,6 @@ def revoke(invocation: Invocation, name: str) -> None:
 
     Nothing that comes with it is done from then on, and nothing told; what is open by it ends at its next message.
     """
-    from appliance.errors import Problem
-
     if not _tokens(invocation).revoke(name):
         raise Problem(f"no token is called {name}; `nakari token list` shows them", Exit.NO_INPUT)
     click.echo(f"{name} is good for nothing now.")

@@ -3,24 +3,27 @@
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
+from msgspec.structs import replace
 
 from appliance.cli.root import NAME, PATH, TEXT, configured, nakari
 from appliance.cli.telling import AS_JSON, tell_json
 from appliance.cli.terminal import FAINT, STRONG, is_terminal, show, table
 from appliance.config.network.machines import ROLES, Role, wrong_household, wrong_name
 from appliance.config.options import Invocation
+from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.hints import typed_here
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from appliance.config.load import Config
     from appliance.machines.joining.users import UsersFile
-    from memory.json_value import Json
 
 RELOADS = click.option(
     "--reload",
@@ -48,7 +51,6 @@ def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, 
     --creds or --user; the household and the name are those of [machines].
     """
     from appliance.config.load import where_to_write
-    from appliance.errors import Problem
     from appliance.machines.joining.invitation import is_invitation
     from appliance.machines.joining.login import PASSWORD, kept_login
 
@@ -110,7 +112,6 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
     """
     import asyncio
 
-    from appliance.errors import Problem
     from appliance.machines.joining import login as logins
     from appliance.machines.joining.invitation import Invitation
     from appliance.machines.joining.joining import admit_again, admit_first, invite
@@ -150,8 +151,6 @@ def remove_machine(invocation: Invocation, name: str, reload: str) -> None:
 
     The server ends its connection, and knows it no more. Neither this machine can be taken out nor the one that leads.
     """
-    from appliance.errors import Problem
-
     config = quietly_configured(invocation)
     users = _users(config, reload)
     if name.lower() == (mine := config.machines.own_name).lower():
@@ -177,9 +176,7 @@ def leave_machines(invocation: Invocation) -> None:
     While nakari is stopped, and [machines] url is empty.
     """
     import sqlite3
-    from contextlib import closing
 
-    from appliance.errors import Problem
     from memory.lock import unlock
     from memory.state.database import locked
     from memory.state.replica.position import leave
@@ -262,7 +259,6 @@ def _state_of(config: "Config", name: str) -> str:
 
 
 def _with_url(config: "Config") -> None:
-    from appliance.errors import Problem
 
     if not config.machines.url:
         what = "this machine is alone: [machines] url names no server"
@@ -270,7 +266,6 @@ def _with_url(config: "Config") -> None:
 
 
 def _users(config: "Config", reload: str) -> "UsersFile":
-    from appliance.errors import Problem
     from appliance.machines.joining.users import UsersFile
 
     _with_url(config)
@@ -323,9 +318,6 @@ def _given(config: "Config", url: str, creds: Path | None, user: str) -> list[tu
 
 def _require_own_name(config: "Config", url: str, authority: Path | None) -> None:
     """Raise `Problem`, and keep no login, where another machine of the household tells that it has this one's name."""
-    from msgspec.structs import replace
-
-    from appliance.errors import Problem
     from appliance.machines.joining.login import forget
 
     name, ca = config.machines.own_name, str(authority) if authority else ""

@@ -1,9 +1,9 @@
 """Commands about what it hears: its ears on and off, what was heard, devices, echo; and silence at once."""
 
 import json
-from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import asdict
 
 from appliance.cli.root import configured, loaded, nakari
 from appliance.cli.telling import AS_JSON, LINES, asked, tell_json
@@ -11,9 +11,7 @@ from appliance.cli.terminal import progress
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 from appliance.hints import typed_here
-
-if TYPE_CHECKING:
-    from memory.json_value import Json
+from memory.json_value import Json
 
 PATIENCE_SECONDS = 40.0
 """How long measuring an echo may take, with the sentence under way before it."""
@@ -94,8 +92,6 @@ def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
     A part of a name is enough in [ears] device and [voice] device; names stay when numbers change at a reboot.
     Ends with 1 when a configured one is not there, or the test finds a fault.
     """
-    from msgspec.structs import asdict
-
     config = configured(invocation, log="CRITICAL")  # its own lines tell it all
     from appliance.doctor.sound.sound import lines, tried
 
@@ -133,5 +129,5 @@ def heard(invocation: Invocation, lines: int, as_json: bool) -> None:
         )
 
 
-def _tell(invocation: Invocation, request: "dict[str, Json]") -> None:
+def _tell(invocation: Invocation, request: dict[str, Json]) -> None:
     click.echo(asked(configured(invocation), request)["done"] or "There was nothing to do.")

@@ -9,12 +9,13 @@ from appliance.cli.root import NAME, TEXT, configured, nakari
 from appliance.cli.telling import AS_JSON, asked, tell_json, understood
 from appliance.cli.terminal import FAINT, STRONG, is_terminal, show, table
 from appliance.config.options import Invocation
+from appliance.errors import Problem
 from appliance.exits import Exit
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from appliance.api.requests.satellites import SatelliteRequest
     from appliance.config.load import Config
-    from memory.json_value import Json
 
 
 SEARCH_SECONDS = 20.0
@@ -75,8 +76,6 @@ def list_satellites(invocation: Invocation, paired: bool, as_json: bool) -> None
     else:
         _show_listed(answer)
     if problem := answer.get("problem"):
-        from appliance.errors import Problem
-
         raise Problem(problem, Exit.UNAVAILABLE)
 
 
@@ -144,10 +143,9 @@ def _key(given: str | None) -> str:
     return sys.stdin.readline().strip()
 
 
-def _told(config: "Config", request: "dict[str, Json]", patience: float) -> dict[str, Any]:
+def _told(config: "Config", request: dict[str, Json], patience: float) -> dict[str, Any]:
     """Ask the running service; where there is none, do it here."""
     from appliance.api.requests.satellites import MODELS
-    from appliance.errors import Problem
 
     if not config.satellites.enabled:
         raise Problem("satellites are off: set [satellites] enabled = true", Exit.CONFIG)
@@ -155,7 +153,7 @@ def _told(config: "Config", request: "dict[str, Json]", patience: float) -> dict
     return asked(config, request, lambda: _alone(config, meant), patience=patience)
 
 
-async def _alone(config: "Config", request: "SatelliteRequest") -> "dict[str, Json]":
+async def _alone(config: "Config", request: "SatelliteRequest") -> dict[str, Json]:
     from appliance.api.requests.satellites import answer_of
     from appliance.satellites.satellites import open_satellites
 

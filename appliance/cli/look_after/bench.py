@@ -1,6 +1,7 @@
 """Commands that measure with the model that is configured."""
 
 from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import click
@@ -45,7 +46,6 @@ def bench_self(
     does. What it will cost is said first, and asked; a script says --yes. Ctrl-C ends it, and prints what there is.
     """
     config = _with_model(configured(invocation), name)
-    from datetime import datetime, timedelta
 
     from appliance.bench.generator import Examination, Generator
     from appliance.bench.rehearsal import Lived, rehearse

@@ -1,9 +1,10 @@
 """Commands that look back: why something was said or was slow, how long turns took, and a recorded turn run again."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from appliance.cli.root import NAME, WORDS, configured, nakari
 from appliance.cli.telling import AS_JSON, LINES, asked, tell_json
@@ -11,16 +12,14 @@ from appliance.cli.terminal import FAINT, STRONG, show, table
 from appliance.config.options import Invocation
 from appliance.errors import Problem
 from appliance.exits import Exit
+from memory.json_value import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from appliance.config.load import Config
     from appliance.config.sections import EarsSettings
     from appliance.insight.insight import Insight
     from appliance.recorder.recording import Recording
     from appliance.recorder.replay import Difference
-    from memory.json_value import Json
 
 
 @nakari.command()
@@ -116,12 +115,12 @@ def _list(found: "Sequence[Recording]", *, as_json: bool) -> None:
 
 def _asked(
     config: "Config",
-    request: "dict[str, Json]",
+    request: dict[str, Json],
     here: "Callable[[Insight, str], Awaitable[dict[str, Json]]]",
-) -> "dict[str, Json]":
+) -> dict[str, Json]:
     """Ask the running service; where there is none, look into the journal here."""
 
-    async def alone() -> "dict[str, Json]":
+    async def alone() -> dict[str, Json]:
         from agent.event import HOUSEHOLD
         from appliance.insight.insight import insight_beside
         from appliance.recorder.store import recordings_in
@@ -134,7 +133,6 @@ def _asked(
 
 
 async def _replayed(config: "Config", recording: "Recording", changes: "Sequence[str]") -> "list[Difference]":
-    from msgspec.structs import replace
 
     from appliance.input.hearing.choose import choose_recognizer
     from appliance.input.hearing.settings import hearing_settings
@@ -164,5 +162,5 @@ def _line(recording: "Recording") -> "Sequence[str]":
     return recording.began[:19].replace("T", " "), f"{recording.seconds:.1f}", recording.id, words
 
 
-def _short(value: "Json") -> str:
+def _short(value: Json) -> str:
     return f"{value:.3f}" if isinstance(value, float) else "-" if value is None else str(value)

@@ -2,23 +2,24 @@
 
 import shutil
 import sys
+from datetime import tzinfo
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from appliance.cli.root import configured, nakari
 from appliance.cli.telling import AS_JSON, asked, tell
 from appliance.cli.terminal import show, styled, table
 from appliance.config.options import Invocation
+from appliance.errors import ConfigError, Problem, ServiceNotRunning
 from appliance.exits import Exit
+from appliance.hints import typed_here
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-    from pathlib import Path
-
     from appliance.config.load import Config
-    from appliance.errors import ConfigError
 
 NOTHING = "nothing yet"
 """What is told where nothing was heard; at ears of a mind elsewhere, which keeps it, that is no news."""
@@ -52,7 +53,6 @@ def status(invocation: Invocation, as_json: bool, verbose: bool) -> None:
 def _following(config: "Config") -> str | None:
     """Return whom the nakari that runs here follows; None where one serves, or none runs."""
     from appliance.api.client import find_service
-    from appliance.errors import ServiceNotRunning
     from appliance.machines.standby.following import whom_it_follows
 
     try:
@@ -64,7 +64,6 @@ def _following(config: "Config") -> str | None:
 
 def _heard_last(state_folder: "Path", zone: "tzinfo") -> str:
     """Return when what was heard last, "" where the state folder is not this user's to read."""
-    from appliance.errors import Problem
     from appliance.input.heard_history import newest
 
     try:
@@ -85,7 +84,6 @@ def doctor(invocation: Invocation, as_json: bool) -> Exit:
     with the default in its place. Ends with 1 when there is a fault.
     """
     from appliance.doctor.examine import Verdict, examine, judge_configuration, summary
-    from appliance.hints import typed_here
 
     config, wrong = _whatever_is_wrong(invocation)
     found: list[Verdict] = []
@@ -104,11 +102,8 @@ def _whatever_is_wrong(invocation: Invocation) -> "tuple[Config, list[ConfigErro
     """Return the configuration with the default in the place of all that is wrong, and that; logs nothing but bugs."""
     import logging
 
-    from msgspec.structs import replace
-
     from appliance.config.load import keep_private, load
     from appliance.config.sections import LogSettings
-    from appliance.errors import ConfigError
     from appliance.logs.configure import configure, lasting
 
     keep_private()

@@ -8,6 +8,7 @@ from appliance.cli.root import PATH, configured, nakari, to_be_made
 from appliance.cli.telling import AS_JSON, tell
 from appliance.cli.terminal import progress
 from appliance.config.options import Invocation
+from memory.json_value import Json
 
 
 @nakari.command()
@@ -25,7 +26,6 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> None:
     config = configured(invocation)
     from appliance.admin.local import open_admin
     from appliance.api.requests.memory import Backup
-    from memory.json_value import Json
 
     path = to_be_made(file)
 

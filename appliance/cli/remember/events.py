@@ -1,6 +1,7 @@
 """Commands about what waits and what happened: mailbox, timers, journal."""
 
 import json
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 import click
@@ -9,13 +10,12 @@ from appliance.cli.root import NAME, WORDS, configured, loaded, nakari
 from appliance.cli.telling import AS_JSON, LINES, asked, tell_json, understood
 from appliance.cli.terminal import FAINT, STRONG, show, table
 from appliance.config.options import Invocation
+from appliance.errors import Problem
 from appliance.exits import Exit
+from memory.json_value import Json
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
     from appliance.config.load import Config
-    from memory.json_value import Json
 
 STATES = ["dead", "pending", "waiting", "suspended", "in_hand", "completed", "withdrawn"]
 
@@ -76,8 +76,6 @@ def timers(context: click.Context, *, as_json: bool) -> None:
 @click.pass_obj
 def cancel(invocation: Invocation, which: str) -> None:
     """Cancel a timer or an alarm, by its id or by what it is for."""
-    from appliance.errors import Problem
-
     config, wanted = configured(invocation), which.casefold()
     found = [
         each for each in _timers_of(_mail(config, {"do": "timers"})) if wanted in (each["id"], each["label"].casefold())
@@ -137,7 +135,6 @@ def _moment(at: str | None, zone: "tzinfo") -> str | None:
     """Return a time of the household's clock as ISO text; None where none was said."""
     if at is None:
         return None
-    from datetime import UTC, datetime
     from zoneinfo import ZoneInfo
 
     from agent.tools.timers import moment
@@ -149,22 +146,21 @@ def _moment(at: str | None, zone: "tzinfo") -> str | None:
     return found.isoformat()
 
 
-def _timers_of(answer: "dict[str, Json]") -> list[dict[str, str]]:
+def _timers_of(answer: dict[str, Json]) -> list[dict[str, str]]:
     timers = answer["timers"]
     assert isinstance(timers, list)
     return [{key: str(value) for key, value in each.items()} for each in timers if isinstance(each, dict)]
 
 
 def _local(timer: dict[str, str], zone: "tzinfo") -> str:
-    from datetime import datetime
 
     return f"{datetime.fromisoformat(timer['due']).astimezone(zone):%Y-%m-%d %H:%M:%S}"
 
 
-def _mail(config: "Config", request: "dict[str, Json]") -> "dict[str, Json]":
+def _mail(config: "Config", request: dict[str, Json]) -> dict[str, Json]:
     """Ask the running service; where there is none, open the mailbox for it here."""
 
-    async def alone() -> "dict[str, Json]":
+    async def alone() -> dict[str, Json]:
         from appliance.api.requests.mailbox import MODELS, answer_of
         from appliance.wiring.memory.state import open_state
 
@@ -174,7 +170,7 @@ def _mail(config: "Config", request: "dict[str, Json]") -> "dict[str, Json]":
     return asked(config, request, alone)
 
 
-def lines_of(answer: "dict[str, Json]") -> list[str]:
+def lines_of(answer: dict[str, Json]) -> list[str]:
     """Return an answer as lines for people: the sentence of what was done, or the counts and an event a line."""
     if "done" in answer:
         return [str(answer["done"])]
@@ -185,7 +181,7 @@ def lines_of(answer: "dict[str, Json]") -> list[str]:
     return [head, *(_line(event) for event in events if isinstance(event, dict))] if events else [head, "none of these"]
 
 
-def _line(event: "dict[str, Json]") -> str:
+def _line(event: dict[str, Json]) -> str:
     words = str(event.get("content", "")).replace("\n", " ")
     why = event.get("reason") or event.get("summary") or event.get("waits_for") or event.get("due_at") or ""
     return f"{event['id']}  {event['type']}" + (f": {words[:80]}" if words else "") + (f"  ({why})" if why else "")

@@ -1,5 +1,7 @@
 """Commands about the memory: look into it, save it, bring it back, and forget."""
 
+import json
+from collections.abc import Callable
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -12,14 +14,13 @@ from appliance.cli.root import AS_KEY, PATH, TEXT, WORDS, configured, nakari, to
 from appliance.cli.telling import AS_JSON, LINES, asked, tell
 from appliance.cli.terminal import STRONG, confirm, progress, require_somebody, show
 from appliance.config.options import Invocation
+from appliance.errors import Problem
 from appliance.exits import Exit
+from memory.json_value import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from appliance.api.requests.memory import MemoryRequest, UseTool
     from appliance.config.load import Config
-    from memory.json_value import Json
 
 PARAMS = click.option(
     "--params", type=TEXT, metavar="JSON", default="{}", help='The values of the $names: \'{"name": "Ada"}\'.'
@@ -180,7 +181,6 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
     It is made beside the present one, from the newest snapshot before the moment and what was written since.
     """
     from appliance.api.requests.memory import Replay
-    from appliance.errors import Problem
     from appliance.logs.show import asked_moment
 
     config = _configured(invocation)
@@ -218,7 +218,7 @@ def _run(
     from appliance.admin.local import open_admin
     from appliance.api.requests.memory import UseTool
 
-    async def run() -> "Json":
+    async def run() -> Json:
         with progress("working") as told:
             async with open_admin(config) as admin:
                 return await (admin.use(request) if isinstance(request, UseTool) else admin.act(request, told))
@@ -227,12 +227,11 @@ def _run(
     tell(found if as_json or in_words is None else in_words(found), as_json=as_json)
 
 
-def _call(cypher: str, params: "dict[str, Json]") -> "dict[str, Json]":
+def _call(cypher: str, params: dict[str, Json]) -> dict[str, Json]:
     return {"cypher": cypher, "params": params}
 
 
-def _object(text: str) -> "dict[str, Json]":
-    import json
+def _object(text: str) -> dict[str, Json]:
 
     try:
         read = json.loads(text)
@@ -298,7 +297,7 @@ def forget(
     _everything(configured(invocation), owner, key_file, is_sure=yes)
 
 
-def _turns(config: "Config", which: "dict[str, Json]", *, is_sure: bool) -> None:
+def _turns(config: "Config", which: dict[str, Json], *, is_sure: bool) -> None:
     events = asked(config, {"do": "forget.preview", **which})["events"]
     assert isinstance(events, list)
     things = [thing for thing in events if isinstance(thing, dict)]
@@ -331,8 +330,7 @@ def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure:
     import asyncio
 
     from appliance.admin.local import erase_everything
-    from appliance.api.client import follow, read_key
-    from appliance.api.presence import service_of
+    from appliance.api.client import follow, read_key, service_of
     from appliance.owners.owners import identities_of, owner_of
     from memory.identity import sign
 

@@ -11,8 +11,7 @@ import click
 
 from agent.event import ASR_TRANSCRIPT, USER_TEXT
 from agent.replies import SENTENCE_STARTED, SOURCES
-from appliance.api.client import Question
-from appliance.api.presence import service_of
+from appliance.api.client import Question, service_of
 from appliance.cli.talk.asking import print_answer
 from appliance.cli.telling import refuse_where_it_follows
 from appliance.cli.terminal import FAINT, STRONG, WARNING, is_terminal, print_pieces, show

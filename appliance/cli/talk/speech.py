@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from appliance.admin.progress import Progress
-from appliance.api.client import follow
-from appliance.api.presence import service_of
+from appliance.api.client import follow, service_of
 from appliance.cli.root import to_be_made
 from appliance.cli.terminal import progress, show_above
 from appliance.config.load import Config

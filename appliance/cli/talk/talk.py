@@ -8,9 +8,10 @@ import click
 
 from appliance.cli.root import AS_KEY, PATH, WORDS, configured, nakari
 from appliance.cli.telling import refuse_where_it_follows
-from appliance.cli.terminal import is_terminal, settle
+from appliance.cli.terminal import is_terminal, print_pieces, settle, show
 from appliance.config.network.machines import ROLES, Role, role_of
 from appliance.config.options import Invocation, RunOptions
+from appliance.errors import ServiceNotRunning
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
@@ -133,7 +134,6 @@ def ask(invocation: Invocation, text: str, key_file: Path | None, paths: tuple[P
 
     config = configured(invocation)
     from agent.attachments.attachment import MOST_ATTACHED
-    from appliance.cli.terminal import show
 
     if len(paths) > MOST_ATTACHED:
         raise click.UsageError(f"at most {MOST_ATTACHED} files can be attached")
@@ -160,9 +160,7 @@ async def _answer(
     config: "Config", text: str, key_file: Path | None, paths: tuple[Path, ...], *, speak: bool
 ) -> "Outcome | None":
     """Print the answer of the running service, or of this process where there is none; Ctrl-C stops it there too."""
-    from appliance.api.client import Question, given_files, read_key
-    from appliance.api.presence import service_of, service_that_came
-    from appliance.errors import ServiceNotRunning
+    from appliance.api.client import Question, given_files, read_key, service_of, service_that_came
     from memory.state.database import StateInUse
 
     key, files = b"" if key_file is None else read_key(key_file), given_files(paths)
@@ -173,7 +171,6 @@ async def _answer(
         if key or speak:
             raise
         from appliance.cli.talk.alone import ask_once
-        from appliance.cli.terminal import print_pieces
 
         try:
             return await print_pieces(ask_once(config, text, files))

@@ -10,7 +10,7 @@ import pytest
 
 from appliance.admin.exchange import DATABASE
 from appliance.admin.local import open_admin
-from appliance.api.presence import service_of
+from appliance.api.client import service_of
 from appliance.cli.telling import asked
 from appliance.config.load import Config, load
 from appliance.errors import ServiceNotRunning

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.api.register import BadRequest
+from appliance.api.register import Asked, BadRequest
 from appliance.api.register import parse as parse_one_of
-from appliance.api.request_model import Asked
 from appliance.api.requests.box import Ask, Calibrate, Enqueue, Forget, Hush, Ping, Status
 from appliance.api.requests.memory import Backup
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from appliance.api.register import BadRequest, parse
-from appliance.api.request_model import Name
+from appliance.api.register import BadRequest, Name, parse
 from appliance.api.requests.box import Forget
 from appliance.cli import nakari as commands
 from appliance.cli.main import conclude

@@ -23,7 +23,6 @@ from appliance.input.devices.source import choose_source, once_recording, record
 from appliance.logs.beside import flush, written_beside
 from appliance.notify import Notifier, Watchdog
 from appliance.version import commit, version
-from appliance.zone import moved
 from audio.loops import first_of, kept_up
 
 if TYPE_CHECKING:
@@ -32,6 +31,22 @@ if TYPE_CHECKING:
     from appliance.input.hearing.choose import HearingAhead
     from appliance.wiring.box import Box
     from audio.interfaces import AudioSource
+
+LOOK_SECONDS: Final = 60.0
+"""Between two looks; what is seen twice is so, and no link that is just being set anew."""
+
+
+async def moved(
+    home: tzinfo, zone_now: Callable[[], tzinfo], rest: Callable[[float], Awaitable[object]] = asyncio.sleep
+) -> str:
+    """Return the name of the zone that the machine is in once that is another than `home`; `zone_now` reads files."""
+    seen = str(home)
+    while True:
+        await rest(LOOK_SECONDS)
+        before, seen = seen, str(await asyncio.to_thread(zone_now))
+        if seen == before != str(home):
+            return seen
+
 
 log = structlog.get_logger()
 

@@ -26,8 +26,6 @@ from memory.engine.interface import (
     Message,
     Request,
     Subscription,
-)
-from memory.engine.names import (
     require_dotted,
     require_message,
     require_pattern,

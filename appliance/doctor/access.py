@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict
-from appliance.doctor.service import PART_SECONDS, told_by_service
+from appliance.doctor.examine import PART_SECONDS, Check, Line, Verdict, line_of, told_by_service
 from appliance.logs.configure import Redaction, redaction_of
 
 SOUND_DEVICES: Final = Path("/dev/snd")
@@ -31,7 +30,8 @@ def access(config: Config) -> Line:
     """Look who else may read what is kept and configured, and whether the sound card may be used."""
     cards = {card: os.access(card, os.R_OK | os.W_OK) for card in SOUND_DEVICES.glob("pcm*")}
     wrong = [*open_to_others(config.state_folder, config.file, redaction_of(config)), *closed_card(cards)]
-    return _judged("access", Verdict.WARNING, wrong, "nobody else may read what is kept")
+    well = (Verdict.OK, "nobody else may read what is kept", "")
+    return line_of("access", [(Verdict.WARNING, *each) for each in wrong] or [well])
 
 
 def open_to_others(folder: Path, file: Path | None, redaction: Redaction) -> Iterator[tuple[str, str]]:
@@ -58,7 +58,8 @@ def ports(config: Config) -> Line:
     port = config.memory.bolt_port if config.memory.enabled and not config.memory.uri else 0
     taken = [*taken_socket(config.socket), *(taken_port(config.sockets, port) if port else ())]
     store = f"; the store's port {port} on loopback" if port else ""
-    return _judged("ports", Verdict.FAULT, taken, f"the door {config.socket}{store}")
+    well = (Verdict.OK, f"the door {config.socket}{store}", "")
+    return line_of("ports", [(Verdict.FAULT, *each) for each in taken] or [well])
 
 
 def taken_socket(path: Path, seconds: float = PART_SECONDS) -> Iterator[tuple[str, str]]:
@@ -115,13 +116,6 @@ def named(process: int) -> str:
     except OSError:
         return f"process {process}"
     return f"{name} (process {process})"
-
-
-def _judged(name: str, verdict: Verdict, wrong: list[tuple[str, str]], well: str) -> Line:
-    if not wrong:
-        return Line(name, Verdict.OK, well)
-    what, fixes = zip(*wrong, strict=True)
-    return Line(name, verdict, "; ".join(what), "; ".join(fixes))
 
 
 CHECKS: tuple[Check, ...] = (access, ports)

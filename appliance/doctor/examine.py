@@ -1,18 +1,21 @@
 """The doctor: one line for each thing that can be wrong, with the fix; no check waits for another or for ever."""
 
+import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from importlib import import_module
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from appliance.config.load import Config
-from appliance.errors import ConfigError, problem_of
+from appliance.errors import ConfigError, Problem, ServiceNotRunning, problem_of
+from memory.json_value import Json
 
 SECONDS = 20.0
 """How long a check may take; the slowest starts a graph store."""
@@ -72,7 +75,7 @@ PARTS: Final = (
     "appliance.doctor.tools.tools",
     "appliance.doctor.tools.web",
     "appliance.model.check",
-    "appliance.doctor.service",
+    "appliance.doctor.examine",
 )
 """The modules that say what is to be looked at of their part, as `CHECKS`, in the order of the lines."""
 
@@ -142,3 +145,36 @@ def _look(check: Check, config: Config, found: "SimpleQueue[Line]") -> None:
 
 def _fault(check: Check, what: str, fix: str = "") -> Line:
     return Line(check.__name__, Verdict.FAULT, what, fix)
+
+
+PART_SECONDS: Final = 12.0
+"""Within which the service tells of a part: less than all checks have, so that the other lines are still told."""
+
+
+def service(config: Config) -> Line:
+    """Ask the running service how it is."""
+    from appliance.api.client import find_service, status_of
+
+    try:
+        path = find_service(config.sockets)
+    except ServiceNotRunning:
+        from appliance.machines.standby.following import whom_it_follows
+
+        return Line("service", Verdict.OK, whom_it_follows(config.machines, config.state_folder) or "not running")
+    began = time.monotonic()
+    asyncio.run(status_of(path))
+    return Line("service", Verdict.OK, f"running, answers at {path} in {time.monotonic() - began:.3f} s")
+
+
+def told_by_service(sockets: Sequence[Path], part: str, seconds: float = PART_SECONDS) -> Mapping[str, Json]:
+    """Return what the running service says of one of its parts; nothing where none is running."""
+    from appliance.api.client import find_service, status_of
+
+    try:
+        told = asyncio.run(status_of(find_service(sockets), seconds)).get(part)
+    except Problem:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+CHECKS: tuple[Check, ...] = (service,)

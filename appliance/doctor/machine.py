@@ -17,8 +17,7 @@ from pathlib import Path
 from agent.model.chain import Chain
 from appliance.admin.disk import LITTLE_SPACE, NO_SPACE
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict
-from appliance.doctor.service import told_by_service
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.egress import Egress, egress
 from appliance.errors import ConfigError
 from appliance.model.catalog import catalog_of

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from appliance.admin import upgrade
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.keeping import bytes_below
-from appliance.doctor.service import told_by_service
 from memory.errors import StateUnusable
 from memory.json_value import Json
 

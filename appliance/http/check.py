@@ -7,8 +7,7 @@ from typing import Final, cast
 
 from appliance.config.load import Config
 from appliance.config.network.http import is_loopback
-from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of
-from appliance.doctor.service import told_by_service
+from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of, told_by_service
 from memory.json_value import Json
 
 SOON: Final = timedelta(days=14)

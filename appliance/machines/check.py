@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict
-from appliance.doctor.service import told_by_service
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.egress import is_here
 from memory.json_value import Json
 

@@ -16,9 +16,8 @@ from agent.model.sight import sees
 from agent.model.window import IN_OPENAI_WORDS, Window, learn_window, window_of
 from appliance.config.agent.models import NamedModel
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.memory import chosen_model
-from appliance.doctor.service import told_by_service
 from appliance.model.catalog import OTHER, ModelCatalog, catalog_of, provider_at, provider_of
 from appliance.model.choose import OFFLINE, choose_models
 from memory.json_value import Json, fields

@@ -5,8 +5,7 @@ from ipaddress import ip_network
 
 from appliance.config.load import Config
 from appliance.config.network.http import is_loopback
-from appliance.doctor.examine import Check, Line, Verdict
-from appliance.doctor.service import told_by_service
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 
 
 def wyoming(config: Config) -> Line:

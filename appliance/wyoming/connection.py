@@ -19,10 +19,9 @@ from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, Synthesize
 
 from appliance.api.register import WENT_WRONG
 from appliance.errors import problem_of
-from appliance.wyoming.asr import Transcription
+from appliance.wyoming.asr import Recording, Transcription, form_of
 from appliance.wyoming.handle import Conversation
 from appliance.wyoming.info import Abilities, language_of
-from appliance.wyoming.recording import Recording, form_of
 from appliance.wyoming.tts import MOST_CHARACTERS, Speaking
 from appliance.wyoming.wire import ClientGone, EventStream, Malformed, parsed, text_of
 

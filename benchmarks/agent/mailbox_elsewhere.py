@@ -12,9 +12,8 @@ from time import perf_counter
 from agent.event import Event
 from agent.mailbox import SCHEMA, Mailbox
 from benchmarks.figure import Figure, milliseconds, run
-from memory.engine.access import Login
+from memory.engine.access import Login, engine_at
 from memory.engine.interface import Engine
-from memory.engine.open import engine_at
 from memory.state.database import Database
 from memory.state.replicated import ReplicatedDatabase
 from tests.engine_servers import Server, nats_program, nats_server, redis_program, redis_server

@@ -29,7 +29,7 @@ async def main(recognizer: str, *more: str) -> None:
 
         FasterWhisperRecognizer(Path(recognizer), "en").warm()
         _named("faster-whisper with the tests' small model")
-        from memory.graph.driver import load_driver
+        from memory.graph.connections import load_driver
 
         load_driver()
         _named("the graph's driver")

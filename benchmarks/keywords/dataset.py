@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audio.pcm import SAMPLE_RATE
-from audio.reflexes.keyword_model import BANDS, BEFORE_FRAMES, WINDOW_FRAMES, bands, window
+from audio.reflexes.keyword_search import BANDS, BEFORE_FRAMES, WINDOW_FRAMES, bands, window
 from audio.reflexes.words import asked
 from benchmarks.ears.material.corpus import Clip
 from benchmarks.keywords import rooms

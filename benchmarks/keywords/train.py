@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.reflexes.keyword_model import MODEL
+from audio.reflexes.keyword_search import MODEL
 from benchmarks.ears.material.corpus import read_corpus
 from benchmarks.keywords.dataset import CLASSES, RANGE, Dataset
 from benchmarks.keywords.vocabulary import REFLEX_WORDS

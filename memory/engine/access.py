@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from memory.egress import SendsTo
+from memory.engine.interface import TAKE_SECONDS, Engine, require_word
 from memory.errors import EngineRefused
 
 PORTS: Final = {"nats": 4222, "tls": 4222, "redis": 6379, "rediss": 6379}
@@ -98,3 +99,25 @@ def _plain(url: str) -> str:
     """Return a URL without a login in it."""
     scheme, separator, rest = url.rpartition("://")
     return f"{scheme}{separator}{rest.rpartition('@')[2]}"
+
+
+def engine_at(url: str, household: str, login: Login, *, take_seconds: float = TAKE_SECONDS) -> Engine:
+    """Return an engine, not opened yet, for one household: nats:// and tls:// are NATS, redis:// and rediss:// Redis.
+
+    `take_seconds` is how long a message of an inbox that was taken stays in hand, alike on all machines. A user and
+    a password in the URL count where `login` has none. Raises `EngineRefused` for another URL, or when the
+    client's library is not installed; ValueError for a household that is no name.
+    """
+    server = address(url)
+    require_word(household)
+    try:
+        if server.scheme in ("nats", "tls"):
+            from memory.engine.nats.engine import NatsEngine
+
+            return NatsEngine(server, household, login, take_seconds=take_seconds)
+        from memory.engine.redis.engine import RedisEngine
+
+        return RedisEngine(server, household, login, take_seconds=take_seconds)
+    except ImportError as error:
+        what = f"the client of {server.url} is not installed ({error.name} is missing)"
+        raise EngineRefused(f"{what}; install nakari[machines]") from None

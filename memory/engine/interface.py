@@ -10,6 +10,7 @@ Cancelling is always safe: what was cancelled is as one whose outcome is unknown
 by itself, for years; meanwhile calls fail at once or within `DEADLINE`.
 """
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from memory.egress import SendsTo
+from memory.errors import EngineRefused
 
 DEADLINE: Final = 3.0
 """Seconds that a call takes at most; one with a blob, or a record in parts, takes one more for each 256 KB."""
@@ -321,3 +323,43 @@ class Engine(Protocol):
 
         That it cannot be reached is one of them. Raises nothing.
         """
+
+
+_WORD: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_DOTTED: Final = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
+
+
+def require_word(word: str) -> str:
+    """Return an id, or the name of an inbox or a household; raises ValueError where it is none, a bug of the caller."""
+    if not _WORD.fullmatch(word):
+        raise ValueError(f"{word!r} is no name for an engine: up to 128 of ASCII letters, digits, - and _")
+    return word
+
+
+def require_dotted(name: str) -> str:
+    """Return a key, topic or name of a blob; raises ValueError where it is none, a bug of the caller."""
+    if not _DOTTED.fullmatch(name):
+        raise ValueError(f"{name!r} is no name for an engine: words of ASCII letters, digits, - and _, with . between")
+    return name
+
+
+def require_pattern(pattern: str) -> str:
+    """Return a pattern of topics; raises ValueError where it is none, a bug of the caller."""
+    if pattern != "*":
+        require_dotted(pattern.removesuffix(".*"))
+    return pattern
+
+
+def require_message(data: bytes) -> bytes:
+    """Return a message or a key's value; raises `EngineRefused` for one over the limit."""
+    if len(data) > MESSAGE_LIMIT:
+        raise EngineRefused(f"a message of {len(data)} bytes is over the engine's limit of {MESSAGE_LIMIT}; split it")
+    return data
+
+
+def require_record(record: bytes) -> bytes:
+    """Return a record of the log; raises `EngineRefused` for one over the limit."""
+    if len(record) > RECORD_LIMIT:
+        what = f"a record of {len(record)} bytes is over the engine's limit of {RECORD_LIMIT}"
+        raise EngineRefused(f"{what}; write less in one transaction")
+    return record

@@ -7,8 +7,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Generic, TypeAlias, TypeVar
 
-from memory.engine.interface import DEADLINE, SUBSCRIPTION_CAPACITY, Message, Request, Subscription
-from memory.engine.names import require_dotted, require_message, require_pattern
+from memory.engine.interface import (
+    DEADLINE,
+    SUBSCRIPTION_CAPACITY,
+    Message,
+    Request,
+    Subscription,
+    require_dotted,
+    require_message,
+    require_pattern,
+)
 from memory.errors import EngineFailure, EngineUnreachable
 
 T = TypeVar("T")

@@ -2,10 +2,11 @@
 
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Final
+from heapq import nlargest
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -13,14 +14,187 @@ from memory.chinese import has_chinese
 from memory.clock import within
 from memory.errors import EmbeddingUnavailable, StateUnusable
 from memory.recall.index import Index
-from memory.recall.meaning import Meaning
 from memory.recall.question import AGENT, Found, Hit, Question
 from memory.recall.search import bring_back, page, rank, with_meaning
 from memory.recall.terms import is_common
+from memory.state.database import Database
 from memory.state.journal import Journal
 from memory.state.reader import Reader
 from memory.state.tiers import Tiers
 from memory.vectors.embedding import Embedder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BATCH: Final = 16
+"""Texts made into vectors at a time; between two batches others have the model."""
+
+PROBE: Final = "tea"
+"""A text that every model makes a vector of, to tell one that is away from a text that it refuses."""
+
+LONGEST: Final = 1_000
+"""Characters of a text that its vector is made of; a model reads no more of it."""
+
+PAGE: Final = 4096
+"""Vectors compared at a time: 1.6 MB at 384 numbers, whatever the length of the journal."""
+
+NEAR: Final = 1.5
+"""Standard deviations above the mean of all cosines from which something is near."""
+
+MOST_NEAR: Final = 50
+MOST_FILTERED: Final = 1_000
+"""Places that are near; with a speaker or a time asked for, of which those leave some, more of them."""
+
+RECENT: Final = 50
+"""Newest items looked at again each time: a reply grows while it is spoken, and loses its vector."""
+
+_SAME: Final = 1e-3
+"""Cosines that differ by less are the same: of a single text there is no telling whether it is near."""
+
+_LAST: Final = 2**63 - 1
+"""SQLite's largest rowid."""
+
+_SCALE: Final = 127.0
+"""A number of a vector, -1 to 1, is kept as one byte: a quarter of the disk, and the same order of neighbours."""
+
+
+class Meaning:
+    """Makes the missing vectors, the newest first, and finds the nearest of a text.
+
+    They lie beside the index, one byte a number. A change of the model makes them all anew; until then the old ones
+    are not compared. What was made stays made after a kill.
+    """
+
+    def __init__(self, database: Database, reader: Reader, embedder: Embedder) -> None:
+        self._database = database
+        self._reader = reader
+        self._embedder = embedder
+        self._whole_up_to = 0
+        """Of the index: none is missing there, but what was refused."""
+        self._unfit: set[int] = set()
+        """Texts that the model makes no vector of; they are tried again by the next process."""
+
+    @property
+    def is_for_search(self) -> bool:
+        """Whether its model was made to find what answers a question, so that it tells as much as words do."""
+        return self._embedder.is_for_search
+
+    async def near(self, question: Question, owner_key: str) -> list[int]:
+        """Return the places in the index of what is near a question, the nearest first; none where no model is."""
+        try:
+            [vector] = await self._embedder.embed([question.words[:LONGEST]], "query")
+        except EmbeddingUnavailable:
+            return []
+        is_filtered = question.speaker or question.since or question.until or question.session
+        most = MOST_FILTERED if is_filtered else MOST_NEAR
+        asked = partial(nearest, vector=vector, model=self._embedder.name, owner_key=owner_key, most=most)
+        return await self._reader.look(asked)
+
+    async def fill(self) -> int:
+        """Make the vectors that are missing, and return how many. Raises `EmbeddingUnavailable`.
+
+        A text that the model refuses is passed over, so that it holds up no other.
+        """
+        made, before = 0, _LAST
+        newest = await self._reader.look(_newest)
+        while waiting := await self._reader.look(
+            partial(_without_vector, model=self._embedder.name, after=self._whole_up_to - RECENT, before=before)
+        ):
+            before = waiting[-1][0]
+            fresh = [each for each in waiting if each[0] not in self._unfit]
+            vectors = await self._vectors([words for _, words in fresh])
+            pairs = list(zip(fresh, vectors, strict=True))
+            rows = [(id_, words, packed(vector)) for (id_, words), vector in pairs if vector]
+            self._unfit.update(id_ for (id_, _), vector in pairs if not vector)
+            await self._database.write(partial(_keep, model=self._embedder.name, rows=rows))
+            made += len(rows)
+        self._whole_up_to = newest
+        return made
+
+    async def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a vector a text, an empty one of those that are refused; raises where the model takes none."""
+        try:
+            return await self._embedder.embed(texts, "passage") if texts else []
+        except EmbeddingUnavailable:
+            await self._embedder.embed([PROBE])
+            return [await self._one(text) for text in texts]
+
+    async def _one(self, text: str) -> list[float]:
+        try:
+            [vector] = await self._embedder.embed([text], "passage")
+        except EmbeddingUnavailable as error:
+            log.warning("vector_refused", reason=str(error))
+            return []
+        return vector
+
+
+def packed(vector: Sequence[float]) -> bytes:
+    """Return a vector of length 1 as signed bytes."""
+    import numpy as np
+
+    numbers = np.asarray(vector, "<f4")
+    length = float(np.linalg.norm(numbers))
+    return np.rint(numbers / (length or 1.0) * _SCALE).astype(np.int8).tobytes()
+
+
+def nearest(
+    connection: sqlite3.Connection, vector: Sequence[float], model: str, owner_key: str, most: int
+) -> list[int]:
+    """Return the places in the index of what is near, the nearest first.
+
+    All vectors of the model are compared, a page at a time. What is near stands out by `NEAR` standard deviations: each
+    model has cosines of its own for what has nothing in common.
+    """
+    import numpy as np
+
+    asked: NDArray[np.float32] = np.frombuffer(packed(vector), np.int8).astype(np.float32)
+    asked /= float(np.linalg.norm(asked)) or 1.0
+    scored: list[tuple[float, int]] = []
+    after = count = 0
+    total = squares = 0.0
+    while page := connection.execute(
+        "SELECT recall_vector.id, vector FROM recall_vector CROSS JOIN recall_item USING (id) "
+        f"WHERE recall_vector.id > ? AND owner_key = ? AND model = ? ORDER BY recall_vector.id LIMIT {PAGE}",
+        (after, owner_key, model),
+    ).fetchall():
+        after = page[-1]["id"]
+        fitting = [row for row in page if len(row["vector"]) == len(asked)]
+        matrix = np.frombuffer(b"".join(row["vector"] for row in fitting), np.int8).reshape(-1, len(asked))
+        numbers = matrix.astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
+        cosines = (numbers @ asked) / np.maximum(lengths, 1e-9)
+        count, total, squares = count + len(page), total + float(cosines.sum()), squares + float(cosines @ cosines)
+        best = np.argsort(-cosines)[:most]
+        scored = nlargest(most, [*scored, *((float(cosines[n]), int(fitting[n]["id"])) for n in best)])
+    mean = total / max(1, count)
+    least = mean + NEAR * max(0.0, squares / max(1, count) - mean**2) ** 0.5
+    return [id_ for cosine, id_ in scored if cosine > least + _SAME]
+
+
+def _newest(connection: sqlite3.Connection) -> int:
+    found: int = connection.execute("SELECT coalesce(max(id), 0) FROM recall_item").fetchone()[0]
+    return found
+
+
+def _without_vector(connection: sqlite3.Connection, model: str, after: int, before: int) -> list[tuple[int, str]]:
+    """Return the newest texts that have no vector, of those in a range of the index."""
+    rows = connection.execute(
+        "SELECT recall_item.id, words FROM recall_item LEFT JOIN recall_vector "
+        "ON recall_vector.id = recall_item.id AND model = ? WHERE recall_vector.id IS NULL "
+        f"AND recall_item.id > ? AND recall_item.id < ? ORDER BY recall_item.id DESC LIMIT {BATCH}",
+        (model, after, before),
+    )
+    return [(row["id"], row["words"][:LONGEST]) for row in rows]
+
+
+def _keep(connection: sqlite3.Connection, model: str, rows: Sequence[tuple[int, str, bytes]]) -> None:
+    """Keep vectors of the texts that still are what the vectors were made of."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO recall_vector (id, model, vector) "
+        f"SELECT id, ?, ? FROM recall_item WHERE id = ? AND substr(words, 1, {LONGEST}) = ?",
+        [(model, vector, id_, words) for id_, words, vector in rows],
+    )
+
 
 log = structlog.get_logger()
 

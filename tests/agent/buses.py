@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from agent.bus import OBSERVER_CAPACITY, Bus, Observer
 from agent.event import Event
 from agent.transport import EngineTransport
-from memory.engine.access import Login
+from memory.engine.access import Login, engine_at
 from memory.engine.interface import Topics
-from memory.engine.open import engine_at
 from memory.state.database import Change
 from tests.engine_fake import FakeEngine, FakeServer
 from tests.engine_servers import Server, nats_program, nats_server, redis_program, redis_server

@@ -10,8 +10,7 @@ from typing import Protocol
 
 from agent.event import Event
 from agent.mailbox import SCHEMA, Lease, Mailbox
-from memory.engine.access import Login
-from memory.engine.open import engine_at
+from memory.engine.access import Login, engine_at
 from memory.state.database import Database
 from memory.state.replicated import ReplicatedDatabase
 from tests.agent.clock import Clock

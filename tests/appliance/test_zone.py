@@ -11,9 +11,8 @@ from structlog.testing import capture_logs
 from appliance.config.load import Config, load
 from appliance.config.options import RunOptions
 from appliance.notify import Notifier
-from appliance.service import Serving
+from appliance.service import Serving, moved
 from appliance.wiring.box import open_box
-from appliance.zone import moved
 from tests.appliance.wiring.test_box import Room
 from tests.service.process import Household
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Final, TypeVar, cast
 from uuid import uuid4
 
-from memory.engine.access import Login
+from memory.engine.access import Login, engine_at
 from memory.engine.interface import READ_LIMIT, Engine, Log, LogRecord
-from memory.engine.open import engine_at
 from memory.errors import EngineUnreachable, OutcomeUnknown
 from memory.state.database import Database
 from memory.state.replicated import ReplicatedDatabase

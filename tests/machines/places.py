@@ -17,9 +17,8 @@ from typing import Final
 from agent.event import USER_TEXT, Event, from_json, to_json
 from agent.mailbox import SCHEMA, Mailbox
 from audio.tts.programs import EspeakSynthesizer
-from memory.engine.access import Login
+from memory.engine.access import Login, engine_at
 from memory.engine.interface import Engine, Inbox
-from memory.engine.open import engine_at
 from memory.errors import EngineUnreachable, OutcomeUnknown
 from memory.state.database import Database
 from tests.room.virtual_time import passed

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from appliance.machines.wire import ANSWERED
-from memory.engine.access import Login
-from memory.engine.open import engine_at
+from memory.engine.access import Login, engine_at
 from tests.appliance.machines.ears_box import RemoteMind
 from tests.engine_servers import Server, nats_program, nats_server, redis_program, redis_server
 from tests.room.virtual_time import passed

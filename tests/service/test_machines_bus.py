@@ -10,8 +10,7 @@ from agent.event import USER_TEXT, Event
 from agent.record import step
 from agent.transport import EngineTransport
 from appliance.api.client import tell
-from memory.engine.access import Login
-from memory.engine.open import engine_at
+from memory.engine.access import Login, engine_at
 from tests.agent.buses import Keeper
 from tests.engine_servers import nats_program, nats_server
 from tests.service.process import SECONDS, Household

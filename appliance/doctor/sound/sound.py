@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from appliance.config.load import Config
 from appliance.doctor.child import Broken, Culprit, printed
-from appliance.doctor.examine import Check, Line, Verdict
-from appliance.doctor.service import told_by_service
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.sound.devices import SoundDevices
 from audio.devices.jack import what_fixes_silence
 from memory.json_value import Json

@@ -8,8 +8,7 @@ from agent.calendars.owner import About
 from agent.errors import CalendarLost
 from appliance.config.agent.calendar import CalendarSource
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of
-from appliance.doctor.service import told_by_service
+from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of, told_by_service
 from appliance.egress import is_here
 from appliance.wiring.agent.calendars import about_of, unset_secrets
 from memory.egress import host_of

@@ -9,8 +9,7 @@ from agent.home.house import read_house
 from agent.tools.mcp.choosing import MOST_TOOLS
 from agent.tools.mcp.server import Server
 from appliance.config.load import HOME_TOKEN, Config
-from appliance.doctor.examine import Check, Line, Verdict
-from appliance.doctor.service import told_by_service
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.tools.mcp import tried
 from appliance.wiring.agent.home import KEY_FIX, server_of
 from memory.json_value import Json, fields

@@ -8,8 +8,7 @@ from agent.errors import ServerLost
 from agent.tools.mcp.choosing import chosen, share_of
 from agent.tools.mcp.server import Server
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of
-from appliance.doctor.service import told_by_service
+from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of, told_by_service
 from appliance.wiring.agent.tool_servers import servers_of, unset_secrets
 from memory.json_value import Json
 

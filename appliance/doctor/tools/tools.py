@@ -6,8 +6,7 @@ from pathlib import Path
 
 from agent.tools.registry.discovery import discover
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict
-from appliance.doctor.service import told_by_service
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.wiring.agent.machine import Machine, machine_of
 from memory.json_value import Json
 

@@ -11,8 +11,7 @@ from nats.js.errors import DigestMismatchError, NotFoundError
 from nats.js.object_store import ObjectStore
 
 from memory.durable import written_beside
-from memory.engine.interface import DEADLINE
-from memory.engine.names import require_dotted
+from memory.engine.interface import DEADLINE, require_dotted
 from memory.engine.nats.connection import Connection, Link
 from memory.errors import BlobMissing
 

@@ -10,20 +10,60 @@ from statistics import median
 from typing import Final
 
 from nats.js.api import AccountInfo, StorageType, StreamConfig
-from nats.js.errors import NotFoundError
+from nats.js.errors import KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
+from nats.js.kv import KeyValue
 from nats.js.object_store import OBJ_ALL_CHUNKS_PRE_TEMPLATE, OBJ_ALL_META_PRE_TEMPLATE
 
 from memory.egress import SendsTo
 from memory.engine.access import Address, Login
-from memory.engine.interface import DEADLINE, TAKE_SECONDS
-from memory.engine.names import require_word
+from memory.engine.interface import DEADLINE, TAKE_SECONDS, KeyEntry, require_dotted, require_message, require_word
 from memory.engine.nats.blobs import NatsBlobs
 from memory.engine.nats.connection import Connection, Link
 from memory.engine.nats.inbox import NatsInbox, make_stream
-from memory.engine.nats.keys import NatsKeys
 from memory.engine.nats.log import NatsLog
 from memory.engine.nats.topics import NatsTopics
-from memory.errors import EngineFailure, EngineRefused, EngineUnreachable, OutcomeUnknown
+from memory.errors import EngineFailure, EngineRefused, EngineUnreachable, KeyMoved, OutcomeUnknown
+
+
+class NatsKeys:
+    """The `Keys` of a household."""
+
+    def __init__(self, link: Link, bucket: str) -> None:
+        self._link = link
+        self._bucket = bucket
+
+    def _store(self, connection: Connection) -> KeyValue:
+        # The newest value is asked of the stream itself: a direct get may be answered by one that is behind.
+        stream, subject = f"KV_{self._bucket}", f"$KV.{self._bucket}."
+        return KeyValue(self._bucket, stream, subject, connection.jetstream, direct=False)
+
+    async def get(self, key: str) -> KeyEntry | None:
+        """Return the key's newest value."""
+        require_dotted(key)
+        try:
+            found = await self._link.ask(lambda connection: self._store(connection).get(key), changes=False)
+        except KeyNotFoundError:
+            return None
+        return KeyEntry(key, found.value or b"", found.revision or 0)
+
+    async def create(self, key: str, value: bytes) -> int:
+        """Set a key that is not there."""
+        require_dotted(key)
+        require_message(value)
+        try:
+            return await self._link.ask(lambda connection: self._store(connection).create(key, value))
+        except KeyWrongLastSequenceError:
+            raise KeyMoved(f"the key {key} is there already; get it and decide anew") from None
+
+    async def update(self, key: str, value: bytes, *, revision: int) -> int:
+        """Set a key that is at a revision."""
+        require_dotted(key)
+        require_message(value)
+        try:
+            return await self._link.ask(lambda connection: self._store(connection).update(key, value, last=revision))
+        except KeyWrongLastSequenceError:
+            raise KeyMoved(f"the key {key} is not at {revision} any more; get it and decide anew") from None
+
 
 _MONITOR: Final = 8222
 """The port that the server's documentation gives its monitoring pages."""

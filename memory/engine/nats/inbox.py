@@ -8,8 +8,7 @@ from nats.errors import Error
 from nats.js.api import AckPolicy, ConsumerConfig, Header, RetentionPolicy, StreamConfig
 from nats.js.errors import NotFoundError
 
-from memory.engine.interface import DEADLINE, SAME_ID_SECONDS, Delivery
-from memory.engine.names import require_message, require_word
+from memory.engine.interface import DEADLINE, SAME_ID_SECONDS, Delivery, require_message, require_word
 from memory.engine.nats.connection import Connection, Link
 from memory.engine.nats.pull import ConsumerGone, Pull
 

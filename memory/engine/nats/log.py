@@ -10,8 +10,7 @@ from nats.errors import Error
 from nats.js.api import DeliverPolicy, Header, StreamInfo
 from nats.js.errors import APIError, NotFoundError
 
-from memory.engine.interface import DEADLINE, READ_LIMIT, LogRecord
-from memory.engine.names import require_record, require_word
+from memory.engine.interface import DEADLINE, READ_LIMIT, LogRecord, require_record, require_word
 from memory.engine.nats.blobs import NatsBlobs
 from memory.engine.nats.connection import WRONG_SEQUENCE, Connection, Link
 from memory.engine.nats.pull import ConsumerGone, Pull, reading

@@ -9,8 +9,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription as NatsSubscription
 from nats.errors import Error
 
-from memory.engine.interface import DEADLINE, Message, Subscription
-from memory.engine.names import require_dotted, require_message
+from memory.engine.interface import DEADLINE, Message, Subscription, require_dotted, require_message
 from memory.engine.nats.connection import Connection, Link
 from memory.engine.subscription import Keep, ServerTopics, Take, Waiting
 from memory.errors import NobodyServes

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from memory.durable import written_beside
-from memory.engine.names import require_dotted
+from memory.engine.interface import require_dotted
 from memory.engine.redis.connection import RedisLink
 from memory.errors import BlobMissing
 

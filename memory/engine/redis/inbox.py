@@ -4,8 +4,7 @@ import secrets
 from contextlib import suppress
 from typing import Final
 
-from memory.engine.interface import DEADLINE, SAME_ID_SECONDS, Delivery
-from memory.engine.names import require_message, require_word
+from memory.engine.interface import DEADLINE, SAME_ID_SECONDS, Delivery, require_message, require_word
 from memory.engine.redis.connection import RedisLink
 from memory.errors import EngineUnreachable
 

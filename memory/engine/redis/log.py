@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from memory.engine.interface import DEADLINE, READ_LIMIT, LogRecord
-from memory.engine.names import require_record, require_word
+from memory.engine.interface import DEADLINE, READ_LIMIT, LogRecord, require_record, require_word
 from memory.engine.redis.connection import RedisLink
 from memory.errors import EngineFailure, EngineUnreachable, LogDropped, LogLost, LogMoved
 

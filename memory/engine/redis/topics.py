@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager
 
 from redis.exceptions import RedisError
 
-from memory.engine.interface import DEADLINE, Message, Subscription
-from memory.engine.names import require_dotted, require_message
+from memory.engine.interface import DEADLINE, Message, Subscription, require_dotted, require_message
 from memory.engine.redis.connection import RedisLink
 from memory.engine.subscription import Keep, ServerTopics, Take, Waiting, kept_up
 from memory.errors import EngineUnreachable, NobodyServes

@@ -12,8 +12,7 @@ from appliance.machines.check import judge_machines
 from appliance.machines.namesakes import WITHIN, Namesakes
 from appliance.machines.roll import rows_of
 from appliance.machines.wire import PRESENCE, PRESENCE_SECONDS, Presence, pack, unpack
-from memory.engine.access import Login
-from memory.engine.open import engine_at
+from memory.engine.access import Login, engine_at
 from tests.appliance.machines.ears_box import EarsBox, live
 from tests.engine_fake import FakeEngine
 from tests.engine_servers import nats_program, nats_server

@@ -10,9 +10,8 @@ from appliance.doctor.examine import Verdict
 from appliance.machines.check import engine, judge_engine, judge_machines, machines
 from appliance.machines.roll import Heard, listen, rows_of
 from appliance.machines.wire import FOLLOWS, PRESENCE, Presence, pack
-from memory.engine.access import Login
+from memory.engine.access import Login, engine_at
 from memory.engine.interface import Engine
-from memory.engine.open import engine_at
 from memory.errors import EngineUnreachable
 from tests.engine_servers import nats_program, nats_server
 from tests.service.process import Household

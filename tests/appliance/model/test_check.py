@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.load import Config, Secret, load
 from appliance.config.sections import MemorySettings
-from appliance.doctor import service as checks_service
-from appliance.doctor.examine import Line, Verdict, examine
+from appliance.doctor.examine import Line, Verdict, examine, service
 from appliance.model import check as checks_model
 from appliance.model.check import judge_failures, judge_models
 from memory.json_value import Json
@@ -186,16 +185,16 @@ def test_a_model_setting_that_lacks_something_is_a_fault(config: Config) -> None
 
 
 async def test_a_service_is_found_and_asked(config: Config) -> None:
-    assert await asyncio.to_thread(checks_service.service, config) == Line("service", Verdict.OK, "not running")
+    assert await asyncio.to_thread(service, config) == Line("service", Verdict.OK, "not running")
     async with serving(config.socket, ScriptedHandler()):
-        line = await asyncio.to_thread(checks_service.service, config)
+        line = await asyncio.to_thread(service, config)
     assert line.verdict is Verdict.OK
     assert f"running, answers at {config.socket} in " in line.what
 
 
 async def test_a_service_that_fails_to_answer_is_a_fault(config: Config) -> None:
     async with serving(config.socket, ScriptedHandler(error=KeyError("bug"))):
-        (line,) = await asyncio.to_thread(lambda: list(examine(config, [checks_service.service])))
+        (line,) = await asyncio.to_thread(lambda: list(examine(config, [service])))
     assert seen(line) == (Verdict.FAULT, "something went wrong inside; the log says what")
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from agent.event import HOUSEHOLD
+from appliance.remote.mouth import DELAY_SECONDS
 from appliance.remote.outbox import Heard, Outgoing, PlaceGone, SoundBegins, SoundEnds, Trouble
-from appliance.remote.player import DELAY_SECONDS
 from appliance.remote.session import RemoteSession
 from appliance.wiring.box import Box
 from audio.interfaces import Recognizer

@@ -5,8 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 
+from appliance.remote.mouth import AHEAD_SECONDS, DELAY_SECONDS, PIECE_SECONDS, RemotePlayer
 from appliance.remote.outbox import MOST_SOUND, Outbox, Outgoing, SoundBegins, SoundEnds
-from appliance.remote.player import AHEAD_SECONDS, DELAY_SECONDS, PIECE_SECONDS, RemotePlayer
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
 from audio.speech import SpeechAudio

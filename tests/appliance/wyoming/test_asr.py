@@ -8,7 +8,7 @@ from wyoming.asr import Transcribe
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.event import Eventable
 
-from appliance.wyoming.recording import Recording, mono
+from appliance.wyoming.asr import Recording, mono
 from appliance.wyoming.wire import Malformed
 from audio.errors import RecognitionFailed
 from audio.pcm import SAMPLE_RATE, Samples

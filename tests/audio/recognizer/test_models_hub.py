@@ -13,8 +13,7 @@ from huggingface_hub import constants
 from audio.errors import ModelNotFound
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recognizer.models.catalog import NEEDED, PREPROCESSOR, WEIGHTS, find_model
-from audio.recognizer.models.hub import fetch, whisper_model
-from audio.recognizer.models.hub_file import HubFile, is_intact
+from audio.recognizer.models.hub import HubFile, fetch, is_intact, whisper_model
 from tests.audio.hub_server import LARGE, OF_TINY, REVISION, WEIGHTS_BYTES, Hub, Refusal, git_hash, serving
 from tests.audio.spoken import HOUSEHOLD_WHISPER
 

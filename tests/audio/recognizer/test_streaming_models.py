@@ -7,7 +7,7 @@ import pytest
 
 from audio.errors import ModelDamaged, ModelNotFound
 from audio.onnx_file import read_metadata
-from audio.recognizer.models.streaming import streaming_model
+from audio.recognizer.sherpa_onnx import streaming_model
 from tests.audio.spoken import HOUSEHOLD_STREAMING
 
 TOKENS = "<blk> 0\n▁a 1\n"

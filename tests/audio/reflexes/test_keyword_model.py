@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from audio.pcm import Samples
-from audio.reflexes.keyword_model import BANDS, BEFORE_FRAMES, MODEL, WINDOW_FRAMES, KeywordModel, bands, window
+from audio.reflexes.keyword_search import BANDS, BEFORE_FRAMES, MODEL, WINDOW_FRAMES, KeywordModel, bands, window
 from audio.reflexes.words import asked
 from tests.audio.spoken import said, silence, trimmed
 

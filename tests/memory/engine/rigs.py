@@ -7,9 +7,8 @@ from typing import Protocol
 
 import pytest
 
-from memory.engine.access import Login
+from memory.engine.access import Login, engine_at
 from memory.engine.interface import Engine
-from memory.engine.open import engine_at
 from memory.errors import EngineUnreachable
 from tests.engine_fake import FakeEngine, FakeServer
 from tests.engine_servers import Server

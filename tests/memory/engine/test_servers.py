@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.engine.access import Login, address
+from memory.engine.access import Login, address, engine_at
 from memory.engine.interface import Engine
-from memory.engine.open import engine_at
 from memory.errors import EngineRefused
 from tests.engine_servers import Server, knows_sync, nats_program, nats_server, redis_server
 

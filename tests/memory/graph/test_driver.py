@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from memory.graph.driver import TABLES
+from memory.graph.connections import TABLES
 from tests.architecture.source import ROOT
 
 TELLS = """
@@ -31,7 +31,7 @@ def test_each_table_is_one_of_the_driver_as_it_is_installed() -> None:
 
 def test_what_is_computed_is_what_stood_in_the_table() -> None:
     program = """
-from memory.graph.driver import TABLES
+from memory.graph.connections import TABLES
 def entries(table):
     return table.items() if isinstance(table, dict) else enumerate(table)
 pairs = [(vars(modules[name])[table], tables[table]) for name, tables in TABLES.items() for table in tables]
@@ -43,7 +43,7 @@ print(json.dumps([sum(computed[key] != value for key, value in entries(table)) f
 def test_a_driver_that_is_loaded_computes_and_keeps_nothing() -> None:
     program = """
 import sys
-from memory.graph.driver import TABLES, load_driver
+from memory.graph.connections import TABLES, load_driver
 before = sys.getallocatedblocks()
 load_driver()
 freed = before - sys.getallocatedblocks()

@@ -4,7 +4,7 @@ import pytest
 
 from memory.recall import Question
 from memory.recall.index import PAGE
-from memory.recall.meaning import BATCH
+from memory.recall.recall import BATCH
 from tests.memory.recall.test_find import reply
 from tests.memory.tier_fixtures import a_memory, task
 from tests.processes import child

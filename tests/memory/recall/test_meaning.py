@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from memory.errors import EmbeddingUnavailable
 from memory.recall import Recall
-from memory.recall.meaning import BATCH, PROBE
+from memory.recall.recall import BATCH, PROBE
 from memory.vectors.embedding import OpenAiEmbedder, Use
 from tests.memory.embeddings_server import embeddings_server, of_letters
 from tests.memory.tier_fixtures import WordEmbedder, a_memory

@@ -4,8 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from memory.engine.access import Login
-from memory.engine.open import engine_at
+from memory.engine.access import Login, engine_at
 from memory.errors import StateUnusable
 from memory.state.replicated import ReplicatedDatabase
 from tests.memory.state.notes import NOTES, note

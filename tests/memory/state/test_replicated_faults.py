@@ -17,9 +17,8 @@ import pytest
 from agent import mailbox as mailbox_module
 from agent.event import Event
 from agent.mailbox import Mailbox, Wake
-from memory.engine.access import Login
+from memory.engine.access import Login, engine_at
 from memory.engine.interface import Engine
-from memory.engine.open import engine_at
 from memory.errors import StateUnusable, Unconfirmed
 from memory.recall import index as recall_module
 from memory.recall.index import Index

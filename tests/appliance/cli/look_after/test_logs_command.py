@@ -19,8 +19,7 @@ from appliance.config.load import Config, Secret, load
 from appliance.config.sections import LogSettings
 from appliance.exits import Exit
 from appliance.logs import configure as logs
-from appliance.logs.show import in_short, moment
-from appliance.logs.sources import Logged, Wanted, from_file, journal_line
+from appliance.logs.show import Logged, Wanted, from_file, in_short, journal_line, moment
 from tests.appliance.command import nakari, started
 from tests.appliance.journalctl_program import asked, entry, install
 

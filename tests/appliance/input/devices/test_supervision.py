@@ -7,7 +7,7 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
-from appliance.input.devices.news import SETTLE_SECONDS, DeviceNews
+from appliance.input.devices.devices import SETTLE_SECONDS, DeviceNews
 from appliance.input.devices.supervision import FAULTY_PAUSE, Around, MicrophoneSupervision
 from audio.capture.health import DeviceFault, Fault
 from audio.capture.live import LiveMicrophone

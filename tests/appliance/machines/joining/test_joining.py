@@ -21,10 +21,9 @@ from appliance.machines.joining.invitation import Invitation, public_of, read_in
 from appliance.machines.joining.login import CREDS, PASSWORD, SEED, keep, keep_only
 from appliance.machines.joining.users import User, UsersFile, permissions_of
 from appliance.machines.wire import PRESENCE, Presence, pack
-from memory.engine.access import Login
+from memory.engine.access import Login, engine_at
 from memory.engine.nats.engine import NatsEngine
 from memory.engine.nats.nkeys import KeyedClient, inbox_of
-from memory.engine.open import engine_at
 from tests.appliance.command import nakari, started, state_folder
 from tests.appliance.machines.households_server import certificate, hang_up_command, household_server, reload_command
 from tests.engine_servers import Server, nats_program

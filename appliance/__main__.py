@@ -2,8 +2,6 @@
 
 import sys
 
-from appliance.exits import INTERRUPTED
-
 
 def main() -> int:
     """Run the command and return its exit code."""
@@ -12,6 +10,8 @@ def main() -> int:
 
         return run()
     except KeyboardInterrupt:
+        from appliance.errors import INTERRUPTED
+
         return INTERRUPTED
 
 

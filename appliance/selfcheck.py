@@ -12,8 +12,7 @@ import agent
 import appliance
 import audio
 import memory
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 
 OPTIONAL: Final = {"pyaudio"}
 """What an adapter wants that not every machine has."""

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from appliance.config.load import Config
 from appliance.config.network.machines import role_of
 from appliance.config.options import RunOptions
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.footprint import share_heaps
 from appliance.input.devices.source import choose_source, once_recording, recording_from_now_on
 from appliance.logs.beside import flush, written_beside

@@ -22,8 +22,7 @@ from agent.event import new_id
 from appliance.admin.exchange import DATABASE, MANIFEST
 from appliance.admin.progress import Progress
 from appliance.config.load import Config
-from appliance.errors import Problem, in_room_of
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem, in_room_of
 from appliance.version import version
 from memory.durable import folder_for_now, rename_durably
 from memory.graph.dump.fingerprint import fingerprint

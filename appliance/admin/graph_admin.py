@@ -34,8 +34,7 @@ from appliance.api.requests.memory import (
     UseTool,
     VerifyAudit,
 )
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.owners.visitors import Visitors
 from appliance.wiring.memory.graph import GraphSide
 from memory.durable import folder_for_now

@@ -15,8 +15,7 @@ from appliance.admin.progress import Progress, in_hundredths, unheard
 from appliance.api.client import PATIENCE, follow, service_of, tell
 from appliance.api.requests.memory import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
 from appliance.config.load import Config
-from appliance.errors import Problem, ServiceNotRunning
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem, ServiceNotRunning
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
 from appliance.reflexes.forget import mindless

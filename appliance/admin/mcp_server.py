@@ -14,8 +14,7 @@ from appliance.admin.local import RemoteAdmin, open_admin
 from appliance.admin.no_graph import NoGraph
 from appliance.api.requests.memory import UseTool
 from appliance.config.load import Config
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.version import version
 from memory.errors import MemoryFailure
 from memory.json_value import Json

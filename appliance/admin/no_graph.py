@@ -9,8 +9,7 @@ from msgspec import Struct
 from appliance.admin.archive import Everything, fetched, write_archive
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.requests.memory import Backup, MemoryRequest, UseTool
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.json_value import Json
 
 NO_GRAPH: Final = "there is no graph here; set [memory] enabled = true"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from agent.context.rebuild import REQUESTS, Gone, rebuild
 from appliance.admin.exchange import DATABASE
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.json_value import Json
 from memory.state.database import DatabaseView
 from memory.state.journal import DAMAGED, ERASED, THINNED, Journal, Stored

@@ -15,8 +15,7 @@ from appliance.admin.local import local_admin
 from appliance.admin.progress import Progress
 from appliance.api.client import find_service
 from appliance.config.load import Config
-from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
-from appliance.exits import Exit
+from appliance.errors import AlreadyRunning, Exit, Problem, ServiceNotRunning
 from appliance.wiring.memory.graph import server_of
 from memory.errors import StateUnusable
 from memory.graph.dump.fingerprint import fingerprint

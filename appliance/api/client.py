@@ -16,8 +16,7 @@ from appliance.admin.exchange import is_used
 from appliance.admin.progress import Progress, unheard
 from appliance.api.outcome import Outcome, outcome_from
 from appliance.config.load import Config
-from appliance.errors import Problem, ServiceNotRunning
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem, ServiceNotRunning
 from appliance.http.socket import GROUP, is_shared
 from appliance.machines.standby.following import whom_it_follows
 from memory.identity import sign

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from agent.event import SPEAKER, Event, speaker_of
 from agent.mailbox import Mailbox
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 
 PERIOD_SECONDS: Final = 600.0
 MOST_OF_ONE: Final = 20

@@ -23,8 +23,7 @@ from appliance.api.parts import PATIENCE, Told
 from appliance.api.requests.box import Enqueue, Forget, GiveCommand, Hush, PreviewForget, Say
 from appliance.api.requests.mailbox import ChangeWaiting, MailboxRequest, Withdraw, answer_of
 from appliance.commands.registry import Commands
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.input.event import PERSON_PRIORITY
 from appliance.output.saying import DoorReplies
 from appliance.reflexes.reflexes import Reflexes

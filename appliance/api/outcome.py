@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from audio.language import sentence_language
 
 if TYPE_CHECKING:

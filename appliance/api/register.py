@@ -10,8 +10,7 @@ from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, StringConstraints, TypeAdapter, ValidationError
 
 from appliance.api.caller import Caller
-from appliance.errors import Problem, problem_of
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem, problem_of
 from memory.json_value import Json
 
 

@@ -23,8 +23,7 @@ from appliance.bench.generator import FORGET, UNKNOWN, Life, Probe
 from appliance.config.load import Config, Supervisor
 from appliance.config.options import RunOptions
 from appliance.config.sections import Settings
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.input.event import PERSON_PRIORITY
 from appliance.model.sentence import NAME
 from appliance.model.switch import ANSWERED

@@ -19,8 +19,7 @@ from appliance.cli.connect.shell import COMPLETE
 from appliance.cli.root import help_width
 from appliance.cli.terminal import JOINERS, settle
 from appliance.config.options import Invocation
-from appliance.errors import first_of, problem_of
-from appliance.exits import INTERRUPTED, NOBODY_READS, Exit
+from appliance.errors import INTERRUPTED, NOBODY_READS, Exit, first_of, problem_of
 from appliance.footprint import collect_seldom, leave_to_the_end
 from appliance.hints import typed_here
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from appliance.config.options import Invocation
-from appliance.errors import ConfigError, Problem
-from appliance.exits import Exit
+from appliance.errors import ConfigError, Exit, Problem
 
 if TYPE_CHECKING:
     from appliance.config.load import Config

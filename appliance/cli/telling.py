@@ -8,8 +8,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from appliance.errors import Problem, ServiceNotRunning
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem, ServiceNotRunning
 from memory.json_value import Json
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from unicodedata import east_asian_width
 
 import click
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.hints import typed_here
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from appliance.config.as_toml import toml_value
 from appliance.config.file import SECTIONS
 from appliance.config.meaning import settings_of
 from appliance.config.sections import Settings
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.json_value import Json
 
 Clean = Callable[[str], str]

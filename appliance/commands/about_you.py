@@ -14,8 +14,7 @@ from agent.unasked.wishes import Wishes
 from appliance.api.requests.box import Forget, Hush
 from appliance.api.requests.journal import TOLD, listed
 from appliance.commands.registry import Asking, Command
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.owners.owners import Owners
 from memory.identity import HOW_TO_REGISTER, Identity
 from memory.state.journal import Journal

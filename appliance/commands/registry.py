@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from appliance.api.caller import Caller
 from appliance.api.requests.box import Forget, Hush
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.json_value import Json
 
 Language: TypeAlias = Literal["en", "zh"]

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from appliance.api.register import Answer, Gone, Tell
-from appliance.exits import Exit
+from appliance.errors import Exit
 
 Form: TypeAlias = Literal["object", "lines", "events"]
 """One JSON object; one a line (application/x-ndjson); server-sent events."""

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from appliance.api.register import Register, failure_of
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.http import requests
 from appliance.http.answering import status_of
 from appliance.http.requests import Document, failure

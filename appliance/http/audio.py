@@ -12,8 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from appliance.api.outcome import Outcome
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.http.caller import Asks
 from appliance.remote.decoding import decoded
 from appliance.remote.outbox import Heard, SoundBegins, SoundEnds, Trouble

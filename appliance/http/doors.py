@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import structlog
 
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.http.listening.addresses import Address, Addresses
 from appliance.http.socket import listener_at, locked
 from memory.lock import unlock

@@ -11,8 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agent.run.run import LEGAL
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.http.caller import Asks
 from appliance.logs.counts import BOUNDS, Counts, Spread
 from memory.json_value import Json, fields

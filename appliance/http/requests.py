@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from appliance.api.answer_models import Failure
 from appliance.api.caller import Caller
 from appliance.api.register import AnyEntry, Asked, BadRequest, Register, name_of, object_of, sentence_of, understood
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.http.answering import Answering, Form
 from appliance.http.caller import Asks
 from memory.json_value import Json

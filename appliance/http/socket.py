@@ -8,8 +8,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from appliance.errors import AlreadyRunning, Problem
-from appliance.exits import Exit
+from appliance.errors import AlreadyRunning, Exit, Problem
 from memory.lock import lock
 
 GROUP: Final = "nakari"

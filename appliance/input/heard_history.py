@@ -7,8 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.input.suppressed import EARS_SUPPRESSED
 from memory.errors import StateUnreadable
 from memory.json_value import Json

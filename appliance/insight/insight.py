@@ -12,8 +12,7 @@ from agent.intents.intent import Language
 from agent.mailbox import Mailbox
 from agent.turns.waterfall import LAST, Turn, slowest, turns_of, usual, why_slow
 from appliance.admin.exchange import DATABASE
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.insight.why import why
 from appliance.recorder.store import Recordings
 from memory.json_value import Json

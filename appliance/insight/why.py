@@ -12,8 +12,7 @@ from agent.mailbox import Mailbox
 from agent.model.messages import Message
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.turns.stages import TURN_ENDED
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import WRITTEN
 from appliance.output.voice import SENTENCE_ENDED

@@ -11,8 +11,7 @@ import structlog
 from msgspec import Struct, field
 
 from agent.event import HOUSEHOLD
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 
 MOST_WAITING: Final = 512
 """Messages that one reader may be behind."""

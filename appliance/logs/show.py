@@ -16,8 +16,7 @@ import click
 from msgspec import Struct
 from structlog.types import EventDict
 
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.logs.configure import FILE_COPIES, PRIORITY, Redaction, line_at
 from memory.json_value import fields, parse_json
 

@@ -15,8 +15,7 @@ from agent.model.interface import CachedPrefix, ChatModel
 from agent.model.messages import Message, ToolSpec, Usage
 from agent.model.window import learn_window
 from appliance.api.caller import ROOM
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.json_value import Json
 from memory.state.journal import Journal
 

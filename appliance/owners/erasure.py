@@ -11,8 +11,7 @@ from msgspec import Struct
 from agent.growth import cursor
 from appliance.admin.exchange import ASIDE
 from appliance.admin.progress import Progress
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.owners.owners import Owners
 from appliance.owners.visitors import keys_in
 from appliance.recorder.store import FOLDER as RECORDINGS

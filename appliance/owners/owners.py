@@ -11,8 +11,7 @@ from agent.event import HOUSEHOLD
 from agent.prompts import MODULES
 from agent.unasked.wishes import UNWANTED
 from appliance.admin.exchange import DATABASE
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.owners.tokens import FOLDER, Tokens
 from appliance.owners.visitors import keys_in
 from appliance.wiring.memory.state import State

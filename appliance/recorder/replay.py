@@ -15,8 +15,7 @@ from appliance.config.as_toml import toml_value
 from appliance.config.edit import with_value
 from appliance.config.file import SettingsText
 from appliance.config.sections import EarsSettings
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard
 from appliance.recorder.recorder import decided_of
 from appliance.recorder.recording import Recording

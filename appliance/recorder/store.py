@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from agent.event import utc_now
 from appliance.config.sections import RecorderSettings, StateSettings
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.recorder.recording import Damaged, Recording
 from memory.state.retention import Keep
 

@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 
 from agent.child import reading_child
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from audio.pcm import Samples
 
 MOST_BYTES: Final = 25_000_000

@@ -12,8 +12,7 @@ from msgspec import Struct, field
 
 from agent.bus import Bus
 from agent.event import HOUSEHOLD, Event, utc_now
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.input.event import Origin
 from appliance.input.intake import Contest, Filing, Guard, Intake, TurnGate
 from appliance.input.not_understood import understood_guard

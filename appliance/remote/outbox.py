@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 
 MOST_SOUND: Final = 40
 """Pieces of sound that may wait for a place that is slow; then whoever speaks waits."""

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from agent.event import Event, new_id
 from agent.replies import ReplySink
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.input.event import Origin
 from appliance.output.text import REMOTE
 from appliance.remote.ears import Mind, Recognizing, RemoteEars

@@ -6,8 +6,7 @@ from typing import Final
 
 import structlog
 
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.remote.ears import HeardAs
 from appliance.remote.outbox import Send
 from appliance.remote.place import House, Places, RemotePlace

@@ -11,8 +11,7 @@ from wyoming.handle import Handled, HandledChunk, HandledStart, HandledStop, Not
 
 from agent.event import HOUSEHOLD, ROOM
 from appliance.api.outcome import Outcome, in_words
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.output.text import names_sources
 from appliance.wyoming.wire import EventStream
 from memory.json_value import Json

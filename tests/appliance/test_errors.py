@@ -6,8 +6,7 @@ import os
 import pytest
 
 from agent.errors import IllegalMessages, ModelRefused, ModelUnavailable, ToolFailed
-from appliance.errors import AlreadyRunning, ConfigError, Problem, ServiceNotRunning, problem_of
-from appliance.exits import Exit
+from appliance.errors import AlreadyRunning, ConfigError, Exit, Problem, ServiceNotRunning, problem_of
 from audio.errors import BadRecording, DeviceUnavailable, ModelNotFound, VoiceUnavailable
 from memory.errors import GraphUnavailable, StateUnusable
 from memory.state.database import StateInUse

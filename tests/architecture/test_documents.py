@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.architecture import configuration_page, decisions, documents, module_tree, protocol
 from tests.architecture.documents import FRONT, anchors, links, pages, prose, spans, text
 from tests.architecture.source import ROOT, files, tree

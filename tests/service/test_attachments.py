@@ -16,7 +16,7 @@ from agent.event import HOUSEHOLD
 from appliance.api.client import tell
 from appliance.config.load import load
 from appliance.config.options import RunOptions
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.service import serve
 from appliance.wiring.box import Box, open_box
 from memory.json_value import Json

@@ -13,7 +13,7 @@ import pytest
 from agent.event import HOUSEHOLD, TIMER, Event, utc_now
 from appliance.admin.exchange import MANIFEST
 from appliance.config.options import RunOptions
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.timers.due import RANG
 from memory.history.audit_anchor import anchors_in
 from memory.identity import new_key

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import INTERRUPTED, Exit
+from appliance.errors import INTERRUPTED, Exit
 from benchmarks.self.model import simple_server
 from tests.agent.openai_server import Recorded, Scripted
 from tests.service.process import Household

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.appliance.command import environment
 from tests.architecture.documents import FRONT, blocks, pages
 from tests.architecture.source import ROOT

@@ -10,7 +10,7 @@ import pytest
 
 from appliance.api.client import Question, answer_to
 from appliance.cli.main import main
-from appliance.exits import Exit
+from appliance.errors import Exit
 from memory.identity import Identities, new_key
 from tests.memory.history.test_erasure import found_in
 from tests.service.living import living

@@ -10,7 +10,7 @@ import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event
 from appliance.api.client import GivenFile, Question, answer_to, follow, tell
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.reflexes.forget import FORGOTTEN
 from memory.history.audit import AuditLog
 from memory.identity import new_key

@@ -15,8 +15,7 @@ from agent.run.system_replies import phrase
 from appliance.api.client import status_of, tell
 from appliance.config.load import load
 from appliance.doctor.machine import state
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.wiring.memory.state import disk_of, open_state
 from memory.json_value import Json
 from tests.appliance.input.test_hearing import heard

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.service.privacy import clean_environment
 from tests.service.process import NAKARI, Household
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.service.process import Household
 
 pytestmark = [pytest.mark.process, pytest.mark.shows("F25")]

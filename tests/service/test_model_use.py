@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.agent.openai_server import OpenAiServer, reply
 from tests.service.process import Household, Running
 

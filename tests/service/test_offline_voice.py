@@ -13,7 +13,7 @@ import pytest
 
 from appliance.config.load import load
 from appliance.config.options import RunOptions
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.output.voice import FIRST_SOUND
 from appliance.service import conversation_over, serve
 from appliance.wiring.box import Box, open_box

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from memory.identity import new_key
 from tests.service.process import Household
 

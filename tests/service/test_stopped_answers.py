@@ -11,8 +11,7 @@ import pytest
 
 from agent.bus import Observer
 from appliance.api.client import Question, answer_to, tell
-from appliance.errors import Problem
-from appliance.exits import INTERRUPTED, Exit
+from appliance.errors import INTERRUPTED, Exit, Problem
 from memory.identity import new_key
 from tests.appliance.command import Terminal, environment, started
 from tests.service.living import Living, living

@@ -186,7 +186,7 @@ async def the_rest_is_said(home: Household) -> None:
 @pytest.mark.shows("F32")
 def test_a_call_that_hangs_in_a_thread_is_left_behind(tmp_path: Path) -> None:
     program = (
-        "import threading; from appliance.exits import Exit; from appliance.service import end_within; "
+        "import threading; from appliance.errors import Exit; from appliance.service import end_within; "
         "end_within(0.2, Exit.OK); threading.Thread(target=threading.Event().wait).start()"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=SECONDS, check=False)

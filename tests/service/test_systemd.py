@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 from tests.service.process import HOUSEHOLD, speak
 from tests.service.real_systemd import Box, booted, cannot_boot, tree_of_this_lock

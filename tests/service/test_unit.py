@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.tools.confined.sandbox import INNER, LIMITS, SOCKET
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.architecture.source import ROOT
 from tests.needs import missing_programs
 

@@ -13,8 +13,7 @@ from appliance import program
 from appliance.admin.reload import Reload
 from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Asked, Entry, Tell
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.notify import HeartBeat
 from memory.json_value import Json
 

@@ -8,8 +8,7 @@ from typing_extensions import TypedDict
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.output.text import WRITTEN
 from memory.json_value import Json
 from memory.state.journal import WORDS, Journal, Selection, Stored

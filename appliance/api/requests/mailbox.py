@@ -16,8 +16,7 @@ from agent.tools.timers import label_of
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.json_value import Json
 
 BY_COMMAND = "withdrawn by command"

@@ -11,8 +11,7 @@ from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
 from appliance.api.requests.memory import progress_to
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.owners.challenges import Challenges
 from appliance.owners.owners import Owners, owner_of
 from memory.identity import HOW_TO_REGISTER

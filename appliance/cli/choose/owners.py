@@ -12,8 +12,7 @@ from appliance.cli.root import AS_KEY, NAME, PATH, TEXT, WORDS, configured, naka
 from appliance.cli.telling import AS_JSON, asked, json_of, tell_json, understood
 from appliance.cli.terminal import FAINT, STRONG, show, table
 from appliance.config.options import Invocation
-from appliance.errors import Problem, in_room_of
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem, in_room_of
 from memory.json_value import Json
 
 if TYPE_CHECKING:

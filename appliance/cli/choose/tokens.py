@@ -8,8 +8,7 @@ from appliance.cli.root import WORDS, configured, nakari
 from appliance.cli.telling import AS_JSON, json_of, tell_json
 from appliance.cli.terminal import show, table
 from appliance.config.options import Invocation
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 
 if TYPE_CHECKING:
     from appliance.owners.tokens import Tokens

@@ -16,8 +16,7 @@ from appliance.cli.telling import AS_JSON, tell_json
 from appliance.cli.terminal import FAINT, STRONG, is_terminal, show, table
 from appliance.config.network.machines import ROLES, Role, wrong_household, wrong_name
 from appliance.config.options import Invocation
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.hints import typed_here
 from memory.json_value import Json
 

@@ -9,7 +9,7 @@ from appliance.cli.root import configured, loaded, nakari
 from appliance.cli.telling import AS_JSON, LINES, asked, tell_json
 from appliance.cli.terminal import progress
 from appliance.config.options import Invocation
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.hints import typed_here
 from memory.json_value import Json
 

@@ -9,8 +9,7 @@ from appliance.cli.root import NAME, TEXT, configured, nakari
 from appliance.cli.telling import AS_JSON, asked, tell_json, understood
 from appliance.cli.terminal import FAINT, STRONG, is_terminal, show, table
 from appliance.config.options import Invocation
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.json_value import Json
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from appliance.cli.root import configured, nakari
 from appliance.cli.telling import AS_JSON, asked, tell
 from appliance.cli.terminal import show, styled, table
 from appliance.config.options import Invocation
-from appliance.errors import ConfigError, Problem, ServiceNotRunning
-from appliance.exits import Exit
+from appliance.errors import ConfigError, Exit, Problem, ServiceNotRunning
 from appliance.hints import typed_here
 
 if TYPE_CHECKING:

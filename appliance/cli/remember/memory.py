@@ -14,8 +14,7 @@ from appliance.cli.root import AS_KEY, PATH, TEXT, WORDS, configured, nakari, to
 from appliance.cli.telling import AS_JSON, LINES, asked, tell
 from appliance.cli.terminal import STRONG, confirm, progress, require_somebody, show
 from appliance.config.options import Invocation
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.json_value import Json
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from agent.replies import SENTENCE_STARTED
 from agent.turns.waterfall import Turn, turns_of
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.input.whisper.recognizers import model_in_use
 from appliance.input.whisper.settings import whisper_settings
 from appliance.service import conversation_over, serve

@@ -14,8 +14,7 @@ from appliance.cli.root import to_be_made
 from appliance.cli.terminal import progress, show_above
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.input.event import evidence_of
 from appliance.input.hearing.choose import choose_recognizer
 from appliance.input.hearing.settings import hearing_settings

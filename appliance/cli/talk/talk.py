@@ -11,8 +11,7 @@ from appliance.cli.telling import refuse_where_it_follows
 from appliance.cli.terminal import is_terminal, print_pieces, settle, show
 from appliance.config.network.machines import ROLES, Role, role_of
 from appliance.config.options import Invocation, RunOptions
-from appliance.errors import ServiceNotRunning
-from appliance.exits import Exit
+from appliance.errors import Exit, ServiceNotRunning
 
 if TYPE_CHECKING:
     from appliance.api.outcome import Outcome

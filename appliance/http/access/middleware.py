@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.http.access.origin import SAFE, Refused
 from appliance.http.access.who import HOW, UNKNOWN, Shown, Who
 from appliance.http.caller import CALLER

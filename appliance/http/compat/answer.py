@@ -15,8 +15,7 @@ from starlette.types import Receive, Scope, Send
 from appliance.api.outcome import Outcome, in_words
 from appliance.api.program_questions import Figures, Item
 from appliance.api.register import WENT_WRONG
-from appliance.errors import Problem, problem_of
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem, problem_of
 from appliance.http.answering import disconnected
 
 BEAT_SECONDS: Final = 10.0

@@ -19,8 +19,7 @@ from starlette.responses import JSONResponse, Response
 from agent.attachments.attachment import MOST_ATTACHED
 from appliance.api.caller import Caller
 from appliance.api.program_questions import Figures, Question
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.http.caller import Asks
 from appliance.http.compat.answer import BEAT_SECONDS, Answer, Ending, WholeWriting, or_refused
 from appliance.http.compat.body import REFUSALS, Bodies, Sent, as_json, documented

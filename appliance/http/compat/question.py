@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from agent.event import new_id
 from appliance.api.caller import Caller
 from appliance.api.program_questions import Item, Question
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 
 MODEL: Final = "nakari"
 """The one model that there is: who thinks behind it is the household's choice."""

@@ -7,8 +7,7 @@ from typing import Final
 
 import structlog
 
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 
 LOOK_SECONDS: Final = 10.0
 """Between two looks at the files; who comes in between is shown the certificate of before."""

@@ -10,8 +10,7 @@ import numpy as np
 import structlog
 
 from appliance.config.sections import EarsSettings
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource
 from audio.echo.calibration import LATEST

@@ -9,8 +9,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from appliance.config.network.machines import ROLES, SCHEMES, Role, wrong_household, wrong_name
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 
 SECONDS: Final = 600.0
 """For how long an invitation holds."""

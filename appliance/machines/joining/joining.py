@@ -17,8 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from appliance.config.network.machines import Role
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.machines.joining.invitation import Invitation, new_seed, public_of
 from appliance.machines.joining.login import keep
 from appliance.machines.joining.users import User, UsersFile, joining_inbox, joining_subject

@@ -18,8 +18,7 @@ from msgspec.structs import asdict
 
 from appliance.config.edit import replace_text
 from appliance.config.network.machines import Role
-from appliance.errors import ConfigError, Problem
-from appliance.exits import Exit
+from appliance.errors import ConfigError, Exit, Problem
 from appliance.machines.wire import INBOX
 
 RELOAD: Final = "systemctl reload nats-server"

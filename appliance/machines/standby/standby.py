@@ -18,8 +18,7 @@ from typing import Final, TypeAlias, TypeVar
 import structlog
 
 from agent.event import utc_now
-from appliance.errors import first_of
-from appliance.exits import Exit
+from appliance.errors import Exit, first_of
 from appliance.machines.standby.lease import Lease
 from appliance.machines.wire import FOLLOWS, PROCESS, Presence, tell_presence
 from appliance.notify import Watchdog

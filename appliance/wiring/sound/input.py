@@ -11,8 +11,7 @@ from msgspec import Struct
 from agent.event import Event, utc_now
 from appliance.api.parts import Part
 from appliance.config.values import listed
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.input.devices.devices import supervised
 from appliance.input.devices.echo import calibrated
 from appliance.input.ears import Ears, Followers

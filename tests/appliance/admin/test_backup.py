@@ -21,8 +21,7 @@ from appliance.admin.local import local_admin
 from appliance.admin.restoring import restore_archive
 from appliance.api.requests.memory import Backup
 from appliance.doctor.keeping import audit
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.wiring.memory.state import open_state
 from memory.errors import StateUnusable
 from memory.graph.dump.fingerprint import fingerprint

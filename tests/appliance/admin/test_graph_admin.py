@@ -25,8 +25,7 @@ from appliance.api.requests.memory import (
     VerifyAudit,
 )
 from appliance.cli.remember.changes import changes_told
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.json_value import Json
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.door_fakes import ScriptedHandler, doors_of

@@ -9,8 +9,7 @@ from appliance.admin.local import open_admin
 from appliance.admin.no_graph import NO_GRAPH, NoGraph
 from appliance.admin.restoring import restore_archive
 from appliance.api.requests.memory import Backup, ListSnapshots, MemoryRequest, Restore, TakeSnapshot
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.admin.test_backup import lived
 from tests.service.process import Household

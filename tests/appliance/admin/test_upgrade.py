@@ -20,8 +20,7 @@ from appliance.admin.restoring import restore_archive
 from appliance.api.requests.memory import Backup
 from appliance.doctor.examine import Verdict
 from appliance.doctor.memory import database
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.wiring.memory.state import open_state
 from memory.errors import StateUnusable
 from memory.state.database import MIGRATIONS, StateInUse, locked

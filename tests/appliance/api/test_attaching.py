@@ -11,7 +11,7 @@ from agent.attachments.documents import MOST_BYTES
 from agent.errors import NotAttached
 from agent.mailbox import SCHEMA
 from appliance.api.attaching import MOST_OF_ALL, MOST_OF_ONE, Attaching, described
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.http import attachments
 from memory.state.database import Database
 from memory.state.images import FRESH_SECONDS, Images

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from agent.errors import ModelUnavailable
 from appliance.api.client import tell
 from appliance.api.requests.box import Enqueue
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.http.access.middleware import MOST_BYTES
 from appliance.http.answering import MOST_BACKLOG
 from appliance.http.doors import Doors

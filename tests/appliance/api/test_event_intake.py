@@ -11,8 +11,7 @@ import pytest
 from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event, speaker_of
 from agent.mailbox import SCHEMA, Mailbox
 from appliance.api.event_intake import MOST_OF_ALL, MOST_OF_ONE, MOST_WAITING, PERIOD_SECONDS, EventIntake
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.state.database import Database
 
 pytestmark = pytest.mark.shows("F12")

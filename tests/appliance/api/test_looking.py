@@ -10,7 +10,7 @@ from appliance.api.caller import Caller
 from appliance.api.register import Answer, Register
 from appliance.api.requests.health import Health
 from appliance.api.requests.health import entries as health_entries
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.notify import HeartBeat
 from tests.appliance.door_fakes import ScriptedHandler, visiting
 from tests.appliance.wiring.test_box import Room, a_box

@@ -10,7 +10,7 @@ import pytest
 from agent.event import HOUSEHOLD
 from appliance.admin.progress import Progress
 from appliance.api.requests.owners import OwnerHandler
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.http.access.middleware import MOST_BYTES
 from appliance.owners.challenges import CHALLENGE_SECONDS, NO_SUCH_CHALLENGE, Challenges
 from appliance.owners.owners import Owners

@@ -16,8 +16,7 @@ import pytest
 
 from appliance.api.client import Question, answer_to, find_service, status_of
 from appliance.api.outcome import Outcome, Status
-from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
-from appliance.exits import Exit
+from appliance.errors import AlreadyRunning, Exit, Problem, ServiceNotRunning
 from appliance.http.socket import is_shared, listener_at
 from memory.json_value import Json
 from tests.appliance.door_fakes import ScriptedHandler, doors_of, serving

@@ -10,7 +10,7 @@ from agent.model.messages import Message
 from agent.record import COMMAND, COMMAND_RESULT
 from agent.replies import SENTENCE_STARTED
 from appliance.cli.talk import speech
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.wiring.box import Box
 from memory.json_value import Json
 from tests.appliance.door_fakes import Program, visiting

@@ -13,8 +13,7 @@ from appliance.api.outcome import Outcome
 from appliance.api.parts import Told
 from appliance.api.requests.mailbox import Retry, Withdraw
 from appliance.commands.registry import Commands
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.output.saying import DoorReplies
 from appliance.output.text import TextReplySink
 from tests.agent.mailboxes import SqliteRig

@@ -12,7 +12,7 @@ import pytest
 from appliance import cli as commands
 from appliance.config.file import SettingsText
 from appliance.config.sections import Settings
-from appliance.exits import INTERRUPTED, NOBODY_READS, Exit
+from appliance.errors import INTERRUPTED, NOBODY_READS, Exit
 from appliance.version import commit, version
 from tests.appliance.command import environment, nakari
 from tests.audio.spoken import HOUSEHOLD_WHISPER
@@ -239,10 +239,10 @@ def test_a_sentence_that_nobody_reads_changes_no_code(tmp_path: Path) -> None:
 
 def test_a_sentence_is_told_while_a_library_has_descriptor_2(tmp_path: Path) -> None:
     program = (
-        "import os, sys\nfrom appliance import cli as commands, errors, exits\nfrom appliance.cli import main as cli\n"
+        "import os, sys\nfrom appliance import cli as commands, errors\nfrom appliance.cli import main as cli\n"
         "@commands.nakari.command()\ndef start() -> None:\n"
         "    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)\n"
-        "    raise errors.Problem('no microphone; plug one in', exits.Exit.UNAVAILABLE)\n"
+        "    raise errors.Problem('no microphone; plug one in', errors.Exit.UNAVAILABLE)\n"
         "sys.exit(cli.main(['start']))"
     )
     command = [sys.executable, "-c", program]

@@ -17,8 +17,7 @@ from agent.errors import ModelUnavailable
 from appliance.cli.main import conclude
 from appliance.config.load import Config, Secret, load
 from appliance.config.options import Invocation
-from appliance.errors import Problem
-from appliance.exits import INTERRUPTED, NOBODY_READS, Exit
+from appliance.errors import INTERRUPTED, NOBODY_READS, Exit, Problem
 from memory.state.database import StateInUse
 from tests.appliance.command import environment, started, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving

@@ -12,7 +12,7 @@ from appliance.cli.main import conclude
 from appliance.cli.remember.memory import MOST_MINUTES
 from appliance.cli.root import NAME
 from appliance.config.options import Invocation
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.appliance.command import nakari
 
 BYTES = b"caf\xe9".decode(errors="surrogateescape")

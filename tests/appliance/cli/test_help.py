@@ -8,7 +8,7 @@ import pytest
 
 from appliance.cli import nakari as commands
 from appliance.cli.root import SECTIONS
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.appliance.command import ROOT, environment, nakari
 
 

@@ -12,8 +12,7 @@ from appliance.commands.about_you import forget, mute
 from appliance.commands.registry import Asking, Command, Commands
 from appliance.config.agent.models import ModelSettings
 from appliance.config.sections import Settings, VoiceSettings
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from memory.json_value import Json
 
 pytestmark = pytest.mark.shows("F18", "F19")

@@ -6,8 +6,7 @@ import pytest
 
 from appliance.config.edit import set_value, with_value
 from appliance.config.file import SettingsText
-from appliance.errors import ConfigError
-from appliance.exits import Exit
+from appliance.errors import ConfigError, Exit
 from tests.appliance.command import nakari
 
 FILE = """# mine

@@ -22,8 +22,7 @@ from appliance.config.file import (
 from appliance.config.meaning import settings_of
 from appliance.config.network.http import HttpSettings
 from appliance.config.sections import EarsSettings, Settings, VoiceSettings
-from appliance.errors import ConfigError
-from appliance.exits import Exit
+from appliance.errors import ConfigError, Exit
 
 
 def parse(text: str) -> Settings:

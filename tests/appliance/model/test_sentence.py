@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from appliance.config.load import Config, load
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.input.whisper.models import FetchProgress
 from appliance.input.whisper.recognizers import pull
 from appliance.model.sentence import (

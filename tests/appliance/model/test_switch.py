@@ -14,8 +14,7 @@ from agent.model.messages import Message, ToolSpec
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.record import Recorder
 from appliance.config.load import Config, load
-from appliance.errors import ConfigError, Problem
-from appliance.exits import Exit
+from appliance.errors import ConfigError, Exit, Problem
 from appliance.model.catalog import catalog_of
 from appliance.model.choose import choose_models
 from appliance.model.switch import ANSWERED, ModelChoice

@@ -8,8 +8,7 @@ from agent.context.remembered import SETTING
 from agent.event import USER_TEXT, Event
 from appliance.api.requests.owners import ListSettings, ResetSettings, SetSetting, settings_of
 from appliance.config.load import load
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.owners.owners import Owners, member_of, open_owners, owner_of, visitors_of
 from appliance.wiring.memory.state import open_state
 from memory.errors import RegistrationNeeded, SettingRefused

@@ -7,7 +7,7 @@ import pytest
 
 from appliance.config.load import load
 from appliance.doctor.examine import Verdict
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.speakers.check import speakers
 from appliance.speakers.store import FILE, Sample, VoiceStore
 from tests.appliance.command import nakari, state_folder

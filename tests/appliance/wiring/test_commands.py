@@ -12,7 +12,7 @@ from agent.event import HOUSEHOLD
 from appliance.api.caller import Caller
 from appliance.config.load import load
 from appliance.config.options import RunOptions
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.service import serve
 from appliance.wiring.box import Box, open_box
 from memory.identity import HOW_TO_REGISTER

@@ -7,8 +7,7 @@ import pytest
 from wyoming.asr import Transcript
 
 from appliance.api.outcome import Outcome
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.output.text import below
 from appliance.wyoming.handle import MOST_CHARACTERS, room_in, session_of
 from memory.errors import StateUnusable

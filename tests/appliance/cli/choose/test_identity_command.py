@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from memory.identity import Identities, new_key, sign
 from tests.appliance.command import environment, nakari, state_folder
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import INTERRUPTED, Exit
+from appliance.errors import INTERRUPTED, Exit
 from appliance.model.sentence import NAME
 from audio.recognizer.models.catalog import MEGABYTES, WEIGHTS, find_model
 from audio.recognizer.models.speed import BOUND

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.owners.owners import tokens_of
 from memory.identity import Identities, new_key
 from tests.appliance.command import nakari, state_folder

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.input.devices.echo import A_RECORDING, MEASURED_WITHIN, SWITCHED_OFF, calibrated
 from audio.echo.canceller import Canceller
 from audio.echo.control import MISSING, EchoControl

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.appliance.command import ROOT, environment, nakari, state_folder
 from tests.satellites.device import SmallDevice, new_key
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from appliance.config.sections import EarsSettings
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.recorder.replay import USED, ears_with
 from memory.json_value import Json
 from tests.service.process import Household, speak

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from appliance.config.load import Config, Secret, load
 from appliance.config.sections import LogSettings
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.logs import configure as logs
 from appliance.logs.show import Logged, Wanted, from_file, in_short, journal_line, moment
 from tests.appliance.command import nakari, started

@@ -10,8 +10,7 @@ import pytest
 from agent.event import Event
 from appliance.api.register import BadRequest, parse
 from appliance.api.requests.mailbox import MODELS, ChangeWaiting, ListWaiting, answer_of
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.wiring.memory.state import open_state
 from tests.agent.mailboxes import SqliteRig, filed, work
 from tests.appliance.command import nakari, state_folder

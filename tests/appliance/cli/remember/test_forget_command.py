@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.appliance.command import Terminal, environment, nakari
 from tests.appliance.door_fakes import ScriptedHandler, serving
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.agent.mind import a_mind, spoken
 from tests.appliance.command import nakari, state_folder
 from tests.fakes import ScriptedModel, calls

@@ -20,8 +20,7 @@ from appliance.api.requests.mailbox import (
     within,
 )
 from appliance.cli.remember.events import lines_of
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.http.access.middleware import MOST_BYTES
 from memory.json_value import Json
 from tests.agent.mailboxes import SqliteRig, filed, handled, work

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.appliance.command import environment, nakari
 
 

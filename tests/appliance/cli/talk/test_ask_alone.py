@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import INTERRUPTED, Exit
+from appliance.errors import INTERRUPTED, Exit
 from tests.appliance.command import environment, nakari, state_folder
 
 NOT_FOR_A_QUESTION = (

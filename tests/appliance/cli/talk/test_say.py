@@ -6,8 +6,7 @@ import pytest
 
 from appliance.cli.talk.speech import WHEN_NOBODY_WAITS, beside
 from appliance.config.sections import VoiceSettings
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 
 
 def test_the_file_is_there_once_all_of_it_is(tmp_path: Path) -> None:

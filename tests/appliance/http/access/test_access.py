@@ -9,7 +9,7 @@ from websockets.typing import Origin
 
 from agent.event import HOUSEHOLD
 from appliance.config.network.http import HttpSettings
-from appliance.exits import Exit
+from appliance.errors import Exit
 from tests.appliance.http.served import Served, serving
 
 pytestmark = pytest.mark.shows("F25")

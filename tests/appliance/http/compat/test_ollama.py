@@ -13,8 +13,7 @@ import pytest
 
 from appliance.api.outcome import Outcome
 from appliance.api.program_questions import Figures
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.http.compat.ollama import TAGGED
 from tests.appliance.http.compat.served import ScriptedAsking, programs_served
 

@@ -14,8 +14,7 @@ from openai.types.chat import ChatCompletionChunk
 from appliance.api.caller import Caller
 from appliance.api.outcome import Outcome
 from appliance.api.program_questions import Figures
-from appliance.errors import Problem
-from appliance.exits import Exit
+from appliance.errors import Exit, Problem
 from appliance.http.compat.question import LONGEST_PROGRAM, MODEL
 from tests.appliance.http.compat.served import ScriptedAsking, programs_served
 

@@ -12,8 +12,7 @@ from starlette.responses import PlainTextResponse
 from structlog.testing import capture_logs
 
 from appliance.config.network.http import HttpSettings, host_and_port
-from appliance.errors import ConfigError
-from appliance.exits import Exit
+from appliance.errors import ConfigError, Exit
 from appliance.http.doors import Doors
 from appliance.http.listening.addresses import AGAIN_SECONDS, Addresses, addresses_of
 from appliance.http.server import HttpServer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.exits import Exit
+from appliance.errors import Exit
 from appliance.machines.standby.standby import give_back
 from memory.errors import EngineUnreachable, NobodyServes
 from tests.appliance.machines.household import household, until

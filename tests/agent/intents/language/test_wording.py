@@ -6,12 +6,12 @@ from importlib.resources import files
 import pytest
 import yaml
 
-from agent.intents.language import wording
+from agent.intents.tables import table
 
 
 def test_a_sentence_file_is_read_as_it_stands() -> None:
     text = files("agent.intents.language").joinpath("sentences/zh.yaml").read_text(encoding="utf-8")
-    assert wording.sentence_file.__wrapped__("zh") == yaml.safe_load(text)
+    assert table.__wrapped__("agent.intents.language", "sentences/zh.yaml") == yaml.safe_load(text)
 
 
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built here without libyaml")
@@ -20,8 +20,8 @@ def test_libyaml_reads_it_where_it_is_there() -> None:
     ran: set[str] = set()
     sys.setprofile(lambda frame, event, argument: ran.add(frame.f_code.co_filename))
     try:
-        wording.sentence_file.__wrapped__("zh")
+        table.__wrapped__("agent.intents.language", "sentences/zh.yaml")
     finally:
         sys.setprofile(None)
-    assert any(name.endswith("wording.py") for name in ran)
+    assert any(name.endswith("tables.py") for name in ran)
     assert not any(name.endswith("yaml/scanner.py") for name in ran)

@@ -13,7 +13,6 @@ from agent.growth.said import Said
 from agent.intents.intent import language_of
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
-from memory.errors import MemoryFailure
 from memory.json_value import Json
 
 PAGE: Final = 20
@@ -94,10 +93,7 @@ def night_tools(evidence: Evidence) -> list[Tool]:
         """
         if event.type != NIGHT:
             raise ToolFailed("this is for the event that comes at night")
-        try:
-            found = await evidence.of(event.id, kind)
-        except MemoryFailure as error:
-            raise ToolFailed(str(error)) from error
+        found = await evidence.of(event.id, kind)
         page: list[Json] = [*found[skip : skip + PAGE]]
         left = len(found) - skip - len(page)
         told: dict[str, Json] = {kind: page}

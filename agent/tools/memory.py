@@ -1,8 +1,7 @@
 """The memory as four tools: query, write, schema, embedding. No schema is prescribed anywhere in them."""
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
@@ -11,10 +10,8 @@ from pydantic import BeforeValidator, Field
 
 from agent.context.remembered import Remembered
 from agent.context.situation import written_at
-from agent.errors import ToolFailed
 from agent.event import Event, speaker_of
 from agent.tools.tool import Tool, tool
-from memory.errors import MemoryFailure
 from memory.graph.cypher import LONGEST_STATEMENT, Statement
 from memory.graph.dump.definitions import is_by_itself
 from memory.graph.name_usage import NameUsage
@@ -97,7 +94,7 @@ def memory_tools(
     """Return the four tools, their descriptions true of the store in use; `usage` outlives them where it is given.
 
     `events` tells ids of events from other texts of their form; without it all of that form count as some.
-    Each raises `ToolFailed` with the memory's own sentence when it is down or refuses; the tools never go away.
+    Each raises `MemoryFailure`, in a sentence, when the memory is down or refuses; the tools never go away.
     """
     graph = writer.graph
 
@@ -105,33 +102,29 @@ def memory_tools(
     known = usage or NameUsage()
 
     async def memory_query(event: Event, cypher: str, params: Params = NO_PARAMS) -> Json:
-        with _in_words():
-            statement = _parsed(event, cypher, graph.limits.statement)
-            found = await graph.read(statement, handles.bind(params, statement.parameters))
-            known.saw(event.owner_key, statement, found.records)
-            return _answer(found, counted)
+        statement = _parsed(event, cypher, graph.limits.statement)
+        found = await graph.read(statement, handles.bind(params, statement.parameters))
+        known.saw(event.owner_key, statement, found.records)
+        return _answer(found, counted)
 
     async def memory_write(event: Event, cypher: str, params: Params = NO_PARAMS) -> Json:
-        with _in_words():
-            statement = _parsed(event, cypher, graph.limits.statement)
-            named = statement.parameters
-            bound = handles.bind(provenance(event, named) | params, named)
-            written = await writer.write(statement, bound, Origin(event.id, event.owner_key))
-            known.looked_up(event.owner_key, statement)
-            return {"stats": {**written.stats}, **_answer(written, counted)}
+        statement = _parsed(event, cypher, graph.limits.statement)
+        named = statement.parameters
+        bound = handles.bind(provenance(event, named) | params, named)
+        written = await writer.write(statement, bound, Origin(event.id, event.owner_key))
+        known.looked_up(event.owner_key, statement)
+        return {"stats": {**written.stats}, **_answer(written, counted)}
 
     async def memory_schema() -> Json:
-        with _in_words():
-            schema = await graph.schema()
-            return {
-                **_shape(schema),
-                "hygiene": await _hygiene(schema, known) | await _evidence(schema, events),
-                **({"note": schema.note} if schema.note else {}),
-            }
+        schema = await graph.schema()
+        return {
+            **_shape(schema),
+            "hygiene": await _hygiene(schema, known) | await _evidence(schema, events),
+            **({"note": schema.note} if schema.note else {}),
+        }
 
     async def embedding(text: Annotated[str, Field(min_length=1, description="What to compare by meaning.")]) -> Json:
-        with _in_words():
-            return {"handle": await handles.embed(text)}
+        return {"handle": await handles.embed(text)}
 
     dialect, rows = graph.dialect, graph.limits.rows
     query, write = (text.format(name=dialect.name, kinds=_ONE_KIND * dialect.is_one_kind) for text in _BRIEFS)
@@ -155,11 +148,10 @@ def remember_tool(remembered: Remembered) -> Tool:
     """Return remember_at_start: the one way by which the agent sets what opens its contexts."""
 
     async def remember_at_start(event: Event, cypher: str, params: Params = NO_PARAMS) -> Json:
-        with _in_words():
-            if not cypher.strip():
-                await remembered.clear(event.owner_key)
-                return "nothing opens them now"
-            return {"Remembered": await remembered.set(event, _parsed(event, cypher, LONGEST_STATEMENT), params)}
+        if not cypher.strip():
+            await remembered.clear(event.owner_key)
+            return "nothing opens them now"
+        return {"Remembered": await remembered.set(event, _parsed(event, cypher, LONGEST_STATEMENT), params)}
 
     remember_at_start.__doc__ = _REMEMBER
     return tool(remember_at_start, effect="reversible")
@@ -201,14 +193,6 @@ def provenance(event: Event, named: Collection[str]) -> dict[str, object]:
         "trust": trust,
     }
     return {name: value for name, value in offered.items() if name in named}
-
-
-@contextmanager
-def _in_words() -> Iterator[None]:
-    try:
-        yield
-    except MemoryFailure as error:
-        raise ToolFailed(str(error)) from error
 
 
 def _shape(schema: "Schema") -> dict[str, Json]:

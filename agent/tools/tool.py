@@ -18,6 +18,7 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import ToolSpec
 from agent.tools.meant import meant
+from memory.errors import MemoryFailure
 from memory.json_value import Json, parse_json
 
 DEFAULT_TIMEOUT = 20.0
@@ -197,7 +198,8 @@ def with_secrets(tool: Tool, secrets: Mapping[str, str]) -> Tool:
 async def call_tool(tool: Tool, arguments: str, call: Call) -> Json:
     """Run a tool on the JSON text of its arguments and return its value.
 
-    Raises `ToolFailed` for arguments that it does not take and when its time is over, and what the tool raises.
+    Raises `ToolFailed` for arguments that it does not take, when its time is over, and with the sentence of a
+    `MemoryFailure`; and what else the tool raises.
     """
     given = _validated(tool, arguments)
     values: dict[str, Any] = {name: getattr(given, name) for name in tool.arguments.model_fields}
@@ -205,6 +207,8 @@ async def call_tool(tool: Tool, arguments: str, call: Call) -> Json:
     try:
         async with asyncio.timeout(tool.timeout) as limit:
             return await tool.function(**values)
+    except MemoryFailure as error:
+        raise ToolFailed(str(error)) from error
     except TimeoutError as error:
         if limit.expired():  # ours, not one of its own
             raise ToolFailed(f"{tool.name} took longer than {tool.timeout:g} s and was stopped") from error

@@ -142,14 +142,14 @@ class Visitors(Struct, eq=False):
 
     @asynccontextmanager
     async def lend(self, owner_key: str) -> AsyncIterator[Mapping[str, Tool]]:
-        """Lend the tools over a visitor's own graph, by name. Raises `ToolFailed` where they can have none."""
+        """Lend the tools over a visitor's own graph, by name.
+
+        Raises `ToolFailed` where they can have none, and `GraphUnavailable`.
+        """
         if not await asyncio.to_thread(self.may_have, owner_key):
             raise ToolFailed(NOT_SHARED)
-        try:
-            async with self.of(owner_key) as graph:
-                yield {tool.name: tool for tool in graph.tools}
-        except MemoryFailure as error:
-            raise ToolFailed(str(error)) from error
+        async with self.of(owner_key) as graph:
+            yield {tool.name: tool for tool in graph.tools}
 
     @asynccontextmanager
     async def of(self, owner_key: str) -> AsyncIterator[ManagedGraph]:

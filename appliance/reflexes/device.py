@@ -2,14 +2,12 @@
 
 from msgspec import Struct
 
-from agent.errors import ToolFailed
 from agent.event import Event
 from agent.tools.device import DeviceVerb
 from appliance.reflexes.forget import Forgetting
 from appliance.reflexes.reflexes import Reflexes
 from appliance.reflexes.verbs import Order, Verbs
 from appliance.reflexes.words import beginnings, sentence
-from memory.errors import MemoryFailure
 
 
 class Device(Struct, frozen=True):
@@ -36,22 +34,16 @@ class Device(Struct, frozen=True):
     async def forget(self, event: Event, about: str = "", minutes: float | None = None) -> str:
         """Have it forgotten when the run is over; return the sentence that names it, "" where there is nothing.
 
-        Raises `ToolFailed` where it cannot be looked for.
+        Raises `MemoryFailure` where it cannot be looked for.
         """
-        try:
-            events = await self.forgetting.asked(event, about, minutes)
-            words = beginnings([each.content for each in await self.forgetting.news(events)])
-        except MemoryFailure as error:
-            raise ToolFailed(str(error)) from error
+        events = await self.forgetting.asked(event, about, minutes)
+        words = beginnings([each.content for each in await self.forgetting.news(events)])
         if not events:
             return ""
         self.reflexes.forget_soon(self.forgetting.after(event, {each.id for each in events}))
         return sentence("forgetting", self.language, about or words, words=words)
 
     async def would_forget(self, about: str, minutes: float | None) -> str:
-        """Return the beginnings of what was said with these words, or since then. Raises `ToolFailed`."""
-        try:
-            events = await self.forgetting.news(await self.forgetting.would_go(minutes=minutes, about=about))
-        except MemoryFailure as error:
-            raise ToolFailed(str(error)) from error
+        """Return the beginnings of what was said with these words, or since then. Raises `MemoryFailure`."""
+        events = await self.forgetting.news(await self.forgetting.would_go(minutes=minutes, about=about))
         return beginnings([each.content for each in events])

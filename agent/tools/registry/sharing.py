@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD, Event
 from agent.tools.tool import Tool
+from memory.errors import MemoryFailure
 from memory.graph.dialect import Dialect
 from memory.json_value import Json
 
@@ -19,7 +20,7 @@ NOT_SHARED: Final = (
 
 Lend: TypeAlias = Callable[[str], AbstractAsyncContextManager[Mapping[str, Tool]]]
 """Lends the tools over an owner's own memory, by name, each taking what the shared one of its name takes. Raises
-`ToolFailed` where they have none: with `NOT_SHARED` as its text for good, with another one for now."""
+`ToolFailed` with `NOT_SHARED` where they have none for good, `MemoryFailure` where they have none for now."""
 
 _ASKER: Final = "event of whoever asks"
 """A name no parameter can have."""
@@ -81,7 +82,7 @@ def _explained(tool: Tool, dialect: Dialect) -> Tool:
     async def explained(**values: object) -> Json:
         try:
             answer = await tool.function(**values)
-        except ToolFailed as error:
+        except (ToolFailed, MemoryFailure) as error:
             raise ToolFailed(f"{error} (this memory takes {short})") from error
         return {"dialect": told, **answer} if isinstance(answer, dict) else answer
 

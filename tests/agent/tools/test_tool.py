@@ -12,6 +12,7 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import MAX_OBSERVATION, NO_ORDER, Call, Tool, bounded, from_outside, run_tool, tool
+from memory.errors import StateUnusable
 from memory.json_value import Json
 
 EVENT = Event(type="user_text", content="hi")
@@ -103,7 +104,14 @@ async def test_megabytes_are_cut_and_the_cut_is_told() -> None:
     assert observation.endswith("more characters)")
 
 
-@pytest.mark.parametrize(("error", "told"), [(ToolFailed("no plums"), "error: no plums"), (KeyError("k"), "KeyError")])
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ToolFailed("no plums"), "error: no plums"),
+        (StateUnusable("the disk is gone"), "error: the disk is gone"),
+        (KeyError("k"), "KeyError"),
+    ],
+)
 async def test_what_a_tool_raises_becomes_words(error: Exception, told: str) -> None:
     async def fail() -> Json:
         """Fail."""

@@ -99,8 +99,7 @@ def _begins_after(question: Question, event: Event) -> bool:
     """Whether the words began when the question was over: for what was heard by the ears' own clock."""
     if event.type != ASR_TRANSCRIPT:
         return event.created_at >= question.asked_at
-    timing = event.metadata.get("timing")
-    began = number(timing, "speech_started") if isinstance(timing, dict) else None
+    began = number(fields(event.metadata.get("timing")), "speech_started")
     return began is not None and began >= question.clock
 
 

@@ -12,7 +12,7 @@ from agent.intents.intent import Language, language_of
 from agent.tools.mcp.schema import plain
 from agent.tools.tool import from_outside
 from memory.chinese import simplified
-from memory.json_value import Json, fields, objects
+from memory.json_value import Json, fields, listed, objects
 
 AGENT: Final = "conversation.home_assistant"
 """Its own conversation agent, which needs no cloud; another one may be set up there as the usual one."""
@@ -83,18 +83,17 @@ class Sentences:
             return sentence, {}
         for form in dict.fromkeys((sentence, simplified(sentence))):
             told = await self._home.ask(RECOGNIZE, sentences=[form], language=self._spoken(sentence))
-            results = told.get("results") if isinstance(told, dict) else None
-            first = results[0] if isinstance(results, list) and results else None
+            first = next(iter(listed(fields(told).get("results"))), None)
             if isinstance(first, dict) and _is_meant(first):
                 return form, first
         return sentence, {}
 
     async def _answered(self, told: Json, language: Language) -> Json:
-        response = told.get("response") if isinstance(told, dict) else None
+        response = fields(told).get("response")
         if not isinstance(response, dict):
             raise ToolFailed("Home Assistant gave an answer that breaks its protocol; look whether it was done")
-        is_error, data = response.get("response_type") == "error", response.get("data")
-        if is_error and isinstance(data, dict) and data.get("code") == "no_intent_match":
+        is_error = response.get("response_type") == "error"
+        if is_error and fields(response.get("data")).get("code") == "no_intent_match":
             return dict(NOT_UNDERSTOOD)
         is_done = response.get("response_type") == "action_done"
         absent = await self._home.absent(_done(response)) if is_done else []
@@ -117,8 +116,7 @@ def _is_meant(understood: Mapping[str, Json]) -> bool:
     Home Assistant takes "tell me a joke" for a question of the time, and "make it dark" for one of the temperature, by
     its own word not exactly.
     """
-    intent = understood.get("intent")
-    name = str(intent.get("name")) if isinstance(intent, dict) else ""
+    name = str(fields(understood.get("intent")).get("name", ""))
     is_guessed = understood.get("fuzzy_match") is True and (name in READING or not understood.get("targets"))
     return understood.get("match") is True and name not in OWN and not is_guessed
 
@@ -130,9 +128,7 @@ def _done(response: Mapping[str, Json]) -> list[str]:
 
 
 def _words(response: Mapping[str, Json]) -> str:
-    speech = response.get("speech")
-    spoken = speech.get("plain") if isinstance(speech, dict) else None
-    return plain(spoken.get("speech"), _ANSWER) if isinstance(spoken, dict) else ""
+    return plain(fields(fields(response.get("speech")).get("plain")).get("speech"), _ANSWER)
 
 
 def absence(names: Sequence[str], language: Language) -> str:

@@ -17,7 +17,7 @@ from memory.awaited import Awaited
 from memory.backoff import Backoff
 from memory.clock import within
 from memory.egress import SendsTo, host_of
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 if TYPE_CHECKING:
     from agent.home.connection import Connection
@@ -132,9 +132,8 @@ class Home(Awaited[State]):
             await connection.unsubscribe(number)
         except HomeLost as lost:
             raise ToolFailed(f"Home Assistant: {lost}") from lost
-        added = heard[0].get("a") if heard else None
-        there = added.items() if isinstance(added, dict) else ()
-        return {one: plain(told.get("s"), STATE) for one, told in there if isinstance(told, dict)}
+        there = fields(heard[0].get("a")) if heard else {}
+        return {one: plain(told.get("s"), STATE) for one, told in there.items() if isinstance(told, dict)}
 
     async def absent(self, ids: Sequence[str]) -> list[str]:
         """Return the names of those whose devices nobody can reach now: what is told to them is answered as done."""

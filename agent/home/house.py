@@ -166,7 +166,7 @@ async def _allowed(answer: Awaitable[Json]) -> Json:
 
 def _built(answers: _Answers) -> House:
     registry = {str(row.get("entity_id")): row for row in objects(answers.registry)}
-    more = answers.more if isinstance(answers.more, dict) else {}
+    more = fields(answers.more)
     in_device = {str(row.get("id")): row.get("area_id") for row in objects(answers.devices)}
     floors = {str(row.get("floor_id")): _folded(row, "floor_id") for row in objects(answers.floors)}
     areas = {

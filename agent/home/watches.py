@@ -20,7 +20,7 @@ from agent.tools.tool import from_outside
 from agent.unasked.announcement import ENTITY
 from memory.clock import within
 from memory.errors import MemoryFailure
-from memory.json_value import Json, read_as
+from memory.json_value import Json, fields, listed, read_as
 
 if TYPE_CHECKING:
     from agent.home.connection import Connection
@@ -215,14 +215,11 @@ class _Follower:
     def _heard(self, event: Mapping[str, Json]) -> None:
         """Take in states: "a" what is there, "c" what changed ("+" is what is new of it), "r" what is gone."""
         for key, inside in (("a", None), ("c", "+")):
-            told = event.get(key)
-            for entity, state in told.items() if isinstance(told, dict) else ():
-                new = state.get(inside) if inside and isinstance(state, dict) else state
-                value = new.get("s") if isinstance(new, dict) else None
+            for entity, state in fields(event.get(key)).items():
+                value = fields(fields(state).get(inside) if inside else state).get("s")
                 if isinstance(value, str):
                     self._states[entity] = plain(value, STATE)
-        gone = event.get("r")
-        for each in gone if isinstance(gone, list) else ():
+        for each in listed(event.get("r")):
             self._states.pop(str(each), None)
         self._changed()
 

@@ -29,6 +29,7 @@ from agent.intents.subjects.needed import First
 from agent.intents.subjects.rings import pausing, telling, timers
 from agent.intents.subjects.sums.answer import answer_clause, answer_sum
 from agent.tools.tool import unmarked
+from memory.json_value import fields
 
 _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
 """The note that its own events are put back with."""
@@ -187,7 +188,7 @@ def _confirmed(state: DialogState) -> str:
         return phrase("failed", state.language, reason=result.reason)
     if result.tool == "device" and not result.is_uncertain:  # it answers with a sentence
         return result.result
-    answer = result.value.get("answer") if isinstance(result.value, dict) else None
+    answer = fields(result.value).get("answer")
     if isinstance(answer, str) and answer:  # of whoever was told to do it, as a house that speaks
         return unmarked(answer)
     return phrase("perhaps_done" if result.is_uncertain else "done", state.language)

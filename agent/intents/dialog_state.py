@@ -14,7 +14,7 @@ from agent.intents.intent import Language, language_of
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.tools.registry.finding import RENAMED, has_more
 from memory.chinese import simplified
-from memory.json_value import Json, parse_json
+from memory.json_value import Json, fields, parse_json
 
 _OFFSET: Final = re.compile(r"UTC([+-])([01]\d|2[0-3]):([0-5]\d)")
 
@@ -44,13 +44,11 @@ class ToolResult(Struct, frozen=True):
 
     def was_asked(self, **arguments: Json) -> bool:
         """Say whether the call had these arguments, whatever others."""
-        asked = _json(self.arguments)
-        return isinstance(asked, dict) and arguments.items() <= asked.items()
+        return arguments.items() <= fields(_json(self.arguments)).items()
 
     def asked(self, name: str) -> str:
         """Return an argument of the call as text, "" where it had none of that name."""
-        asked = _json(self.arguments)
-        return str(asked.get(name, "")) if isinstance(asked, dict) else ""
+        return str(fields(_json(self.arguments)).get(name, ""))
 
     @property
     def has_failed(self) -> bool:
@@ -168,11 +166,9 @@ class DialogState(Struct, frozen=True):
 
     def action(self, tool: str, **arguments: Json) -> Action:
         """Return a call with those of the arguments that the tool knows."""
-        if tool in self.tools and not self.tools[tool].parameters:
-            return Action(tool, arguments)
-        known = self.tools[tool].parameters.get("properties", {}) if tool in self.tools else {}
-        fitting = {name: value for name, value in arguments.items() if isinstance(known, dict) and name in known}
-        return Action(tool, fitting)
+        takes = self.tools[tool].parameters if tool in self.tools else {"properties": {}}
+        known = fields(takes.get("properties")) if takes else arguments
+        return Action(tool, {name: value for name, value in arguments.items() if name in known})
 
 
 def reachable(tools: Sequence[ToolSpec]) -> dict[str, ToolSpec]:
@@ -220,13 +216,12 @@ def _said(message: Message) -> list[str]:
 
 def _name_of(call: ToolCall) -> str:
     """Return the name of a call's tool; a reply that is said in another room is no answer."""
-    given = _json(call.arguments) if call.name == "reply" else None
-    return SAID_ELSEWHERE if isinstance(given, dict) and given.get("room") else call.name
+    is_elsewhere = call.name == "reply" and fields(_json(call.arguments)).get("room")
+    return SAID_ELSEWHERE if is_elsewhere else call.name
 
 
 def _text_of(arguments: str) -> str:
-    given = _json(arguments)
-    text = given.get("text") if isinstance(given, dict) else None
+    text = fields(_json(arguments)).get("text")
     return text if isinstance(text, str) else ""
 
 

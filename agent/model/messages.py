@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from agent.attachments.attachment import Image
-from memory.json_value import Json, read_as
+from memory.json_value import Json, fields, read_as
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -96,8 +96,7 @@ def read_usage(usage: Mapping[str, Json]) -> Usage:
 
     OpenRouter says the cost besides.
     """
-    details = usage.get("prompt_tokens_details")
-    nested = details.get("cached_tokens") if isinstance(details, dict) else None
+    nested = fields(usage.get("prompt_tokens_details")).get("cached_tokens")
     cached = nested or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
     asked, answered = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
     cost = usage.get("cost")

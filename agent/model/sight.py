@@ -140,10 +140,10 @@ def sees_listed(listed: Json, model: str) -> bool | None:
     entries = [each for each in listing if each.get("id") == model]
     for entry in entries or (listing if len(listing) == 1 else []):
         for told in (entry.get("architecture"), entry.get("capabilities")):
-            if isinstance(told, dict) and isinstance(kinds := told.get("input_modalities"), list):
+            if isinstance(kinds := fields(told).get("input_modalities"), list):
                 return "image" in kinds
-            if isinstance(told, dict) and isinstance(told.get("vision"), bool):
-                return bool(told["vision"])
+            if isinstance(sees := fields(told).get("vision"), bool):
+                return sees
         if entry.get("type") in ("vlm", "llm"):
             return entry["type"] == "vlm"
     return None
@@ -151,8 +151,7 @@ def sees_listed(listed: Json, model: str) -> bool | None:
 
 def sees_by_props(props: Json) -> bool | None:
     """Return what llama.cpp says of itself, {"modalities": {"vision": true}}."""
-    told = props.get("modalities") if isinstance(props, dict) else None
-    seen = told.get("vision") if isinstance(told, dict) else None
+    seen = fields(fields(props).get("modalities")).get("vision")
     return seen if isinstance(seen, bool) else None
 
 

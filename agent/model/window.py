@@ -244,8 +244,7 @@ def window_listed(listed: Json, model: str, source: str = "/v1/models", keys: Se
 
 def window_of_props(props: Json) -> Window:
     """Return what llama.cpp says of each of its slots, {"default_generation_settings": {"n_ctx": …}}."""
-    settings = props.get("default_generation_settings") if isinstance(props, dict) else None
-    tokens = _tokens(settings.get("n_ctx")) if isinstance(settings, dict) else 0
+    tokens = _tokens(fields(fields(props).get("default_generation_settings")).get("n_ctx"))
     return Window(tokens, "/props") if tokens else Window()
 
 

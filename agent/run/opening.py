@@ -198,8 +198,7 @@ def said_since(entries: Sequence[Stored], event_id: str, note: str) -> tuple[str
             words = entry.body.get("words")  # none where they were erased
             said += [str(words)] if is_since and words else []
         elif not is_since:
-            message = entry.body.get("message")
-            content = message.get("content") if isinstance(message, dict) else ""
+            content = fields(entry.body.get("message")).get("content", "")
             is_since = block.hands_over(str(content), event_id, note)
     return tuple(said)
 
@@ -250,11 +249,11 @@ def block_of(
 
 def evidence_of(event: Event) -> dict[str, str]:
     """Return what speaks for the words, and who said them: `speaker` where that is sure, else what a voice tells."""
-    found = event.metadata.get("evidence")
-    told = {name: str(value) for name, value in found.items() if name != VOICE} if isinstance(found, dict) else {}
+    found = fields(event.metadata.get("evidence"))
+    told = {name: str(value) for name, value in found.items() if name != VOICE}
     if speaker := speaker_of(event):
         return told | {SPEAKER: speaker}
-    voice = found.get(VOICE) if isinstance(found, dict) else None
+    voice = found.get(VOICE)
     if not isinstance(voice, dict):
         return told
     name = str(voice.get("name") or UNKNOWN)

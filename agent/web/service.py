@@ -47,7 +47,7 @@ class JsonService:
             return f"{self.name} lets nakari not in ({status})"
         if status >= 500:
             return f"{self.name} is out of order ({status}); try again later"
-        reason = told.get("reason", "") if isinstance(told, dict) else ""
+        reason = fields(told).get("reason", "")
         return f"{self.name} refused the question ({status}){': ' if reason else ''}{plain(reason, 200)}"
 
 

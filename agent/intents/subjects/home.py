@@ -7,6 +7,7 @@ from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Language
 from agent.intents.saying.phrases import phrase
 from agent.tools.tool import unmarked
+from memory.json_value import fields
 
 HOME_SAY: Final = "home_say"
 HOME_WATCH: Final = "home_watch"
@@ -74,8 +75,8 @@ def watched_at_home(state: DialogState) -> list[Action] | str:
 
 def answer_of(result: ToolResult, language: Language) -> str:
     """Return what Home Assistant answered, for the ear; "" where it understood nothing."""
-    value = result.value
-    if not isinstance(value, dict) or value.get("understood") is not True:
+    value = fields(result.value)
+    if value.get("understood") is not True:
         return ""
     return unmarked(str(value.get("answer") or "")) or phrase("fine", language)
 

@@ -16,7 +16,7 @@ from agent.intents.saying.phrases import gaps, phrase
 from agent.intents.subjects.listed_things import things
 from agent.intents.subjects.needed import First, result_of, worked
 from memory.chinese import has_chinese
-from memory.json_value import fields, listed
+from memory.json_value import fields, objects
 
 TOOL: Final = "recall"
 
@@ -201,7 +201,7 @@ def _changes(found: ToolResult, name: str, language: Language) -> Iterator[tuple
 
 def _in_order(found: ToolResult) -> list[str]:
     """Return the sentences that were found, the oldest first; what was told in one event is found as one."""
-    hits = [fields(hit) for hit in listed(fields(found.value).get("hits"))]
+    hits = objects(fields(found.value).get("hits"))
     of_time = sorted(((str(hit.get("at", "")), -place), str(hit.get("words", ""))) for place, hit in enumerate(hits))
     return [told for _, words in of_time for told in _SENTENCE_ENDS.split(words)]
 

@@ -1,7 +1,7 @@
 """Remembering and finding again without a model: the journal holds every word, the graph is left to it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -19,7 +19,7 @@ from agent.intents.subjects.facts import ENOUGH, Fact
 from agent.intents.subjects.needed import First, result_of
 from agent.intents.subjects.voices import MY_NAME
 from memory.chinese import simplified
-from memory.json_value import Json, fields, listed
+from memory.json_value import Json, fields, objects
 
 TOOL: Final = "recall"
 
@@ -315,7 +315,7 @@ def _turned(fact: Fact) -> str:
 def _facts(found: Sequence[ToolResult], question: Question, understand: Understand) -> Iterator[Fact]:
     """Yield what people stated, each once, the newest wording of it."""
     seen: set[str] = set()
-    entries = [entry for done in found for entry in _hits(done)]
+    entries = [entry for done in found for entry in objects(fields(done.value).get("hits"))]
     read = (_fact(entry, -place, question, understand) for place, entry in enumerate(entries))
     for fact in read:
         if fact is not None and fact.text.casefold() not in seen:
@@ -323,15 +323,8 @@ def _facts(found: Sequence[ToolResult], question: Question, understand: Understa
             yield fact
 
 
-def _hits(done: ToolResult) -> list[Json]:
-    """Return what a search found, which is nothing where it failed."""
-    return listed(fields(done.value).get("hits"))
-
-
-def _fact(entry: Json, nearness: int, question: Question, understand: Understand) -> Fact | None:
+def _fact(entry: Mapping[str, Json], nearness: int, question: Question, understand: Understand) -> Fact | None:
     """Return what a person stated in an entry of the journal, None where it is no statement of use here."""
-    if not isinstance(entry, dict):
-        return None
     words, when = simplified(str(entry.get("words", ""))).strip(), str(entry.get("at", ""))
     language = language_of(words)
     if entry.get("speaker") == "you":

@@ -15,7 +15,7 @@ from agent.intents.subjects.days import days_ahead
 from agent.intents.subjects.needed import result_of
 from agent.intents.subjects.rings import timers
 from agent.intents.subjects.sums.chinese import number_chinese
-from memory.json_value import fields, listed
+from memory.json_value import fields, objects
 
 DATE: Final = re.compile(r"([\d一二三四五六七八九十]{1,3})月([\d一二三四五六七八九十]{1,3})[日号]?")
 """A date without its year, as it is said."""
@@ -46,8 +46,8 @@ def alarm(state: DialogState, intent: Intent) -> str:
 def _told_days(state: DialogState, topic: str) -> Iterator[date]:
     """Yield the days that were told of a topic, the newest first; without one those of the conversation."""
     searched = state.result("recall")
-    hits = listed(fields(searched.value).get("hits")) if searched is not None else []
-    told = sorted((str(each.get("at", "")), str(each.get("words", ""))) for each in hits if isinstance(each, dict))
+    hits = objects(fields(searched.value).get("hits")) if searched is not None else []
+    told = sorted((str(each.get("at", "")), str(each.get("words", ""))) for each in hits)
     said = [words for turn in state.earlier for words in (turn.words, *turn.replies)]
     for words in reversed([words for _, words in told] if topic else said):
         found = DATE.search(words)

@@ -31,17 +31,28 @@ class AgentError(Exception):
 class ModelError(AgentError):
     """A model call failed. Its text is one sentence for a person."""
 
-    retry_after = 0.0
-    """Seconds that the server asked to be left alone; 0 where it did not say."""
-
-    is_absent = False
-    """Whether nothing listens at its address: it is hardly back within seconds."""
-
     is_of_answer = False
     """Whether the server is well, and only this answer came to no end: another question may fare better."""
 
     excuse = "no_model"
     """The name of the fixed sentence that tells a person of it (`agent.run.system_replies`)."""
+
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        excuse: str = "",
+        retry_after: float = 0.0,
+        is_absent: bool = False,
+        is_of_answer: bool = False,
+    ) -> None:
+        super().__init__(sentence)
+        self.excuse = excuse or self.excuse
+        self.retry_after = retry_after
+        """Seconds that the server asked to be left alone; 0 where it did not say."""
+        self.is_absent = is_absent
+        """Whether nothing listens at its address: it is hardly back within seconds."""
+        self.is_of_answer = is_of_answer or self.is_of_answer
 
 
 class ModelUnavailable(ModelError):

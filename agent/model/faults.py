@@ -97,21 +97,14 @@ _IN_WORDS: Final = (
 
 def unreachable(name: str, where: str, *, is_absent: bool = False) -> ModelError:
     """Say that nothing listens there (`is_absent`), or that the connection died before an answer began."""
-    error = ModelUnavailable(
-        f"{name} cannot be reached at {where}: start that server, or correct its address in the configuration"
-    )
-    error.is_absent = is_absent
-    return error
+    told = f"{name} cannot be reached at {where}: start that server, or correct its address in the configuration"
+    return ModelUnavailable(told, is_absent=is_absent)
 
 
 def insecure(name: str, where: str, error: BaseException) -> ModelError | None:
     """Say why no TLS connection stands, by what led to the error; None where TLS is not to blame."""
-    if (fault := tls_fault(error)) is None:
-        return None
-    told, mend = fault
-    unavailable = ModelUnavailable(f"{name} at {where} {told}: {mend}")
-    unavailable.is_absent = True
-    return unavailable
+    fault = tls_fault(error)
+    return ModelUnavailable(f"{name} at {where} {fault[0]}: {fault[1]}", is_absent=True) if fault else None
 
 
 def moved(name: str, where: str) -> ModelError:
@@ -134,10 +127,9 @@ def broken(name: str, how: str, *, is_of_answer: bool = False) -> ModelError:
 
     With `is_of_answer` the server closed it in good order, or went on without an end: it is well itself.
     """
-    error = ModelUnavailable(f"the answer of {name} {how}: ask again, or use another model")
-    error.is_of_answer = is_of_answer
-    error.excuse = "no_answer" if is_of_answer else "no_model_working"
-    return error
+    excuse = "no_answer" if is_of_answer else "no_model_working"
+    told = f"the answer of {name} {how}: ask again, or use another model"
+    return ModelUnavailable(told, excuse=excuse, is_of_answer=is_of_answer)
 
 
 def unread(name: str, error: BaseException) -> ModelError | None:
@@ -157,16 +149,12 @@ def ended_in_error(name: str, said: bytes | str, secret: str = "") -> ModelError
 def empty(name: str, finish_reason: str, message: Message) -> EmptyAnswer:
     """Return what is wrong with an answer that has no words and no call."""
     if finish_reason == "content_filter":
-        error = EmptyAnswer(f"the answer of {name} was held back by its content filter: ask in other words")
-        error.excuse = "no_answer_filtered"
-    elif finish_reason == "length" or any(message.extra.values()):
-        error = EmptyAnswer(
-            f"{name} used all the room for its answer before it said a word: give it more, or less to think"
-        )
-        error.excuse = "no_answer_thought"
-    else:
-        error = EmptyAnswer(f"the answer of {name} was empty: ask again, or use another model")
-    return error
+        told = f"the answer of {name} was held back by its content filter: ask in other words"
+        return EmptyAnswer(told, excuse="no_answer_filtered")
+    if finish_reason == "length" or any(message.extra.values()):
+        told = f"{name} used all the room for its answer before it said a word: give it more, or less to think"
+        return EmptyAnswer(told, excuse="no_answer_thought")
+    return EmptyAnswer(f"the answer of {name} was empty: ask again, or use another model")
 
 
 def refused(name: str, status: int, body: bytes | str, retry_after: str = "", secret: str = "") -> ModelError:
@@ -180,18 +168,18 @@ def refused(name: str, status: int, body: bytes | str, retry_after: str = "", se
         return length
     named = (known for pattern, known in _IN_WORDS if status == BAD_REQUEST and pattern.search(words))
     if known := _REFUSALS.get(status) or next(named, None):
-        refusal = ModelRefused(f"{name} {known[0].replace('{said}', said)}")
-        refusal.excuse = known[1]
-        return refusal
-    retry_after = retry_after or _told_in_words(body)
+        return ModelRefused(f"{name} {known[0].replace('{said}', said)}", excuse=known[1])
     if status == 402:
-        return _unavailable(f"{name} has no credit left{said}: add some, or use another model", "", "no_model_credit")
+        told = f"{name} has no credit left{said}: add some, or use another model"
+        return ModelUnavailable(told, excuse="no_model_credit")
+    rest = seconds_in(retry_after or _told_in_words(body))
     if status == 429:
-        wait = f"wait {seconds:.0f} s" if 0 < (seconds := seconds_in(retry_after)) <= LONGEST_WAIT else "wait"
+        wait = f"wait {rest:.0f} s" if 0 < rest <= LONGEST_WAIT else "wait"
         told = f"{name} takes no more requests now{said}: {wait}, or use another model"
-        return _unavailable(told, retry_after, "no_model_free")
+        return ModelUnavailable(told, excuse="no_model_free", retry_after=rest)
     if status in {408, 409, 425} or status >= 500:
-        return _unavailable(f"{name} has trouble of its own, HTTP {status}{said}: ask again later", retry_after)
+        told = f"{name} has trouble of its own, HTTP {status}{said}: ask again later"
+        return ModelUnavailable(told, excuse="no_model_working", retry_after=rest)
     return ModelRefused(f"{name} rejects the request, HTTP {status}{said}: correct its parameters in the configuration")
 
 
@@ -217,13 +205,6 @@ def _number(patterns: tuple[str, ...], text: str) -> int:
     """Return the number that the first of the patterns finds, 0 without any."""
     found = next(filter(None, (re.search(pattern, text, re.IGNORECASE) for pattern in patterns)), None)
     return int(re.sub(r"\D", "", found[1])) if found else 0
-
-
-def _unavailable(sentence: str, retry_after: str, excuse: str = "no_model_working") -> ModelUnavailable:
-    error = ModelUnavailable(sentence)
-    error.excuse = excuse
-    error.retry_after = seconds_in(retry_after)
-    return error
 
 
 def seconds_in(retry_after: str) -> float:

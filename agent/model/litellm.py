@@ -196,11 +196,8 @@ class LiteLlmModel:
         try:
             await self._thread.start()
         except ImportError as error:
-            refusal = ModelRefused(
-                f"litellm, the extra cloud, which {self.name} needs, cannot be loaded ({error}): run scripts/setup"
-            )
-            refusal.excuse = "no_model_working"  # no server was asked
-            raise refusal from error
+            told = f"litellm, the extra cloud, which {self.name} needs, cannot be loaded ({error}): run scripts/setup"
+            raise ModelRefused(told, excuse="no_model_working") from error  # no server was asked
 
     async def _chunks(self, request: Mapping[str, Any], accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
         await self._reach()

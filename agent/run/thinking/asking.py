@@ -45,16 +45,13 @@ def why_at_rest(models: Iterable[Guarded]) -> ModelUnavailable:
     resting = (model.failure for model in models if model.breaker.rest)
     if (last := next(filter(None, resting), None)) is None:
         return ModelUnavailable("no model can be asked now")
-    error = ModelUnavailable(last.reason)
-    error.excuse = last.excuse
-    return error
+    return ModelUnavailable(last.reason, excuse=last.excuse)
 
 
 def silence(names: Iterable[str]) -> ModelUnavailable:
     """Return the failure of models that took a request and said nothing."""
-    error = ModelUnavailable(f"{' and '.join(names)} has not begun to answer: look at its server, or use another model")
-    error.excuse = "no_model_silent"
-    return error
+    told = f"{' and '.join(names)} has not begun to answer: look at its server, or use another model"
+    return ModelUnavailable(told, excuse="no_model_silent")
 
 
 class Asking(Struct, Generic[T]):

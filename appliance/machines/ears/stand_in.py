@@ -20,8 +20,7 @@ class AbsentMind:
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Raise `ModelUnavailable`."""
-        absent = ModelUnavailable("the mind is on another machine; what it alone can do waits for it")
-        absent.is_absent = True
+        absent = ModelUnavailable("the mind is on another machine; what it alone can do waits for it", is_absent=True)
         if absent:
             raise absent
         yield Answer(Message("assistant"))

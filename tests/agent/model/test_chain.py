@@ -29,9 +29,7 @@ class ManualClock:
 
 
 def away(retry_after: float = 0.0) -> ModelUnavailable:
-    error = ModelUnavailable("it cannot be reached")
-    error.retry_after = retry_after
-    return error
+    return ModelUnavailable("it cannot be reached", retry_after=retry_after)
 
 
 async def ask(model: Guarded) -> Answer:

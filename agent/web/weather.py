@@ -41,36 +41,36 @@ DAYS: Final = {
 """By Open-Meteo's names what the model is told, which reads like speech."""
 
 SKIES: Final = {
-    0: "clear",
-    1: "mostly clear",
-    2: "partly cloudy",
-    3: "overcast",
-    45: "fog",
-    48: "freezing fog",
-    51: "light drizzle",
-    53: "drizzle",
-    55: "heavy drizzle",
-    56: "light freezing drizzle",
-    57: "freezing drizzle",
-    61: "light rain",
-    63: "rain",
-    65: "heavy rain",
-    66: "light freezing rain",
-    67: "freezing rain",
-    71: "light snow",
-    73: "snow",
-    75: "heavy snow",
-    77: "snow grains",
-    80: "light showers",
-    81: "showers",
-    82: "violent showers",
-    85: "light snow showers",
-    86: "heavy snow showers",
-    95: "thunderstorm",
-    96: "thunderstorm with hail",
-    99: "thunderstorm with heavy hail",
+    0: ("clear", "晴"),
+    1: ("mostly clear", "大致晴朗"),
+    2: ("partly cloudy", "多云"),
+    3: ("overcast", "阴"),
+    45: ("fog", "有雾"),
+    48: ("freezing fog", "有冻雾"),
+    51: ("light drizzle", "小毛毛雨"),
+    53: ("drizzle", "毛毛雨"),
+    55: ("heavy drizzle", "大毛毛雨"),
+    56: ("light freezing drizzle", "冻毛毛雨"),
+    57: ("freezing drizzle", "冻毛毛雨"),
+    61: ("light rain", "小雨"),
+    63: ("rain", "中雨"),
+    65: ("heavy rain", "大雨"),
+    66: ("light freezing rain", "小冻雨"),
+    67: ("freezing rain", "冻雨"),
+    71: ("light snow", "小雪"),
+    73: ("snow", "中雪"),
+    75: ("heavy snow", "大雪"),
+    77: ("snow grains", "米雪"),
+    80: ("light showers", "小阵雨"),
+    81: ("showers", "阵雨"),
+    82: ("violent showers", "强阵雨"),
+    85: ("light snow showers", "小阵雪"),
+    86: ("heavy snow showers", "大阵雪"),
+    95: ("thunderstorm", "雷雨"),
+    96: ("thunderstorm with hail", "雷雨伴有冰雹"),
+    99: ("thunderstorm with heavy hail", "雷雨伴有大冰雹"),
 }
-"""By the WMO's code 4677, as far as Open-Meteo uses it."""
+"""By the WMO's code 4677, as far as Open-Meteo uses it: what the model is told, and what that is in Chinese."""
 
 
 class Place(Struct, frozen=True):
@@ -177,4 +177,4 @@ def _valued(values: dict[str, Json], units: dict[str, Json], names: dict[str, st
 
 
 def _sky(code: Json) -> str:
-    return SKIES.get(code, "unknown") if isinstance(code, int) else "unknown"
+    return SKIES[code][0] if isinstance(code, int) and code in SKIES else "unknown"

@@ -10,46 +10,13 @@ from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import weekday
 from agent.intents.subjects.days import days_ahead, names_day
 from agent.intents.subjects.needed import answer_of, now_at
+from agent.web.weather import MOST_DAYS, SKIES
 from memory.json_value import Json, fields, objects
 
 INTENT: Final = "weather"
 TOOL: Final = "weather"
 
-SKIES: Final = {
-    "clear": "晴",
-    "mostly clear": "大致晴朗",
-    "partly cloudy": "多云",
-    "overcast": "阴",
-    "fog": "有雾",
-    "freezing fog": "有冻雾",
-    "light drizzle": "小毛毛雨",
-    "drizzle": "毛毛雨",
-    "heavy drizzle": "大毛毛雨",
-    "light freezing drizzle": "冻毛毛雨",
-    "freezing drizzle": "冻毛毛雨",
-    "light rain": "小雨",
-    "rain": "中雨",
-    "heavy rain": "大雨",
-    "light freezing rain": "小冻雨",
-    "freezing rain": "冻雨",
-    "light snow": "小雪",
-    "snow": "中雪",
-    "heavy snow": "大雪",
-    "snow grains": "米雪",
-    "light showers": "小阵雨",
-    "showers": "阵雨",
-    "violent showers": "强阵雨",
-    "light snow showers": "小阵雪",
-    "heavy snow showers": "大阵雪",
-    "thunderstorm": "雷雨",
-    "thunderstorm with hail": "雷雨伴有冰雹",
-    "thunderstorm with heavy hail": "雷雨伴有大冰雹",
-}
-"""In Chinese what the tool calls them in English."""
-
-
-FURTHEST: Final = 7
-"""Days of which the tool tells, today among them."""
+_IN_CHINESE: Final = dict(SKIES.values())
 
 _LAST_OF_WEEK: Final = 6
 """Sunday, from Monday on."""
@@ -66,7 +33,7 @@ def told(state: DialogState, intent: Intent) -> str:
     language, now = state.language, now_at(state)
     wanted = _days(intent, now.date())
     if not wanted:
-        return phrase("weather_far", language, count=FURTHEST)
+        return phrase("weather_far", language, count=MOST_DAYS)
     answer = fields(answer_of(state, TOOL, days=wanted[-1] + 1).value)
     said = [_said(state, "weather_now", fields(answer.get("now")))] if wanted == [0] else []
     for ahead in wanted:
@@ -84,16 +51,16 @@ def _days(intent: Intent, today: date) -> list[int]:
         left = _LAST_OF_WEEK - today.weekday()
         ahead = [each for each in (left - 1, left) if each >= 0]
     elif intent.number("week"):
-        ahead = [*range(FURTHEST)]
+        ahead = [*range(MOST_DAYS)]
     else:
         ahead = days_ahead(intent, today)[:1] if names_day(intent) else [0]
-    return [each for each in ahead if 0 <= each < FURTHEST]
+    return [each for each in ahead if 0 <= each < MOST_DAYS]
 
 
 def _said(state: DialogState, name: str, values: Mapping[str, Json], day: str = "") -> str:
     sky = str(values.get("sky", ""))
     named = {
-        "sky": SKIES.get(sky, sky) if state.language == "zh" else sky,
+        "sky": _IN_CHINESE.get(sky, sky) if state.language == "zh" else sky,
         **{each: _rounded(values.get(each)) for each in ("temperature", "lowest", "highest")},
         "chance": values.get("chance_of_rain_or_snow", ""),
     }

@@ -8,11 +8,9 @@ import pytest
 
 from agent.intents.reading.understanding import load_understanding
 from agent.intents.saying.phrases import phrase
-from agent.intents.subjects.weather import FURTHEST
-from agent.intents.subjects.weather import SKIES as IN_CHINESE
 from agent.run.run_state import RunState
 from agent.tools.weather import weather_tool
-from agent.web.weather import MOST_DAYS, SKIES, OpenMeteo, Place
+from agent.web.weather import OpenMeteo, Place
 from tests.agent.intents.test_mind import a_house, hear
 from tests.agent.offline_talk import OFFLINE, Talk, without
 from tests.agent.web import open_meteo
@@ -113,19 +111,11 @@ async def test_a_day_further_away_than_is_known_is_told_so(asked: Talk, words: s
     assert (await asked.says()) in {phrase("weather_far", "en", count=7), phrase("weather_far", "zh", count=7)}
 
 
-def test_as_many_days_are_told_as_the_tool_knows() -> None:
-    assert FURTHEST == MOST_DAYS
-
-
 @pytest.mark.parametrize("words", ["What's the weather on Friday?", "will it rain tomorrow", "周五天气怎么样"])
 async def test_where_nobody_can_be_asked_it_says_so(words: str) -> None:
     talk = Talk(OFFLINE)
     talk.hear(words)
     assert (await talk.says()) in {phrase("weather_not_here", "en"), phrase("weather_not_here", "zh")}
-
-
-def test_every_sky_has_a_chinese_word() -> None:
-    assert set(IN_CHINESE) == set(SKIES.values())
 
 
 async def test_a_box_without_a_model_asks_its_forecaster_and_tells(tmp_path: Path) -> None:

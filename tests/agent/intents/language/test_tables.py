@@ -1,4 +1,4 @@
-"""The sentence files, which every start reads."""
+"""The tables in YAML files, which every start reads."""
 
 import sys
 from importlib.resources import files
@@ -6,12 +6,15 @@ from importlib.resources import files
 import pytest
 import yaml
 
-from agent.intents.tables import table
+from agent.intents.language import tables
+
+LANGUAGE = "agent.intents.language"
+SENTENCES = "sentences/zh.yaml"
 
 
-def test_a_sentence_file_is_read_as_it_stands() -> None:
-    text = files("agent.intents.language").joinpath("sentences/zh.yaml").read_text(encoding="utf-8")
-    assert table.__wrapped__("agent.intents.language", "sentences/zh.yaml") == yaml.safe_load(text)
+def test_a_table_is_read_as_it_stands() -> None:
+    text = files(LANGUAGE).joinpath(SENTENCES).read_text(encoding="utf-8")
+    assert tables.table.__wrapped__(LANGUAGE, SENTENCES) == yaml.safe_load(text)
 
 
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built here without libyaml")
@@ -20,7 +23,7 @@ def test_libyaml_reads_it_where_it_is_there() -> None:
     ran: set[str] = set()
     sys.setprofile(lambda frame, event, argument: ran.add(frame.f_code.co_filename))
     try:
-        table.__wrapped__("agent.intents.language", "sentences/zh.yaml")
+        tables.table.__wrapped__(LANGUAGE, SENTENCES)
     finally:
         sys.setprofile(None)
     assert any(name.endswith("tables.py") for name in ran)

@@ -91,7 +91,7 @@ def test_the_rooms_of_a_sentence_import_one_way() -> None:
 
 def may_be_read(room: str, name: str) -> bool:
     """Say whether a room may import what lies in agent/intents under a name."""
-    return name in {"intent", "dialog_state", "tables", *PIPELINE[: PIPELINE.index(room) + 1]}
+    return name in {"intent", "dialog_state", *PIPELINE[: PIPELINE.index(room) + 1]}
 
 
 def test_what_audio_and_memory_share_is_one_file() -> None:

@@ -131,7 +131,7 @@ def _mending(language: Language) -> tuple[tuple[re.Pattern[str], str], ...]:
 def _in_full(pattern: str, language: Language) -> str:
     """Return a pattern with what each term in it stands for, which may have terms too."""
     for name, meant in reversed(sentence_file(language).get("terms", {}).items()):
-        pattern = pattern.replace(f"<{name}>", meant)
+        pattern = re.sub(rf"(?<!\?P)<{name}>", meant.replace("\\", r"\\"), pattern)  # (?P<name>…) is a group
     return pattern
 
 
@@ -141,4 +141,4 @@ def _opener(language: Language) -> re.Pattern[str]:
 
 
 def _any(name: str, language: Language) -> str:
-    return "|".join(sentence_file(language)["wording"].get(name, (_NEVER,)))
+    return _in_full("|".join(sentence_file(language)["wording"].get(name, (_NEVER,))), language)

@@ -119,7 +119,9 @@ def passed_on(state: DialogState, understand: Understand) -> str:
     language = state.language
     found = _PASSED_ON[language].match(mended(state.words, language))
     order = found["order"] if found else ""
-    is_order = language == "zh" or re.match(r"be woken\b", order) or anywhere("en", *RUNG_FOR).match(order)
+    is_order = (
+        language == "zh" or re.match(r"be woken\b", order) or anywhere("en", *RUNG_FOR).match(mended(order, "en"))
+    )
     is_order = is_order or beginning("ordering", language).match(order)
     changes = {*TIMED, *_CANCELLING, "timer_change", "list_clear"}
     return order if order and is_order and understand(order).name in changes else ""

@@ -13,6 +13,7 @@ from agent.intents.intent import TIMED, UNKNOWN, Intent, Language, Slot, languag
 from agent.intents.language.wording import (
     anywhere,
     beginning,
+    ending,
     first_of,
     is_story,
     mended,
@@ -108,7 +109,7 @@ class Understanding:
         # Five minutes before a time that was said is one; before something else it is none yet.
         is_told = intent.name == "alarm" and bool(intent.seconds())
         hangs = intent.name in TIMED and not is_told and anywhere(language, "relative").search(plain)
-        return Intent("ask_when", {"label": intent.text("label")}) if hangs else intent
+        return Intent("ask_when", {"label": intent.text("label")}) if hangs else _of_what_needs_it(intent)
 
     def _best(self, plain: str, language: Language) -> Intent:
         plainest = (*plainer(plain, language), _unbroken(without_fillers(plain, language)))
@@ -128,6 +129,13 @@ class Understanding:
 
     def _times_in(self, plain: str) -> Iterator[Reading]:
         return _readings(plain, self._times)
+
+
+def _of_what_needs_it(intent: Intent) -> Intent:
+    """Return a timer of a thing without the word that it takes so long: of "the pasta needs" the pasta."""
+    label = intent.text("label") if intent.name == "timer_start" else ""
+    thing = ending("needing", language_of(label)).sub("", label)
+    return Intent(intent.name, {**intent.slots, "label": thing}) if thing != label else intent
 
 
 @cache

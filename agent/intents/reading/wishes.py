@@ -258,7 +258,8 @@ def _may_follow(first: Intent, second: Intent, words: str) -> bool:
     """Say whether the second of two is a wish of its own after the first; two questions, where one may be known."""
     if first.name in _BEFORE:
         return (second.name in _WISHES or _is_of_day(second)) and not beginning("that", language_of(words)).match(words)
-    is_asked_when = second.name == "ask_when" and first.name in _DONE and _rings_itself(words)
+    is_begun = "begins" in first.slots  # the pasta needs ten minutes, set a timer
+    is_asked_when = second.name == "ask_when" and first.name in _DONE and not is_begun and _rings_itself(words)
     if is_asked_when or (second.name in _NOT_OURS and first.name in _WHOLE and _wants_else(words, second)):
         return True
     is_of_other = second.name == "outside" and first.name.startswith("list_")  # ring mum is no thing to buy

@@ -12,6 +12,9 @@ from agent.intents.intent import Intent, Slot
 BYDAY: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 """Days of the week as rules name them (RFC 5545), from Monday."""
 
+LATEST_NAP: Final = 3
+"""Hour of the clock up to which somebody who wants to be woken may mean the afternoon: at eleven, wake me at three."""
+
 YEARS: Final = 9
 """Within which every date comes: the 29th of February is eight years away around 2100 at most."""
 
@@ -191,8 +194,9 @@ def _hours(intent: Intent) -> list[int]:
         early = in_period(hour)
         is_tonight = intent.text("period") == "night" and intent.slots.get("day") == 0 and early < hour + 12
         return [early, early + 24] if is_tonight and early < 12 else [early]  # 今晚一点 is of the night that begins
-    if intent.number("wakes"):
+    is_other_day = (names_day(intent) or intent.text("repeat")) and intent.slots.get("day") != 0
+    if intent.number("wakes") and (is_other_day or hour > LATEST_NAP):
         return [hour]
-    if (names_day(intent) or intent.text("repeat")) and intent.slots.get("day") != 0:
+    if is_other_day:
         return [hour if hour > 5 else hour + 12]
     return [hour % 12, hour % 12 + 12]

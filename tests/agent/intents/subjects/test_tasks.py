@@ -49,7 +49,7 @@ async def test_of_many_tasks_three_are_told_and_of_none_that_there_is_none(talk:
     [
         ("Take the present off your list.", "All right, I took this off my list: find a present for Ada."),
         ("Cancel the task present", "All right, I took this off my list: find a present for Ada."),
-        ("把present从清单上去掉", "好的，已经从清单上去掉：find a present for Ada。"),
+        ("把present从你的清单上去掉", "好的，已经从清单上去掉：find a present for Ada。"),
     ],
 )
 async def test_a_task_is_taken_off_by_a_part_of_its_words(talk: Talk, words: str, said: str) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent, Slot
 from agent.intents.language.questions import is_statement, read_question
-from agent.intents.language.wording import anywhere, bare, is_story, without_fillers
+from agent.intents.language.wording import anywhere, bare, beginning, is_story, mended, without_fillers
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import (
     clock,
@@ -38,6 +38,7 @@ from agent.intents.subjects.rings.which_timer import (
     of_kind_said,
     on_that_day,
     spoken_of,
+    wakes,
 )
 from memory.json_value import fields, objects
 
@@ -79,8 +80,31 @@ def alarm(state: DialogState, intent: Intent) -> str:
         return phrase("no_such_day", state.language)
     due -= timedelta(seconds=intent.seconds())
     repeat = intent.text("repeat")
+    said = label if label in state.words else ""  # what was only told before the order is no name
+    if not repeat and (moved := _in_its_place(state, due, said)):
+        return moved
     last = last_day(intent, due.date(), now.date()) if repeat else None
     return alarm_at(state, due, label, f"{repeat};UNTIL={last:%Y%m%d}T235959" if last else repeat)
+
+
+def _in_its_place(state: DialogState, due: datetime, label: str) -> list[Action] | str:
+    """Move what was just set, or that of the day of `due`, to it where another time is wanted; "" where none is.
+
+    It is for the same thing (`label`), or as that for nothing but to wake.
+    """
+    words, language = mended(state.words, state.language), state.language
+    set_ = [each.value for turn in state.last_said() for each in turn.results if each.tool == "set_alarm"]
+    just_set = {fields(each).get("id") for each in set_} if beginning("objecting", language).match(words) else set()
+    if not (just_set or anywhere(language, "instead").search(words)) or not state.has("list_timers"):
+        return ""
+    if (listed := _listed(state)) is None:
+        return [state.action("list_timers")]
+    alike = [each for each in timers_in(listed) if (label_of(each) == label if label else wakes(each))]
+    once = [(each, due_of(each)) for each in alike if "repeats" not in each]
+    of_day = [str(each["id"]) for each, at in once if at is not None and at.date() == due.date()]
+    ids = [str(each["id"]) for each, _ in once if each["id"] in just_set] or of_day
+    slots = {"exact_hour": due.hour, "minute": due.minute, "date": due.day, "month": due.month}
+    return change(state, Intent("timer_change", {**slots, "id": ids[0]})) if len(ids) == 1 else ""
 
 
 def _what_for(state: DialogState, label: str) -> str:

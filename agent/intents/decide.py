@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
 from agent.intents.dialog_state import Action, DialogState
-from agent.intents.follow_up.in_full import in_full, sum_on
+from agent.intents.follow_up.in_full import in_full, of_told, sum_on
 from agent.intents.follow_up.meaning import asked_back, follow_up, said_yes_to
 from agent.intents.follow_up.of_house import said_in_full
 from agent.intents.follow_up.of_one_breath import of_one_day
@@ -53,7 +53,7 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
         return _ended(state) or _without_person(state)
     if state.turn.block.situation.get("Confirmed") and state.turn.results:
         return _ended(state) or _say(state, _confirmed(state), "confirmed")
-    parts = wishes(state, understand, said_yes_to(state, understand))
+    parts = wishes(state, understand, said_yes_to(state, understand) or of_told(state, understand))
     told, state = begun(state, parts)
     return _ended(state) or one_by_one(state, parts[told:], lambda each: _of_wish(each, understand))
 

@@ -4,12 +4,12 @@ import re
 from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
-from agent.intents.intent import Language, Understand
+from agent.intents.intent import TIMED, Language, Understand
 from agent.intents.language.dates import DATE_EN, DATE_ZH, DATED, WEEKDAY
 from agent.intents.language.lengths import NUMBER
 from agent.intents.language.patterns import patterns
-from agent.intents.language.questions import is_question
-from agent.intents.language.wording import PAUSE, anywhere, beginning, ending, is_story, without_fillers
+from agent.intents.language.questions import is_question, is_statement
+from agent.intents.language.wording import PAUSE, anywhere, bare, beginning, ending, is_story, without_fillers
 from agent.intents.saying.phrases import gaps
 from agent.intents.subjects.sums.going_on import continued
 
@@ -65,6 +65,13 @@ _ANOTHER_NUMBER: Final = patterns(
 )
 """A number alone, of which the same is asked as of the one before it."""
 
+_OF_TOLD: Final = re.compile(
+    r"(?:(?:please|so|and|then|can you|could you),? )*remind (?:me|us) (?:of|about) (?:it|that|both|both of them|them)"
+    r"(?: please)?[.!]?",
+    re.IGNORECASE,
+)
+"""What asks to be reminded of what was told just before, at the time that was told with it."""
+
 _OF: Final = re.compile(r"\bof [\d.,]+", re.IGNORECASE)
 """A share alone, and what the one before it was of."""
 
@@ -78,8 +85,17 @@ def in_full(state: DialogState, understand: Understand) -> DialogState:
     before = said[0]
     if _is_short(said[0].words, state.language, understand):
         before = next((each for each in said if not _is_short(each.words, state.language, understand)), said[0])
-    full = _in_full(state.words, before, state.language, understand)
+    full = of_told(state, understand) or _in_full(state.words, before, state.language, understand)
     return state.in_words(full) if full else state
+
+
+def of_told(state: DialogState, understand: Understand) -> str:
+    """Return the words behind what was told just before with a time, of which they ask to be reminded; else ""."""
+    told = bare(state.last_said()[0].words) if state.last_said() else ""
+    if _OF_TOLD.fullmatch(state.words) is None or is_story(told, "en") or not is_statement(told):
+        return ""
+    full = f"{told}, {state.words}"
+    return full if understand(full).name in TIMED else ""
 
 
 def _is_short(words: str, language: Language, understand: Understand) -> bool:

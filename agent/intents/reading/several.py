@@ -87,6 +87,15 @@ _DAYS: Final = re.compile(
 )
 """Two things, each behind its day: remind me tonight to take the bins out and tomorrow to bring them in."""
 
+_ON: Final = rf"(?:{ON_DAY}(?: at {CLOCK})?|at {CLOCK} {ON_DAY})"
+_AGAIN: Final = re.compile(
+    r"(?P<opening>.*\bremind me) "
+    rf"(?:(?P<one>{_ON}) (?P<what>(?:to|about) .+?)|(?P<what2>(?:to|about) .+?) (?P<one2>{_ON})),? and "
+    rf"(?:(?:again|also) (?P<two>{_ON})|(?P<two2>{_ON}) (?:again|too|also|as well))[.!]?",
+    re.IGNORECASE,
+)
+"""The same on one day and on another: remind me on Friday to put the bins out, and again on Saturday."""
+
 _AFTERS: Final = re.compile(
     rf"(?P<opening>.*\b(?:remind|tell|wake|call) me(?: .+?)?) in (?P<first>{NUMBER})(?P<unit>(?: {UNIT})?)"
     rf"(?P<others>(?:(?:,? and(?: again)?|,|,? then)(?: in)? {NUMBER}(?: {UNIT})?)+)"
@@ -140,7 +149,7 @@ def each_alone(words: str) -> str:
     of_language = (
         (_two_times_zh, _afters_zh, _cancels_zh)
         if language == "zh"
-        else (_otherwise, _both, _afters, _things, _cancels)
+        else (_otherwise, _both, _afters, _again, _things, _cancels)
     )
     return next(filter(None, (read(words) for read in of_language)), "") or _all_at_once(words, language) or words
 
@@ -184,6 +193,18 @@ def _things(words: str) -> str:
     if found and re.search(ON_DAY, found["each"], re.IGNORECASE):
         return " and ".join(f"{found['opening']} {one}" for one in each)  # a day alone asks for nothing
     return f"{found['opening']} {' and '.join(each)}" if found else ""
+
+
+def _again(words: str) -> str:
+    """Return the same on each of two days, at the hour of the first where the second has none."""
+    found = _AGAIN.fullmatch(words)
+    if found is None:
+        return ""
+    first, second = found["one"] or found["one2"], found["two"] or found["two2"]
+    hour = re.search(rf"\bat {CLOCK}", first, re.IGNORECASE)
+    second = second if hour is None or re.search(r"\bat\b", second) else f"{second} {hour.group()}"
+    what = found["what"] or found["what2"]
+    return " and ".join(f"{found['opening']} {each} {what}" for each in (first, second))
 
 
 def _cancels(words: str) -> str:

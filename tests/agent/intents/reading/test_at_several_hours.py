@@ -127,3 +127,18 @@ async def test_the_number_that_is_denied_is_the_other_one(tmp_path: Path, words:
 def test_a_timer_by_whatever_it_is_called_counts_down(words: str, seconds: int) -> None:
     found = UNDERSTAND(words)
     assert (found.name, found.seconds(), found.text("label")) == ("timer_start", seconds, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "times"),
+    [
+        ("remind me on friday to put the bins out and again on saturday", ["27 09:00", "28 09:00"]),
+        ("remind me to put the bins out on friday and again on saturday", ["27 09:00", "28 09:00"]),
+        ("remind me on friday to put the bins out and on saturday too", ["27 09:00", "28 09:00"]),
+        ("remind me at five tomorrow to put the bins out and again on friday", ["22 17:00", "27 17:00"]),
+    ],
+)
+async def test_what_is_wanted_again_on_another_day_rings_on_both(tmp_path: Path, words: str, times: list[str]) -> None:
+    async with a_kitchen(tmp_path) as kitchen:
+        await kitchen.hear(words)
+        assert await kitchen.rings() == [f"2026-11-{each} put the bins out" for each in times]

@@ -150,11 +150,6 @@ def _is_same_server(here: httpx.URL, there: httpx.URL) -> bool:
     return is_same or (here.scheme, there.scheme, here.port, there.port) == ("http", "https", None, None)
 
 
-def is_beat(data: str) -> bool:
-    """Whether an event only keeps the connection alive: it is blank, or a word such as `ping`."""
-    return not data.strip() or data.strip().isalpha()
-
-
 async def drain(pieces: AsyncIterator[object]) -> None:
     """Read a body to its end, without which the connection could not carry the next call."""
     with suppress(TimeoutError, ModelError):

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from agent.model.connection import is_beat
+from agent.model.stream.events import is_beat
 from agent.model.stream.relay import Chunk
 from memory.clock import within
 from memory.trust import trusted

@@ -3,24 +3,18 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-import httpx
-
-from agent.model.connection import drain, parsed
-from agent.model.faults import broken, ended_in_error
 from agent.model.interface import CachedPrefix
 from agent.model.server_model import ServerModel
 from agent.model.sight import sees_by_show
-from agent.model.stream.accumulate import Accumulator
-from agent.model.stream.relay import Chunk, Patience
+from agent.model.stream.relay import Patience
 from agent.model.window import Window, WindowRecord, window_of_loaded
 from agent.model.wire.openai import Entry
 from agent.model.wire.profile import PROFILES, Profile
 from agent.model.wire.requests import Slot
-from memory.json_value import Json, fields, objects
+from memory.json_value import Json, fields
 
 USUAL_WINDOW: Final = 16_384
 """Tokens that are set where nobody says otherwise, if the model reads as many: four times what prompt and tools take,
@@ -33,9 +27,6 @@ makes room."""
 
 _OPTIONS: Final = {"max_tokens": "num_predict"}
 """Parameters that have another name among Ollama's options."""
-
-_OF_LOADING: Final = ("load", "unload")
-"""Reasons for which a line is `done` that ends no answer: only the model came into memory, or left it."""
 
 _NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 """In the `parameters` of /api/show, which are lines of a Modelfile."""
@@ -115,35 +106,6 @@ class OllamaModel(ServerModel):
         }
         return self._requests.body(head, slot, is_ahead=is_ahead)
 
-    async def _chunks(self, body: bytes, accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
-        response = await self._connection.post(self.path, body)
-        calls = 0
-        try:
-            async with aclosing(self._lines(response)) as lines:
-                async for line in lines:
-                    said = parsed(self.name, line)
-                    if said.get("error"):
-                        raise ended_in_error(self.name, line, self._key)
-                    chunk, calls = in_openai_form(said, calls)
-                    yield chunk
-                    if accumulator.finish_reason:
-                        await drain(lines)
-                        break
-        finally:
-            await response.aclose()
-        if not (accumulator.finish_reason or accumulator.is_plausible):
-            raise broken(self.name, "broke off", is_of_answer=True)
-
-    async def _lines(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
-        rest = b""
-        async with aclosing(self._connection.pieces(response)) as pieces:
-            async for piece in pieces:
-                *lines, rest = (rest + piece).split(b"\n")
-                for line in filter(None, map(bytes.strip, lines)):
-                    yield line
-        if rest.strip():
-            yield rest
-
 
 def size_for(shown: Mapping[str, Json], loaded: int, wanted: int) -> Window:
     """Return the window to set, at most the model's own maximum, and whose wish it is.
@@ -205,25 +167,3 @@ def _parted(content: Sequence[Json]) -> Entry:
     images: list[Json] = [str(url).partition(",")[2] for url in urls]
     text = "\n".join(str(part["text"]) for part in parts if "text" in part)
     return {"content": text, **({"images": images} if images else {})}
-
-
-def in_openai_form(said: Mapping[str, Json], calls: int) -> tuple[Chunk, int]:
-    """Return one line of Ollama's stream as a chunk of OpenAI's, and how many calls came until then, these included.
-
-    Each of its calls is whole; what it says of their places starts anew in each line.
-    """
-    message = fields(said.get("message"))
-    made = objects(message.get("tool_calls"))
-    numbered = [{**call, "index": calls + number} for number, call in enumerate(made)]
-    delta: dict[str, Json] = {
-        "content": message.get("content"),
-        "reasoning": message.get("thinking"),
-        "tool_calls": [*numbered],
-    }
-    choice: dict[str, Json] = {"delta": {key: value for key, value in delta.items() if value}}
-    usage: dict[str, Json] = {}
-    reason = said.get("done_reason")
-    if said.get("done") and reason not in _OF_LOADING:
-        choice["finish_reason"] = reason or "stop"
-        usage = {"prompt_tokens": said.get("prompt_eval_count"), "completion_tokens": said.get("eval_count")}
-    return {"choices": [choice], **({"usage": usage} if usage else {})}, calls + len(made)

@@ -1,4 +1,4 @@
-"""What the adapters to model servers share: one call at a time over one connection, and a list read ahead."""
+"""What the adapters to model servers share: one call at a time over one connection, its answer, a list read ahead."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -6,13 +6,17 @@ from contextlib import aclosing
 from functools import partial
 from typing import ClassVar
 
-from agent.errors import IllegalMessages
-from agent.model.connection import Connection
+import httpx
+
+from agent.errors import IllegalMessages, ModelError
+from agent.model.connection import MAX_ERROR_BODY, Connection, drain, parsed
 from agent.model.dialects.dialect import Dialect
+from agent.model.faults import broken, ended_in_error, is_page, page
 from agent.model.interface import MODEL_INPUT, CachedPrefix, StreamItem
 from agent.model.messages import Message, ToolSpec
 from agent.model.sight import Sight, look_ahead
 from agent.model.stream.accumulate import Accumulator
+from agent.model.stream.events import EventStream, in_openai_form, is_beat, is_complaint
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.window import WindowRecord
 from agent.model.wire.openai import Entry
@@ -22,7 +26,7 @@ from memory.egress import SendsTo, host_of
 
 
 class ServerModel(ABC):
-    """A `ChatModel` behind a server; an adapter adds the body of a request and how the answer to it is read."""
+    """A `ChatModel` behind a server, read in whatever form it answers; an adapter adds the body of a request."""
 
     path: ClassVar[str]
     """Where a chat is posted, behind the root."""
@@ -108,6 +112,49 @@ class ServerModel(ABC):
     def _body(self, slot: Slot, *, is_ahead: bool = False) -> bytes:
         """Return the body for the list in a slot; `is_ahead`: it is only to be read, for one token."""
 
-    @abstractmethod
-    def _chunks(self, body: bytes, accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
+    async def _chunks(self, body: bytes, accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
         """Yield the answer in OpenAI's form. Raises what `ChatModel.stream` raises."""
+        response, is_done, calls = await self._connection.post(self.path, body), False, 0
+        try:
+            async with aclosing(self._events(response)) as events:
+                async for sent in events:
+                    data = sent.removeprefix("data:").strip(' "')  # gateways set it twice, or in quotes
+                    is_done = data == "[DONE]"
+                    if not (is_done or is_beat(data)):
+                        said = parsed(self.name, data)
+                        if said.get("error") or is_complaint(said):
+                            raise ended_in_error(self.name, data, self._key)
+                        chunk, calls = in_openai_form(said, calls)
+                        yield chunk
+                        is_done = "done" in said and bool(accumulator.finish_reason)  # Ollama's last line
+                    if is_done:
+                        await drain(events)
+                        break
+        except ModelError:
+            if accumulator.finish_reason in {"", "error"}:
+                raise
+            # What breaks behind the finish_reason takes nothing from the answer.
+        finally:
+            await response.aclose()
+        # Some servers give no reason: their last word is one, where there was any other before.
+        is_whole = accumulator.is_plausible or (is_done and accumulator.has_no_open_call)
+        if not (accumulator.finish_reason or is_whole):
+            raise broken(self.name, "broke off", is_of_answer=True)
+
+    async def _events(self, response: httpx.Response) -> AsyncGenerator[str, None]:
+        events, begun, count = EventStream(), bytearray(), 0
+        async with aclosing(self._connection.pieces(response)) as pieces:
+            try:
+                async for piece in pieces:
+                    if not count and len(begun) < MAX_ERROR_BODY:
+                        begun += piece
+                    for data in events.feed(piece):
+                        count += 1
+                        yield data
+            except ValueError as error:
+                raise broken(self.name, "is not an event stream") from error
+        for data in events.finish():
+            count += 1
+            yield data
+        if not count and is_page(text := begun.decode("utf-8", "replace")):
+            raise page(self.name, text)

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from agent.model.dialects.dialect import Dialect
-from agent.model.openai_compatible import EventStream as ModelStream
 from agent.model.sight import Sight
 from agent.model.stream.accumulate import Accumulator
+from agent.model.stream.events import EventStream as ModelStream
 from agent.model.wire.profile import Profile
 from appliance.satellites.errors import SatelliteFailure
 from appliance.satellites.esphome import EspHome

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent.event import Event, from_json, to_json
-from agent.model.openai_compatible import MAX_EVENT, EventStream
+from agent.model.stream.events import MAX_EVENT, EventStream
 from appliance.errors import Problem
 from appliance.machines.joining.invitation import Invitation, read_invitation
 from appliance.machines.wire import Stop, Turn, WireRefused, pack, unpack

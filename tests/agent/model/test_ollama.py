@@ -218,10 +218,23 @@ HI = line({"content": "Hello there."})
 LOADED = line({"content": ""}, done=True, done_reason="load")
 
 
+def generated(words: str, **more: Json) -> bytes:
+    """Return a line as /api/generate has it."""
+    return json.dumps({"model": "m", "response": words, "done": False, **more}).encode() + b"\n"
+
+
 @pytest.mark.parametrize(
     "lines",
-    [(HI,), (line({"content": "Hello"}), line({"content": " there."}).rstrip()), (LOADED, HI, done())],
-    ids=["without done", "without the last end of a line", "loaded before"],
+    [
+        (HI,),
+        (line({"content": "Hello"}), line({"content": " there."}).rstrip()),
+        (LOADED, HI, done()),
+        (b"data: " + HI + b"\n", b"data: " + done() + b"\n"),
+        (b"data: " + HI + b"\n", b"data: [DONE]\n\n"),
+        (generated("Hello "), generated("there."), generated("", done=True, done_reason="stop")),
+        (json.dumps(json.loads(line({"content": "Hello there."}, done=True)), indent=2).encode(),),
+    ],
+    ids=["without done", "without an end of line", "loaded before", "events", "DONE", "/api/generate", "over lines"],
 )
 async def test_an_answer_is_whole_by_itself_and_loading_ends_none(at: At, lines: tuple[bytes, ...]) -> None:
     async with ollama() as server:

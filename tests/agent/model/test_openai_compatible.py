@@ -86,6 +86,18 @@ async def test_a_server_that_does_not_stream_is_understood(server: OpenAiServer,
     assert (answer.message.content, answer.usage.prompt_tokens) == ("Whole.", 5)
 
 
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", "text/event-stream"])
+@pytest.mark.parametrize("indent", [None, 2])
+async def test_the_form_of_an_answer_is_known_by_itself(
+    server: OpenAiServer, model: OpenAiCompatibleModel, kind: str, indent: int | None
+) -> None:
+    whole = {"choices": [{"message": {"role": "assistant", "content": "Whole."}, "finish_reason": "stop"}]}
+    in_json = b"\xef\xbb\xbf" + json.dumps(whole, indent=indent).encode()
+    for steps in ((in_json,), (chunk({"content": "Whole."}), chunk({}, "stop"), DONE)):
+        server.enqueue(Scripted(steps, headers={"Content-Type": kind}))
+        assert (await ask(model)).message.content == "Whole."
+
+
 @pytest.mark.shows("F5")
 async def test_line_separators_inside_json_cut_nothing(server: OpenAiServer, model: OpenAiCompatibleModel) -> None:
     odd = "one\u2028two\u0085three"

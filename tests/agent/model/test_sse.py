@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.openai_compatible import MAX_EVENT, EventStream
+from agent.model.stream.events import MAX_EVENT, EventStream
 
 
 def events_of(*pieces: bytes) -> list[str]:
@@ -31,6 +31,10 @@ def events_of(*pieces: bytes) -> list[str]:
         (b"nonsense\n\n", []),
         (b'{"a": 1}\n{"b": 2}\n', ['{"a": 1}', '{"b": 2}']),
         (b'{"a": 1}', ['{"a": 1}']),
+        (b'\xef\xbb\xbf{"a": 1}', ['{"a": 1}']),
+        (b'{\n "a":\r\n  {}\n\n}', ['{\n "a":\n  {}\n\n}']),
+        (b'data: {"a": 1}\ndata: {"b": 2}\ndata: [DONE]\n', ['{"a": 1}', '{"b": 2}', "[DONE]"]),
+        (b'data: {"a":\ndata: 1}\n\n', ['{"a":\n1}']),
         (b"", []),
     ],
 )

@@ -7,8 +7,8 @@ from typing import Final
 _NAMESPACE: Final = re.compile(r".*(?:[.:/]|__)")
 """What stands before a name: `functions.reply`, `default_api__reply`."""
 
-_BEHIND: Final = re.compile(r"(?:<\||\().*", re.DOTALL)
-"""What follows one: the next mark of the format, or the brackets of a call."""
+_BEHIND: Final = re.compile(r"(?:<\||\(|:\d+\Z).*", re.DOTALL)
+"""What follows one: the next mark of the format, the brackets of a call, or Kimi's number of it."""
 
 _REPLY: Final = "reply"
 _OF_REPLY: Final = re.compile(

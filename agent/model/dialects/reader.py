@@ -41,12 +41,9 @@ from agent.model.dialects.marks import (
     may_begin_call,
 )
 from agent.model.dialects.parts import Part, Words, WordsWereThought
-from agent.model.dialects.said import QUOTES, Said, speaks_behind
+from agent.model.dialects.said import NOTHING, QUOTES, Said, speaks_behind
 from agent.model.dialects.thinking import Thinking
 from agent.model.messages import ToolSpec, is_wordless
-
-NOTHING: Final = ("", "null", "None")
-"""What is no word where it is all there is: a gateway writes it in place of no answer."""
 
 MOST_OF_A_HEAD: Final = 200
 """Characters of a harmony message's head; known ones have 70."""

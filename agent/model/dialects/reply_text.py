@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from agent.model.dialects.parts import Part, Words
 from agent.model.dialects.reader import TextReader
+from agent.model.dialects.said import heard
 
 
 class ReplyText:
@@ -18,7 +19,7 @@ class ReplyText:
 
     def feed(self, text: str) -> str:
         """Return the words that a piece adds."""
-        return _words(self._reader.feed(text)) if text else ""
+        return _words(self._reader.feed(text)) if (text := heard(text)) else ""
 
     def finish(self) -> str:
         """Return the words that were held back, once the text is whole."""

@@ -5,6 +5,12 @@ from typing import Final
 
 from agent.model.dialects.marks import FENCE, OTHERS_LABELS, REACT, THINKING
 
+NOTHING: Final = ("", "null", "None")
+"""What is no word where it is all there is: a gateway writes it in place of no answer."""
+
+_UNHEARD: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u200b\u2060\ufeff]")
+"""Characters that are neither heard nor seen, with which models and servers fill a piece that has nothing to say."""
+
 _STOPPED: Final = re.compile(r"[.!?…。！？:：][\"'”’」』）)*_~]*\s*\Z")
 """Words that are at the end of a sentence, or of what announces the next ones."""
 
@@ -28,6 +34,11 @@ _SENTENCE: Final = re.compile(r"\S\s+\S|[?!？！。]")
 
 _ENDED: Final = re.compile(r"(?:[^\W\d]\.|[!?…。！？])\W*\Z")
 """Words that are at the end of a sentence; behind a digit a full stop may be that of a list."""
+
+
+def heard(text: str) -> str:
+    """Return a text without what nobody hears of it."""
+    return _UNHEARD.sub("", text)
 
 
 def ends_sentence(text: str) -> bool:

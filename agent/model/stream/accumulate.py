@@ -1,7 +1,5 @@
 """Deltas as they come over the wire become our stream of items and, at the end, one whole message."""
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -16,6 +14,7 @@ from agent.model.dialects.said import ends_sentence
 from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage, read_usage
 from agent.model.stream.arguments import packed_calls, unwrapped
+from agent.model.stream.content import CUTS, GROWING, arguments_in, joined, reason_in, text_in, thoughts_in, words_in
 from agent.model.stream.fresh import Fresh
 from agent.model.stream.open_call import Growing, OpenCall
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
@@ -34,15 +33,6 @@ _OWN_CALL_FIELDS = ("extra_content", "provider_specific_fields")
 _SIGNED_ID = "__thought__"
 """Where litellm repeats Gemini's signature, thousands of characters of it, in the id of a call."""
 
-
-_CUTS: Final[Mapping[str, re.Pattern[str]]] = {
-    "length": re.compile("length|max", re.IGNORECASE),
-    "content_filter": re.compile("filter|safety", re.IGNORECASE),
-}
-"""Reasons for which an answer may end in the middle of a word, as providers say them (`MAX_TOKENS`, `model_length`)."""
-
-_GROWING = ("thinking", "text", "summary", "data")
-"""Fields of a block that come in pieces."""
 
 CUT: Final = "…"
 """The sign that an answer in words was cut off."""
@@ -98,20 +88,23 @@ class Accumulator:
         self._list_fields: dict[str, list[Json]] = {}
         self._signatures: list[Json] = []
         self._usage = Usage()
+        self._choice: Json = None
+        """The index of the choice that came first: where a server gives several, it alone is the answer."""
         self.finish_reason = ""
-        """As the wire said it, but for `_CUTS`; empty until it did."""
+        """As `reason_in` returns it; empty until the wire said it."""
 
     def feed(self, chunk: Mapping[str, Json]) -> Iterator[StreamItem]:
         """Yield what one chunk adds; a chunk may add nothing. Fields of an unexpected type are ignored."""
         if isinstance(usage := chunk.get("usage"), dict):
             self._usage = read_usage(usage)
-        choices = chunk.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        if not isinstance(choice, dict):
+        choices = objects(chunk.get("choices"))
+        if self._choice is None and choices:
+            self._choice = choices[0].get("index")
+        choice = next((each for each in choices if each.get("index") in (None, self._choice)), None)
+        if choice is None:
             return
         was_over = bool(self.finish_reason)
-        if isinstance(reason := choice.get("finish_reason"), str):
-            self.finish_reason = next((cut for cut, said in _CUTS.items() if said.search(reason)), reason)
+        self.finish_reason = reason_in(choice.get("finish_reason")) or self.finish_reason
         delta = choice.get("delta") or {"content": choice.get("text")}  # the latter of text completions
         if isinstance(delta, dict) and not (was_over and self._repeats(delta)):
             yield from self._feed_delta(delta)
@@ -171,7 +164,7 @@ class Accumulator:
     @property
     def has_no_open_call(self) -> bool:
         """Whether something has come, and each call has whole arguments."""
-        return bool(self.length) and all(call.arguments.is_json for call in self._calls)
+        return bool(self.length or self._calls) and all(call.is_whole for call in self._calls)
 
     def finish(self) -> Iterator[StreamItem]:
         """Yield what was held back and the `Answer`."""
@@ -180,7 +173,7 @@ class Accumulator:
         if self._reader is not None:
             self._learn(self._reader)
             yield from self._take(self._reader.finish(is_cut=self.finish_reason == "length"))
-        if self._reason() in _CUTS and not self._calls and (said := self._text.text).strip():
+        if self._reason() in CUTS and not self._calls and (said := self._text.text).strip():
             yield TextDelta(self._text.add(CUT if said[-1].isalnum() or said[-1].isspace() else f" {CUT}"))
         for call in tuple(self._calls):
             yield from self._unpacked(call) if call.name not in self._names else call.flush()
@@ -190,7 +183,7 @@ class Accumulator:
         """Return the message as far as it came."""
         calls = tuple(ToolCall(call.id, call.name, unwrapped(call.arguments.text)) for call in self._calls)
         extra: dict[str, Json] = {key: grown.text for key, grown in self._text_fields.items()}
-        extra.update({key: sendable(_joined(pieces)) for key, pieces in self._list_fields.items()})
+        extra.update({key: sendable(joined(pieces)) for key, pieces in self._list_fields.items()})
         if self._signatures:
             extra["provider_specific_fields"] = {"thought_signatures": sendable(list(self._signatures))}
         if own := {call.id: sendable(call.own_fields) for call in self._calls if call.own_fields}:
@@ -198,13 +191,13 @@ class Accumulator:
         return Message("assistant", self._text.text, calls, extra=extra)
 
     def _reason(self) -> str:
-        if self.finish_reason in _CUTS:
+        if self.finish_reason in CUTS:
             return self.finish_reason
         return "tool_calls" if self._calls else "stop"
 
     def _repeats(self, delta: Mapping[str, Json]) -> bool:
         """Whether a delta after the end only says once more what was said."""
-        return bool(self._raw_text.text) and _words(delta.get("content")) == self._raw_text.text
+        return bool(self._raw_text.text) and words_in(delta.get("content")) == self._raw_text.text
 
     def _read(self, raw: str, *, is_last: bool = False) -> Iterator[StreamItem]:
         """Yield what more of the raw text means, once it is known to be no error of the server's.
@@ -253,13 +246,13 @@ class Accumulator:
         for key in _LIST_FIELDS:
             if isinstance(pieces := delta.get(key), list):
                 self._list_fields.setdefault(key, []).extend(pieces)
-                self._listed += sum(len(_string(piece.get(name))) for piece in objects(pieces) for name in _GROWING)
+                self._listed += sum(len(text_in(piece.get(name))) for piece in objects(pieces) for name in GROWING)
         own = delta.get("provider_specific_fields")
         if isinstance(own, dict) and isinstance(signatures := own.get("thought_signatures"), list):
             self._signatures.extend(signatures)
-        if thought := _thoughts(delta.get("content")):
+        if thought := thoughts_in(delta.get("content")):
             self._text_fields.setdefault(INLINE, Growing()).add(thought)
-        words = _words(delta.get("content") or delta.get("refusal"))
+        words = words_in(delta.get("content") or delta.get("refusal"))
         yield from self._read(self._raw_text.add(self._fresh("").add(words)))
         made = delta.get("tool_calls")
         for piece in objects(made if isinstance(made, list) else [made]):
@@ -270,7 +263,7 @@ class Accumulator:
     def _feed_whole(self, message: Mapping[str, Json]) -> Iterator[StreamItem]:
         """Take the whole message, which comes in place of a stream or at its end: what of it has not come yet."""
         yield from self._read(self._raw_text.add(self._fresh("").finish()))
-        said, words = self._raw_text.text, _words(message.get("content"))
+        said, words = self._raw_text.text, words_in(message.get("content"))
         fresh = {key: value for key, value in message.items() if key not in self._text_fields | self._list_fields}
         if self._calls:
             fresh = {key: value for key, value in fresh.items() if key not in {"tool_calls", "function_call"}}
@@ -283,8 +276,10 @@ class Accumulator:
 
     def _feed_call(self, piece: Mapping[str, Json]) -> Iterator[StreamItem]:
         named = fields(piece.get("function")) or piece  # some servers leave out what stands around the name
-        identifier, name = _string(piece.get("id")), known_name(_string(named.get("name")), self._names)
-        arguments = _arguments(named.get("arguments"))
+        identifier, name = text_in(piece.get("id")), known_name(text_in(named.get("name")), self._names)
+        if not name and (in_id := known_name(identifier, self._names)) in self._names:
+            name = in_id  # Kimi's ids are made of it
+        arguments = arguments_in(named.get("arguments"))
         index = piece.get("index")
         self._wire_index = index if isinstance(index, int) else self._wire_index
         call = self._open.get(self._wire_index)
@@ -327,60 +322,6 @@ class Accumulator:
         call = OpenCall(len(self._calls), identifier, wire_id, name)
         self._calls.append(call)
         return call
-
-
-def _joined(pieces: list[Json]) -> list[Json]:
-    """Return the blocks of reasoning put together again out of the pieces of a stream.
-
-    Anthropic's blocks go on until their signature. OpenRouter numbers its own, and refuses one that comes back in
-    pieces. What is neither stays as it came.
-    """
-    blocks: list[Json] = []
-    for piece in pieces:
-        last = blocks[-1] if blocks else None
-        if isinstance(piece, dict) and isinstance(last, dict) and _goes_on(last, piece):
-            for key, value in piece.items():
-                grows = key in _GROWING and isinstance(value, str)
-                last[key] = _string(last.get(key)) + _string(value) if grows else value or last.get(key)
-        else:
-            blocks.append(dict(piece) if isinstance(piece, dict) else piece)
-    return blocks
-
-
-def _goes_on(block: Mapping[str, Json], piece: Mapping[str, Json]) -> bool:
-    """Whether a piece belongs to the block before it."""
-    if block.get("type") != piece.get("type"):
-        return False
-    if block.get("type") == "thinking":
-        return not block.get("signature")
-    return piece.get("index") is not None and block.get("index") == piece.get("index")
-
-
-def _string(value: Json) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _arguments(value: Json) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        return str(type(value))  # no JSON, which the tool's caller says
-
-
-def _words(content: Json) -> str:
-    """Return the text of a content, which some servers send as a list of parts, or as one part."""
-    if isinstance(content, list | dict):
-        return "".join(
-            _string(part.get("text")) for part in objects(content if isinstance(content, list) else [content])
-        )
-    return _string(content)
-
-
-def _thoughts(content: Json) -> str:
-    """Return the thinking of a content, which Mistral sends as parts of its own."""
-    return "".join(_words(part.get("thinking")) for part in objects(content))
 
 
 def is_endless(text: str) -> bool:

@@ -10,6 +10,7 @@ import jiter
 from agent.model.dialects.bodies import ARGUMENT_KEYS, NAME_KEYS
 from agent.model.dialects.mending import JsonMender
 from agent.model.dialects.names import known_name
+from agent.model.dialects.said import NOTHING
 from memory.json_value import Json, fields, parse_json
 
 _FENCED: Final = re.compile(r"\s*```[\w-]*\s*(.*?)\s*```\s*", re.DOTALL)
@@ -23,7 +24,9 @@ def unwrapped(arguments: str) -> str:
     taken once. Nothing is guessed: what is cut off, or could be two objects, stays as it is, and the tool's caller says
     so.
     """
-    if not arguments.strip() or is_object(arguments):
+    if arguments.strip() in NOTHING:
+        return ""
+    if is_object(arguments):
         return arguments
     if fenced := _FENCED.fullmatch(arguments):
         return _object_in(fenced[1]) or arguments

@@ -78,6 +78,13 @@ class OpenCall(Struct):
     arguments: Growing = field(default_factory=Growing)
     own_fields: dict[str, Json] = {}
     is_told: bool = False
+    is_empty: bool = False
+    """Whether an empty object came, which some gateways send before the arguments: told once there are none."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of its arguments is missing."""
+        return self.arguments.is_json or (self.is_empty and not self.arguments.text)
 
     def is_over_at(self, identifier: str, name: str, arguments: str) -> bool:
         """Whether this piece begins another call, although the wire may give it the same index.
@@ -86,11 +93,11 @@ class OpenCall(Struct):
         """
         if identifier and self.wire_id:
             if identifier == self.wire_id:  # some servers give two calls of one answer the same
-                return name not in {"", self.name} and self.arguments.is_json
+                return name not in {"", self.name} and self.is_whole
             return not self._goes_on(name, arguments)
         if name and self.name:
             # Servers exist that repeat the header of one call in every piece, and others that number two calls alike.
-            return name != self.name or self.arguments.is_json
+            return name != self.name or self.is_whole
         return arguments.lstrip().startswith("{") and self.arguments.is_json
 
     def _goes_on(self, name: str, arguments: str) -> bool:
@@ -114,6 +121,9 @@ class OpenCall(Struct):
 
     def _added(self, piece: str) -> str:
         """Return what a piece adds: some gateways send with each all there is so far."""
+        if piece.strip() == "{}" and not self.arguments.text:
+            self.is_empty = True
+            return ""
         if piece.startswith("{") and (so_far := self.arguments.text) and piece.startswith(so_far):
             return piece[len(so_far) :]
         return piece
@@ -121,6 +131,8 @@ class OpenCall(Struct):
     def flush(self) -> Iterator[StreamItem]:
         """Tell what was held back: the answer is over."""
         rest = self.arguments.flush()
+        if self.is_empty and not self.arguments.text:
+            rest = self.arguments.add("{}")
         if self.is_told:
             yield from self._tell_arguments(rest)
         else:

@@ -107,6 +107,16 @@ def made_by(*chunks: Mapping[str, Json]) -> list[tuple[str, str]]:
         ),
         pytest.param([piece(0, "a", name="f", arguments=None)], [("f", "")], id="null arguments"),
         pytest.param([piece(0, "a", arguments="{}")], [("", "{}")], id="a name that never comes"),
+        pytest.param(
+            [piece(0, "a", name="f", arguments="{}"), piece(0, arguments='{"x"'), piece(0, arguments=":1}")],
+            [("f", '{"x":1}')],
+            id="an empty object before the arguments",
+        ),
+        pytest.param(
+            [piece(0, "a", name="f", arguments="{}"), piece(0, "a", name="g", arguments="{}")],
+            [("f", "{}"), ("g", "{}")],
+            id="two calls of nothing under one id",
+        ),
         pytest.param([piece(0, "", name="f", arguments="{}")], [("f", "{}")], id="an empty id"),
         pytest.param(
             [delta(tool_calls={"id": "a", "function": {"name": "f", "arguments": "{}"}})],
@@ -164,6 +174,9 @@ def test_an_id_already_in_the_conversation_is_not_used_again(taken: str) -> None
         ([None, ""], ""),
         ([[{"type": "text", "text": "Hel"}, {"type": "thinking"}, {"type": "text", "text": "lo"}]], "Hello"),
         ([7], ""),
+        ([["Hel", "lo"], [{"type": "reasoning", "text": "Hm."}, {"type": "output_text", "text": "."}]], "Hello."),
+        (["\u200b", "Hel\x00lo", " wo\u00adrld.\ufeff\u2060"], "Hello world."),
+        (["Hi 👩\u200d👧.\n\tمی\u200cخواهم"], "Hi 👩\u200d👧.\n\tمی\u200cخواهم"),
     ],
 )
 def test_text_comes_out_in_whole_characters(contents: list[Any], text: str) -> None:
@@ -191,11 +204,32 @@ def test_a_refusal_is_said() -> None:
         ("MAX_TOKENS", False, "length"),
         ("model_length", False, "length"),
         ("SAFETY", False, "content_filter"),
+        ("sensitive", False, "content_filter"),
+        ("model_context_window_exceeded", False, "length"),
+        ("None", False, "stop"),
     ],
 )
 def test_finish_reasons_are_four(said: str, has_call: bool, means: str) -> None:
     calls = [piece(0, "a", name="f", arguments="{}")] if has_call else [delta(content="Hi.")]
     assert answer_of(collect([*calls, delta(said)])).finish_reason == means
+
+
+@pytest.mark.parametrize(
+    "reason", ["abort", "network_error", "insufficient_system_resource", "MALFORMED_FUNCTION_CALL"]
+)
+def test_a_reason_that_is_an_error_is_one(reason: str) -> None:
+    accumulator = Accumulator(frozenset(), (), ALL_WORDS)
+    assert list(accumulator.feed(delta(reason))) == []
+    assert accumulator.finish_reason == "error"
+
+
+def test_of_several_choices_one_is_the_answer() -> None:
+    one: dict[str, Json] = {"index": 0, "delta": {"content": "One. "}}
+    other: dict[str, Json] = {"index": 1, "delta": {"content": "Other. "}}
+    ended: dict[str, Json] = {"index": 1, "delta": {}, "finish_reason": "length"}
+    given: list[list[Json]] = [[one], [other], [ended], [one, other], [other, one]]
+    answer = answer_of(collect([{"choices": choices} for choices in given]))
+    assert (answer.message.content, answer.finish_reason) == ("One. One. One. ", "stop")
 
 
 @pytest.mark.shows("D11")
@@ -291,6 +325,7 @@ def test_any_cut_of_any_calls_gives_the_calls(
     ("written", "name"),
     [
         ("functions.reply", "reply"),
+        ("functions.reply:0", "reply"),
         ("Reply", "reply"),
         (" reply() ", "reply"),
         ("default_api__reply", "reply"),
@@ -310,6 +345,15 @@ def test_a_tool_is_known_by_its_name_however_it_is_spelled(written: str, name: s
     )
     items = [*accumulator.feed(piece(0, "a", name=written, arguments="{}")), *accumulator.finish()]
     assert [call.name for call in answer_of(items).message.tool_calls] == [name]
+
+
+@pytest.mark.shows("F5")
+@pytest.mark.parametrize("arguments", ["null", " None ", ""])
+def test_a_tool_is_known_by_the_id_of_a_call_without_name_or_arguments(arguments: str) -> None:
+    (made,) = answer_of(
+        told_with_tools(piece(0, "functions.recall:12", name=None), piece(0, arguments=arguments))
+    ).message.tool_calls
+    assert (made.name, made.arguments) == ("recall", "")
 
 
 @pytest.mark.shows("F6")

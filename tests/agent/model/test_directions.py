@@ -133,3 +133,7 @@ def test_the_text_of_an_answer_and_of_a_reply_is_without_them() -> None:
 def test_no_cut_matters(words: list[str], size: int) -> None:
     text = "".join(words)
     assert left(text, size) == left(text, 10_000)
+
+
+def test_what_nobody_hears_is_left_out_of_a_reply() -> None:
+    assert words_of("\u200bHel\x00lo there.\ufeff") == "Hello there."

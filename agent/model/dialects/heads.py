@@ -18,7 +18,16 @@ from agent.model.dialects.bodies import (
     TaggedBody,
     TokenQuotedBody,
 )
-from agent.model.dialects.marks import BEFORE_CALL, BETWEEN, CLOSERS, TOKEN, TOKEN_BEGUN, beginnings, may_begin_call
+from agent.model.dialects.marks import (
+    BEFORE_CALL,
+    BETWEEN,
+    CLOSERS,
+    PACKER,
+    TOKEN,
+    TOKEN_BEGUN,
+    beginnings,
+    may_begin_call,
+)
 from agent.model.dialects.names import known_name
 from agent.model.messages import ToolSpec
 from memory.json_value import fields, listed
@@ -35,10 +44,10 @@ _RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
 _NAMED: Final = re.compile(r"<function=|<(?:function|(?:｜DSML｜)?invoke)\s+name=[\"']?")
 _MEMBERS: Final = r"""(?:"\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*)*"""
 _WRAPPER: Final = re.compile(
-    rf"""\{{\s*{_MEMBERS}(?:["']tool_calls?["']\s*:\s*\[?|["']\w+["']\s*:\s*(?:\{{\s*["']\w+["']\s*:\s*)?\[)\s*"""
+    rf"""\{{\s*{_MEMBERS}(?:["'](?:tool_calls?|function_call)["']\s*:\s*\[?|["']\w+["']\s*:\s*(?:\{{\s*["']\w+["']\s*:\s*)?\[)\s*"""
 )
 """A whole message, or the calls of one, or a call of a tool that takes calls; thoughts may stand before them."""
-_BEFORE_NAME: Final = re.compile(BEFORE_CALL)
+_BEFORE_NAME: Final = re.compile(rf"{BEFORE_CALL}(?={re.escape(PACKER)})|{BEFORE_CALL}")
 _KEYED: Final = re.compile(r"""\{\s*"([\w.-]+)"\s*:\s*(?=\{)""")
 """An object whose only key is the tool's name, as Apertus writes it."""
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")

@@ -40,27 +40,33 @@ PROMPT: Final[Mapping[str, tuple[str, ...]]] = {
 HIDDEN: Final[Mapping[str, tuple[str, ...]]] = {**{tag: (end,) for tag, end in THINKING.items()}, **PROMPT}
 """Everything between marks that is nobody's to hear."""
 
+
+def _spelled(*marks: str) -> tuple[str, ...]:
+    """Return DeepSeek's marks with the signs of their own and with those of ASCII, which its models mix."""
+    return tuple(mark.replace("｜", bar).replace("▁", blank) for mark in marks for bar in "｜|" for blank in "▁_")
+
+
 CALLS: Final = (
     # Hermes, Qwen, GLM; Granite; Nemotron; Apertus; LM Studio
     *("<tool_call>", "<tool_calls>", "<|tool_call|>", "<TOOLCALL>", "<|tools_prefix|>", "[TOOL_REQUEST]"),
     # What Hermes, Qwen2.5-Coder and others write in place of their own tag at times
     *("<function_call>", "<tools>", "<tool>", "<json>", "<JSON>", "<xml>", "<function name="),
-    *("<tool name=", "<tool_call name=", "<action name=", "<call name="),
+    *("<tool name=", "<tool_call name=", "<action name=", "<call name=", "<longcat_tool_call>"),
     # Gemma 4; FunctionGemma
     *("<|tool_call>", "<start_function_call>"),
     # Llama 3 and 4; LFM2; Mistral; Phi 4
     *("<function=", "<|python_tag|>", "<|python_start|>", "<|tool_call_start|>", "[TOOL_CALLS]", "functools["),
     # DeepSeek V3 to V3.2
-    *("<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁calls｜>"),
+    *_spelled("<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁calls｜>"),
     *("<｜DSML｜function_calls>", "<｜DSML｜tool_calls>", "<｜DSML｜invoke"),
     # Anthropic's older notation, MiniMax, Seed; Kimi; Cohere; InternLM
     *("<function_calls>", "<invoke name=", "<minimax:tool_call>", "<seed:tool_call>"),
-    *("<|tool_calls_section_begin|>", "<|tool_call_begin|>", "<|START_ACTION|>", "<|action_start|>"),
+    *("<|tool_calls_section_begin|>", "<|START_ACTION|>", "<|action_start|>"),
 )
 """Each says that a call follows."""
 
-HARMONY: Final = ("<|start|>", "<|channel|>", "to=functions.")
-"""The head of a message in gpt-oss's format begins with one of these and ends with `MESSAGE`."""
+HARMONY: Final = ("<|start|>", "<|channel|>", "to=functions.", "commentary to=functions.")
+"""The head of a message in gpt-oss's format begins with one of these and ends with `HEAD_END`."""
 
 GOES_ON: Final = ("<|channel|>", "<|start|>assistant")
 """What begins a further message of the same answer, in that format."""
@@ -68,7 +74,8 @@ GOES_ON: Final = ("<|channel|>", "<|start|>assistant")
 HARMONY_ENDS: Final = ("<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>")
 """What ends a message of it."""
 
-MESSAGE: Final = "<|message|>"
+HEAD_END: Final = re.compile(r"<\|message\|>|to=[\w.:-]+(?: |json|code|<\|constrain\|>)*(?=\{)")
+"""What ends the head of a message; some servers leave the mark out before an object."""
 
 TURN_ENDS: Final = (
     *("<|end|>", "<|return|>", "<|call|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>"),
@@ -155,14 +162,14 @@ CLOSERS: Final = (
     *(f"</{mark[1:]}" for mark in CALLS if re.fullmatch(r"<(?:｜DSML｜)?[\w:]+>", mark)),
     *("</function>", "</invoke>", "</｜DSML｜invoke>", "<tool_call|>", "<end_function_call>", "<|tools_suffix|>"),
     *("[END_TOOL_REQUEST]", "[/TOOL_CALLS]", "<|python_end|>", "<|tool_call_end|>", "<|/tool_call|>"),
-    *("<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "<|tool_calls_section_end|>", "<|END_ACTION|>"),
+    *(*_spelled("<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>"), "<|tool_calls_section_end|>", "<|END_ACTION|>"),
     *("<|action_end|>", "PAUSE", FENCE, *ENDS),
 )
 """What may follow a call, and is dropped there."""
 
 BETWEEN: Final = (
     *CALLS,
-    *("function<｜tool▁sep｜>", "[ARGS]", "<response>"),
+    *(*_spelled("function<｜tool▁sep｜>"), "<tool_sep>", "[ARGS]", "<response>"),
     *("```json", "```xml", "```python", "```tool_call", "```tool_code", FENCE),
 )
 """What may stand between the mark of a call, its name and its arguments, beside any special token."""
@@ -180,8 +187,8 @@ OPENINGS: Final = (
 )
 """How thinking begins whose opening tag stood in the prompt, in small letters: nobody is spoken to as "the user"."""
 
-THOUGHT_ENDS: Final = (*THINKING.values(), "assistantfinal")
-"""The last is what is left of gpt-oss's marks where a server took them out."""
+THOUGHT_ENDS: Final = (*THINKING.values(), "assistantfinal", "assistantcommentary")
+"""The last two are what is left of gpt-oss's marks where a server took them out."""
 FIXED: Final = (*HIDDEN, *THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
 REACT: Final = frozenset((*THOUGHT_LABELS, *WEAK_LABELS, *ACTION_LABELS, *RESULT_LABELS))
 WEAK: Final = frozenset((*WEAK_LABELS, *OTHERS_LABELS))
@@ -200,10 +207,13 @@ END_ANSWER: Final = TURNS.difference(DROPPED, ANSWER_LABELS)
 _ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*FIXED, FENCE, "{"), key=len, reverse=True))
 
 
+PACKER: Final = "multi_tool_use.parallel"
+"""What OpenAI's models, and others that learnt from them, call to make several calls at once."""
+
 BEFORE_CALL: Final = r"(?:[a-z_]\w* ?= ?)?(?:print\(|await |call:|[a-z_]\w*\.)*"
 """What models put before a call that they write as one of Python's, or nearly: what it is given to, and whose it is."""
 
-_CALL_BEGUN: Final = re.compile(rf"(?=[a-z_]){BEFORE_CALL}(?:[A-Za-z_][\w-]* ?=?)?", re.ASCII)
+_CALL_BEGUN: Final = re.compile(rf"(?=[a-z_]){BEFORE_CALL}(?:[A-Za-z_][\w-]*(?::\d*)? ?=?)?", re.ASCII)
 
 
 def beginnings(marks: Iterable[str]) -> frozenset[str]:
@@ -236,9 +246,9 @@ def _several(names: Iterable[str]) -> list[str]:
 def marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str]]:
     """Return what finds a mark where these tools are known, and the beginnings of marks that stand anywhere."""
     elements = [*names, *map(str.capitalize, names), *(("respond",) if "reply" in names else ())]
-    either, element = ("|".join(map(re.escape, each)) for each in (names, elements))
+    either, element = ("|".join(map(re.escape, each)) for each in ((*names, PACKER), elements))
     alone = rf"(?:{'|'.join(_several(names))})(?=[:：]|[ \t]*(?:\n|\Z))"
-    lines = rf"{BEFORE_CALL}(?:{either})\(|(?:{either}) ?\{{|{alone}"
+    lines = rf"{BEFORE_CALL}(?:{either})(?:\(|(?::\d+)? ?\{{)|{alone}"
     called = rf"|\[(?:{either})\(|^[ \t]*(?!{_ANYWHERE})(?:\[|{lines})"
     bare = rf"|<(?:{element})(?=[\s/>]){called}" if names else ""
     labels = rf"|^[ \t]*(?:{'|'.join(map(re.escape, LABELS))})"

@@ -17,14 +17,15 @@ from agent.model.dialects.marks import (
     GOES_ON,
     HARMONY,
     HARMONY_ENDS,
+    HEAD_END,
     HIDDEN,
     LABEL_STARTS,
     LABELS,
-    MESSAGE,
     OPENINGS,
     OTHERS_LABELS,
     OTHERS_TURN_ENDS,
     OTHERS_TURNS,
+    PACKER,
     REACT,
     REACT_ENDS,
     RESULT_LABELS,
@@ -40,6 +41,7 @@ from agent.model.dialects.marks import (
     marks_of,
     may_begin_call,
 )
+from agent.model.dialects.names import known_name
 from agent.model.dialects.parts import Part, Words, WordsWereThought
 from agent.model.dialects.said import NOTHING, QUOTES, Said, speaks_behind
 from agent.model.dialects.thinking import Thinking
@@ -62,8 +64,9 @@ class TextReader:
 
         Without it so is a text that begins as thinking does.
         """
-        self._tools = {tool.name: tool for tool in tools}
-        self._marks, self._starts = marks_of(tuple(self._tools))
+        self._marks, self._starts = marks_of(tuple(tool.name for tool in tools))
+        packer = [ToolSpec(PACKER, "Several calls.", {})] if tools else []
+        self._tools = {tool.name: tool for tool in (*tools, *packer)}
         self._held = ""
         self._parts: list[Part] = []
         self._state: Callable[[bool], bool] = self._undecided if begins_thinking else self._opening
@@ -169,11 +172,12 @@ class TextReader:
             is_at_start = self._is_line_start or "\n" in before
             return is_at_start and not before.strip(" \t").rpartition("\n")[2] and self._said.may_label(mark, before)
         if mark in THOUGHT_ENDS:
-            return not (self._has_thought or self._said.has_opened(mark, before))
+            is_first = self._may_think and not before.strip()
+            return is_first or not (self._has_thought or self._said.has_opened(mark, before))
         if mark in self._tools:  # a name alone at the beginning of a line, which a list of the tools has too
             is_first = not (self._said.has_begun or before.strip())
             return (bool(before) or self._is_line_start) and (is_first or self._said.may_turn(before))
-        return mark != "to=functions." or (self._may_think and not before.strip())
+        return not mark.endswith("to=functions.") or (self._may_think and not before.strip())
 
     def _may_be_call(self) -> bool:
         """Whether the mark behind what was said may begin a call: a bare one only where nothing else would."""
@@ -275,10 +279,11 @@ class TextReader:
         if behind[:1] in QUOTES:
             self._say(len(self._mark))
             return True
-        self._has_thought = True
         self._held = behind
-        self._parts.append(WordsWereThought())
-        self._said = Said()
+        if not self._has_thought:  # else it is the same end once more
+            self._parts.append(WordsWereThought())
+            self._said = Said()
+        self._has_thought = True
         self._resume()
         return True
 
@@ -338,19 +343,25 @@ class TextReader:
 
     def _harmony(self, is_last: bool) -> bool:
         """Read the head of a message in gpt-oss's format, and hide what is not meant for others."""
-        head, found, behind = self._held.partition(MESSAGE)
-        if not found:
-            if not is_last and len(head) < MOST_OF_A_HEAD:
+        found = HEAD_END.search(self._held)
+        if found is None:
+            if not is_last and len(self._held) < MOST_OF_A_HEAD:
                 return False
             self._state = self._words
             self._say(len(self._mark))
             return True
+        head, behind = self._held[: found.end()], self._held[found.end() :]
+        name = known_name(recipient_of(head), self._tools)
+        if name and not (is_last or behind.strip()):
+            return False  # what comes behind tells whether it is a call
         self._held = behind
-        name = recipient_of(head)
         if name in self._tools:
             self._held = f"{CALLS[0]}{name}{behind}"
-            self._begin_call(CALLS[0])
-        elif name or "<|channel|>analysis" in head:
+            return self._begin_call(CALLS[0])
+        if name and behind.lstrip().startswith("{"):  # of no tool, as its caller says, or several in one
+            self._held, self._may_think = f'{CALLS[0]}{{"name": "{name}", "arguments": {behind}', True
+            return self._begin_call(CALLS[0])
+        if name or "<|channel|>analysis" in head:
             self._think(HARMONY_ENDS)
         else:
             self._resume()

@@ -173,6 +173,46 @@ def test_the_action_of_an_agent_in_json_is_a_call() -> None:
     assert read('{"action": "reply", "action_input": "Hi."}') == ("", [("reply", '"Hi."')], "")
 
 
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<|channel|>commentary to=functions.Recall <|constrain|>json<|message|>",
+        "<|channel|>commentary to=functions.recall:0 <|constrain|>json",
+        "commentary to=functions.recall json",
+        "analysisWe look it up.assistantcommentary to=functions.recall json",
+        "functions.recall:0",
+        "<|tool▁calls▁begin|><|tool▁call▁begin|>function<|tool▁sep|>recall\n",
+        "<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>recall\n",
+        "<longcat_tool_call>recall",
+        '{"function_call": {"name": "recall", "arguments": ',
+    ],
+)
+def test_a_call_in_a_notation_that_lost_its_marks_is_one(before: str, size: int) -> None:
+    assert calls_read(f'{before}{{"about": "tea"}}', TOOLS, size)[:2] == ("", [("recall", '{"about": "tea"}')])
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("multi_tool_use.parallel(", ")"),
+        ("functions.multi_tool_use.parallel(", ")"),
+        ("Let me see.<|end|><|start|>assistant<|channel|>commentary to=multi_tool_use.parallel<|message|>", "<|call|>"),
+    ],
+)
+def test_several_calls_that_are_written_as_one_are_made(before: str, behind: str, size: int) -> None:
+    wanted = [("recall", '{"about": "tea"}'), ("reply", '{"text": "Hi."}')]
+    inner = [{"recipient_name": f"functions.{name}", "parameters": json.loads(given)} for name, given in wanted]
+    said, calls, _ = calls_read(f"{before}{json.dumps({'tool_uses': inner})}{behind}", TOOLS, size)
+    assert (said, calls) == (before.partition("<")[0] if "see" in before else "", wanted)
+
+
+def test_a_message_to_no_tool_is_a_call_that_its_caller_is_told_of() -> None:
+    said, calls, _ = read('<|channel|>commentary to=functions.search <|constrain|>json<|message|>{"q": "tea"}<|call|>')
+    assert (said, calls) == ("", [("search", '{"q": "tea"}')])
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -252,6 +292,8 @@ def test_no_cut_matters_to_marks(words: list[str], size: int) -> None:
         ("[THINK]Hm.[/THINK]Hello.", "Hello.", "Hm."),
         ("<think>One.</think>\n<think>Two.</think>Hello.", "Hello.", "One.Two."),
         ("<think></think>\n\nHello.", "Hello.", ""),
+        ("<think>Hm.</think>\n</think>\n\nHello.", "Hello.", "Hm."),
+        ("One moment. <think>Hm.</think></think>Hello.", "One moment. Hello.", "Hm."),
         ("<think>never closed", "", "never closed"),
         ("Hm.\n</think>\n\nHello.", "Hello.", "Hm.\n"),
         (

@@ -52,6 +52,7 @@ CALLS: Final = (
     # What Hermes, Qwen2.5-Coder and others write in place of their own tag at times
     *("<function_call>", "<tools>", "<tool>", "<json>", "<JSON>", "<xml>", "<function name="),
     *("<tool name=", "<tool_call name=", "<action name=", "<call name=", "<longcat_tool_call>"),
+    *("<TOOL_CALL>", "<ToolCall>", "<tool_use>", "<tool_code>"),
     # Gemma 4; FunctionGemma
     *("<|tool_call>", "<start_function_call>"),
     # Llama 3 and 4; LFM2; Mistral; Phi 4
@@ -109,10 +110,12 @@ OTHERS_TURNS: Final = (
 """How another's turn begins, which a model makes up behind its own: the answer is at its end there."""
 
 DROPPED: Final = (
-    *("<bos>", "<response>", "</response>", "<answer>", "</answer>", "/no_think"),
+    *("<s>", "<bos>", "<pad>", "<unk>", "/no_think"),
+    *(f"{begins}{name}>" for name in ("response", "answer", "final_answer") for begins in ("<", "</")),
     *(f"</{name}>" for name in _OF_BLOCK),
+    *(f"</{mark[1:]}" for mark in CALLS if re.fullmatch(r"<(?:｜DSML｜)?[\w:]+>", mark)),
 )
-"""What else a prompt sets around a message, Qwen's order to it, and tags around what is not thinking."""
+"""What else is set around a message, Qwen's order to it, tags around what is not thinking, and ends of calls."""
 
 TOKEN: Final = re.compile(r"<[|｜][^][\s<>|｜]{3,40}[|｜]>|\[\|\w{3,40}\|]")
 TOKEN_BEGUN: Final = re.compile(r"(?:<[|｜]|\[\|)[^][\s<>|｜]{0,40}[|｜]?\Z")
@@ -159,7 +162,6 @@ DIRECTION_START: Final = re.compile(r"\*{1,3}|_{1,3}|`+|[(\[（【]")
 """What a stage direction begins with: emphasis, or a bracket."""
 
 CLOSERS: Final = (
-    *(f"</{mark[1:]}" for mark in CALLS if re.fullmatch(r"<(?:｜DSML｜)?[\w:]+>", mark)),
     *("</function>", "</invoke>", "</｜DSML｜invoke>", "<tool_call|>", "<end_function_call>", "<|tools_suffix|>"),
     *("[END_TOOL_REQUEST]", "[/TOOL_CALLS]", "<|python_end|>", "<|tool_call_end|>", "<|/tool_call|>"),
     *(*_spelled("<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>"), "<|tool_calls_section_end|>", "<|END_ACTION|>"),

@@ -358,7 +358,7 @@ class TextReader:
         if name in self._tools:
             self._held = f"{CALLS[0]}{name}{behind}"
             return self._begin_call(CALLS[0])
-        if name and behind.lstrip().startswith("{"):  # of no tool, as its caller says, or several in one
+        if name not in {"", "assistant"} and behind.lstrip().startswith("{"):  # of no tool, or several in one
             self._held, self._may_think = f'{CALLS[0]}{{"name": "{name}", "arguments": {behind}', True
             return self._begin_call(CALLS[0])
         if name or "<|channel|>analysis" in head:

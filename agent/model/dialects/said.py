@@ -93,11 +93,12 @@ class Said:
     def mentions(self, mark: str, behind: str) -> bool:
         """Whether a mark of turns, with this behind it, is one that people are told of.
 
-        Then it stands in code or in quotes, or as a word among words; or it closes a tag of HTML.
+        Then it stands in code or in quotes, or as a word among words; or it closes a tag that was said, as of HTML.
         """
         if self.is_quoting():
             return bool(behind.strip())
-        if mark == "</s>" and self._line.count("<s>") > self._line.count("</s>"):
+        opening, text = mark.replace("/", "", 1), "".join(self._pieces)
+        if mark == "<s>" or (opening != mark and text.count(opening) > text.count(mark)):
             return True
         return self._line[-1:] == " " and not self.is_at_stop() and behind[:1] in {*" ,.;:)!?"}
 

@@ -185,6 +185,9 @@ def test_the_action_of_an_agent_in_json_is_a_call() -> None:
         "<|tool▁calls▁begin|><|tool▁call▁begin|>function<|tool▁sep|>recall\n",
         "<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>recall\n",
         "<longcat_tool_call>recall",
+        "<TOOL_CALL>recall",
+        "<tool_use>recall",
+        "</tool_call>\nrecall",
         '{"function_call": {"name": "recall", "arguments": ',
     ],
 )
@@ -302,6 +305,16 @@ def test_no_cut_matters_to_marks(words: list[str], size: int) -> None:
             "Hm.",
         ),
         ("<|channel|>commentary to=python code<|message|>print(1)<|call|>", "", "print(1)"),
+        (
+            '<|start|>functions.recall to=assistant<|channel|>commentary<|message|>{"made": "up"}<|end|>'
+            "<|start|>assistant<|channel|>final<|message|>Hello.",
+            "Hello.",
+            '{"made": "up"}',
+        ),
+        ("<s>Hello.</s>", "Hello.", ""),
+        ("Hello.<pad><pad>", "Hello.", ""),
+        ("Hello.</tool_call>", "Hello.", ""),
+        ("<final_answer>Hello.</final_answer>", "Hello.", ""),
         ("Hello.<|im_end|>", "Hello.", ""),
         ("Hello.</s>", "Hello.", ""),
         ("<thought>Hm.</thought>Hello.", "Hello.", "Hm."),

@@ -89,6 +89,8 @@ TOLD = (
     "no no no no",
     "Here it goes:\n    print('done', event)\n    f(happy)",
     "You can say /no_think to Qwen.",
+    "In HTML, <s>this</s> is struck out; the <unk> token stands for any word.",
+    "Its XML is <tool>a hammer</tool> and <json>{}</json>.",
 )
 
 

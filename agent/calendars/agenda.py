@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, tzinfo
-from hashlib import blake2b
 from typing import Any
 
 from msgspec import Struct
@@ -44,11 +43,6 @@ class Occurrence(Struct, frozen=True):
     def order(self, zone: tzinfo) -> tuple[datetime, bool]:
         """Return what sorts it: its beginning, and of those that begin together the whole days first."""
         return self.begins(zone).astimezone(UTC), not self.is_all_day
-
-    def reminder_id(self, calendar: str, before: float) -> str:
-        """Return what names the reminder so many seconds before this very time of it, in every run of the program."""
-        told = "\n".join((calendar, self.entry.uid, self.begin.isoformat(), f"{before:.0f}"))
-        return blake2b(told.encode(errors="replace"), digest_size=16).hexdigest()
 
 
 class Agenda(Struct, frozen=True):

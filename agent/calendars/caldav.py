@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urljoin
 from xml.etree import ElementTree as ET
@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 from msgspec import Struct
 
 from agent.calendars.fetching import Answer, Fetcher
-from agent.calendars.source import Collection, Stretch
+from agent.calendars.source import Collection
 from agent.errors import CalendarLost
 from memory.egress import SendsTo, host_of
 
@@ -86,10 +86,10 @@ class CalDav:
         found = [Collection(each.url, each.name, each.tag, each.is_writable, "multistatus") for each in calendars]
         return self._wanted(found)[:MOST_COLLECTIONS]
 
-    async def body(self, collection: Collection, stretch: Stretch) -> bytes:
-        """Return the server's answer with all entries that fall into the stretch."""
-        begin, end = (f"{at.astimezone(UTC):%Y%m%dT%H%M%SZ}" for at in (stretch.begin, stretch.end))
-        query = _QUERY.format(begin=begin, end=end).encode()
+    async def body(self, collection: Collection, begin: datetime, end: datetime) -> bytes:
+        """Return the server's answer with all entries that fall into the time."""
+        first, last = (f"{at.astimezone(UTC):%Y%m%dT%H%M%SZ}" for at in (begin, end))
+        query = _QUERY.format(begin=first, end=last).encode()
         answer = await self._asked("REPORT", collection.key, query, depth=1)
         if answer.status != MULTI_STATUS:
             raise CalendarLost(f"it does not tell what stands in it (status {answer.status})")

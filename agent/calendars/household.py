@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 import structlog
 from msgspec import Struct
@@ -43,11 +43,8 @@ class Place(Struct, frozen=True):
         return f"{name} ({self.collection.name})" if len(self.calendar.collections) > 1 else name
 
 
-class Filing(Protocol):
-    """What of a mailbox reminders need."""
-
-    async def enqueue(self, event: Event) -> bool:
-        """File an event; False where its id is known."""
+File: TypeAlias = Callable[[Event], Awaitable[bool]]
+"""Files a reminder (`Mailbox.enqueue`); False where its id is known."""
 
 
 class Found(Struct, frozen=True):
@@ -61,10 +58,10 @@ class Calendars:
     """All calendars of the configuration."""
 
     def __init__(
-        self, abouts: Sequence[tuple[About, Pace]], folder: Path, mailbox: Filing, shares: Callable[[str], bool]
+        self, abouts: Sequence[tuple[About, Pace]], folder: Path, file: File, shares: Callable[[str], bool]
     ) -> None:
         """At least one."""
-        self._mailbox = mailbox
+        self._file = file
         self._now = abouts[0][1].now
         self.shares = shares
         """Whether an owner may use the household's calendars, by its key; asked at each call."""
@@ -141,7 +138,7 @@ class Calendars:
 
     async def _remind(self, calendar: Calendar, found: list[Reminder]) -> None:
         for each in found:
-            if await self._mailbox.enqueue(reminder_event(each, calendar.zone, self._now())):
+            if await self._file(reminder_event(each, calendar.zone, self._now())):
                 log.info("calendar_reminder_filed", calendar=calendar.about.name, event_id=each.id)
 
 

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
 from agent.calendars.fetching import MOST_BYTES, UNCHANGED, Fetcher
-from agent.calendars.source import Collection, Stretch
+from agent.calendars.source import Collection
 from agent.charset import as_utf_8
 from agent.errors import CalendarLost
 from memory.egress import SendsTo, host_of
@@ -33,9 +34,9 @@ class IcsFile:
             raise CalendarLost(f"{self._path} cannot be read: {error.strerror}") from error
         return [Collection(str(self._path), self._name, f"{told.st_mtime_ns} {told.st_size}")]
 
-    async def body(self, collection: Collection, stretch: Stretch) -> bytes:
+    async def body(self, collection: Collection, begin: datetime, end: datetime) -> bytes:
         """Return its content, in UTF-8."""
-        del collection, stretch
+        del collection, begin, end
         return await asyncio.to_thread(lambda: as_utf_8(self._read()))
 
     async def add(self, collection: Collection, uid: str, ics: bytes) -> None:
@@ -88,9 +89,9 @@ class IcsAddress:
         own = f"body {blake2b(answer.body, digest_size=16).hexdigest()}"
         return [Collection(self._fetcher.url, self._name, next(tags, own))]
 
-    async def body(self, collection: Collection, stretch: Stretch) -> bytes:
+    async def body(self, collection: Collection, begin: datetime, end: datetime) -> bytes:
         """Return what `look` fetched, in UTF-8."""
-        del collection, stretch
+        del collection, begin, end
         body, self._body = self._body, b""
         return await asyncio.to_thread(as_utf_8, body)
 

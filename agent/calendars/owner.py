@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from agent.calendars.agenda import Agenda
 from agent.calendars.reading import read
 from agent.calendars.reminders import Reminder, Rules, due, next_moment, reminders
-from agent.calendars.source import Collection, Source, Stretch
+from agent.calendars.source import Collection, Source
 from agent.calendars.store import Copy, Held, Store
 from agent.errors import CalendarLost
 from agent.event import utc_now
+from agent.mailbox import Wait, waiting_by
 from memory.backoff import Backoff
-from memory.clock import within
 from memory.errors import MemoryFailure
 from memory.json_value import Json
 
@@ -35,32 +35,21 @@ LONGEST_NAP: Final = 60.0
 FRESH: Final = timedelta(minutes=1)
 """A copy that was seen to be right so long ago is taken for right when somebody asks."""
 
-Nap: TypeAlias = Callable[[asyncio.Event, datetime], Awaitable[None]]
-"""Waits until the event is set or the moment has come; it may also return sooner."""
-
 Remind: TypeAlias = Callable[["Calendar", list[Reminder]], Awaitable[None]]
 """Files reminders, each once by its id. Raises `MemoryFailure`."""
 
 log = structlog.get_logger()
 
 
-async def nap(changed: asyncio.Event, until: datetime) -> None:
-    """Wait by asyncio's timer, a minute at most."""
-    await within(min(LONGEST_NAP, (until - utc_now()).total_seconds()), changed)
-
-
 class Pace(Struct, frozen=True):
     """The time that it goes by, and how often it looks."""
 
     now: Callable[[], datetime] = utc_now
-    nap: Nap = nap
+    wait: Wait = waiting_by(utc_now, LONGEST_NAP)
     poll: float = 300.0
     """Seconds between two looks."""
     longest: float = 3600.0
     """Seconds of the longest rest after looks that failed."""
-
-
-USUAL: Final = Pace()
 
 
 class About(Struct, frozen=True):
@@ -77,7 +66,7 @@ class About(Struct, frozen=True):
 class Calendar:
     """One calendar of the household, as far as it is known. `run` is its one task."""
 
-    def __init__(self, about: About, folder: Path, remind: Remind, pace: Pace = USUAL) -> None:
+    def __init__(self, about: About, folder: Path, remind: Remind, pace: Pace) -> None:
         self.about = about
         self._store = Store(folder)
         self._remind = remind
@@ -120,7 +109,7 @@ class Calendar:
             if not timedelta() < self._poll_at - self._pace.now() <= self._longest:  # or the clock was set back
                 await self._look()
             await self.remind()
-            await self._pace.nap(self._changed, self._wakes_at())
+            await self._pace.wait(self._changed, self._wakes_at())
 
     async def restore(self) -> None:
         """Take up the copy of the last run."""
@@ -220,7 +209,7 @@ class Calendar:
         await self._take_over(tuple(held), now)
 
     async def _hold(self, collection: Collection, now: datetime) -> Held:
-        body = await self.about.source.body(collection, Stretch(now - BEHIND, now + AHEAD))
+        body = await self.about.source.body(collection, now - BEHIND, now + AHEAD)
         return Held(collection, await asyncio.to_thread(self._store.put, body))
 
     async def _take_over(self, held: tuple[Held, ...], now: datetime) -> None:

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from hashlib import blake2b
 from itertools import islice
 from operator import attrgetter
 from typing import Final
@@ -46,7 +47,9 @@ class Reminder(Struct, frozen=True):
     @property
     def id(self) -> str:
         """What names it, the same in every run of the program."""
-        return self.occurrence.reminder_id(self.calendar, self.before)
+        each = self.occurrence
+        told = "\n".join((self.calendar, each.entry.uid, each.begin.isoformat(), f"{self.before:.0f}"))
+        return blake2b(told.encode(errors="replace"), digest_size=16).hexdigest()
 
 
 def reminders(agenda: Agenda, rules: Rules) -> list[Reminder]:

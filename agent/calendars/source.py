@@ -23,13 +23,6 @@ class Collection(Struct, frozen=True):
     """How its body is to be read (`agent.calendars.reading.Body`)."""
 
 
-class Stretch(Struct, frozen=True):
-    """The time of which entries are wanted (aware)."""
-
-    begin: datetime
-    end: datetime
-
-
 class Source(Protocol):
     """Looks at calendars, and may write into them. Every method raises `CalendarLost`."""
 
@@ -40,8 +33,8 @@ class Source(Protocol):
     async def look(self, known: Mapping[str, Collection]) -> list[Collection]:
         """Return what there is now; `known` is what was there the last time, by its key."""
 
-    async def body(self, collection: Collection, stretch: Stretch) -> bytes:
-        """Return what stands in a collection that `look` has just returned."""
+    async def body(self, collection: Collection, begin: datetime, end: datetime) -> bytes:
+        """Return what stands in a collection that `look` has just returned; what falls into this time (aware)."""
 
     async def add(self, collection: Collection, uid: str, ics: bytes) -> None:
         """Put an entry into a collection; one of this uid that is there already stays."""

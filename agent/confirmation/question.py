@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from agent.confirmation.consent import NAMES, consent_in
 from agent.event import ASR_TRANSCRIPT, Event
-from memory.json_value import Json, fields
+from memory.json_value import Json, fields, read_as
 from memory.state.journal import Stored
 
 Verdict = Literal["yes", "no", "again", "doubtful", "late", "gone", "other", "beside"]
@@ -59,20 +59,10 @@ def body_of(question: Question) -> dict[str, Json]:
 
 def question_of(entry: Stored) -> Question | None:
     """Return the question of an entry, None for one that was erased."""
-    body = entry.body
-    if not entry.is_whole or not all(isinstance(body.get(name), str) for name in ("tool", "arguments", "phrase")):
+    try:
+        return read_as({**entry.body, "id": entry.id, "asked_at": entry.at}, Question) if entry.is_whole else None
+    except ValueError:  # the disk has changed it
         return None
-    told = {name: str(body[name]) for name in ("tool", "arguments", "phrase")}
-    times = body.get("times")
-    return Question(
-        entry.id,
-        **told,
-        asked_at=entry.at,
-        clock=number(body, "clock") or 0.0,
-        is_heard=body.get("is_heard") is True,
-        times=times if isinstance(times, int) else 1,
-        level_dbfs=number(body, "level_dbfs"),
-    )
 
 
 def verdict_on(question: Question, event: Event, now: datetime, names: Collection[str] = NAMES) -> Verdict:

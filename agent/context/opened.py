@@ -1,14 +1,13 @@
 """The opening of an epoch as the journal has it: written down, and read back."""
 
 from collections.abc import Sequence
-from typing import Any, cast
 
 from msgspec import Struct
 
 from agent.context.epoch import Prefix
 from agent.context.summary import Front
 from agent.model.messages import Message, ToolSpec
-from memory.json_value import Json
+from memory.json_value import Json, read_as
 from memory.state.journal import Stored
 
 
@@ -39,7 +38,7 @@ def body_of(name: str, prefix: Prefix, messages: Sequence[Message], front: Front
 
 def opened_of(entry: Stored) -> Opened:
     """Return what an entry opened. Raises ValueError where it does not say."""
-    body = cast("dict[str, Any]", entry.body)
+    body = entry.body
     name, model, messages = body.get("epoch"), body.get("model", ""), body.get("messages")
     if not isinstance(name, str) or not isinstance(model, str) or not isinstance(messages, list) or not messages:
         raise ValueError("its opening lacks a part")
@@ -47,15 +46,7 @@ def opened_of(entry: Stored) -> Opened:
     if listed[0].role != "system":
         raise ValueError("its opening does not begin with a prompt")
     front = Front.from_json(body["front"]) if "front" in body else None
-    return Opened(name, tools_of(entry), model, listed, front)
-
-
-def tools_of(entry: Stored) -> tuple[ToolSpec, ...]:
-    """Return the tools that the entry of an epoch tells. Raises ValueError where it tells none."""
-    listed = cast("dict[str, Any]", entry.body).get("tools")
-    if not isinstance(listed, list):
-        raise ValueError("its tools are no list")  # noqa: TRY004  what the disk holds is no argument's type
-    return tuple(_tool(each) for each in listed)
+    return Opened(name, read_as(body.get("tools"), tuple[ToolSpec, ...]), model, listed, front)
 
 
 def front_of(entry: Stored) -> Front | None:
@@ -64,10 +55,3 @@ def front_of(entry: Stored) -> Front | None:
         return Front.from_json(entry.body["front"]) if "front" in entry.body else None
     except ValueError:
         return None
-
-
-def _tool(told: Any) -> ToolSpec:
-    known = isinstance(told, dict) and all(isinstance(told.get(key), str) for key in ("name", "description"))
-    if not known or not isinstance(told.get("parameters"), dict):
-        raise ValueError("a tool that lacks a part")
-    return ToolSpec(told["name"], told["description"], told["parameters"])

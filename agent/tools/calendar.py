@@ -170,13 +170,8 @@ class CalendarTools(Struct, frozen=True):
         return told
 
     def _stale(self, name: str, seen_at: datetime | None, reason: str) -> Json:
-        if seen_at is None:
-            return {"calendar": name, "as_of": "", "reason": reason}
-        return {
-            "calendar": name,
-            "as_of": f"{seen_at.astimezone(self.calendars.zone):%Y-%m-%dT%H:%M}",
-            "reason": reason,
-        }
+        as_of = f"{seen_at.astimezone(self.calendars.zone):%Y-%m-%dT%H:%M}" if seen_at else ""
+        return {"calendar": name, "as_of": as_of, "reason": reason}
 
 
 def _moment(text: str, zone: tzinfo) -> date:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from agent.event import BOX, HOME_WATCH, ROOM, SELF_CREATED, Event, room_of
 from agent.mailbox.economy import SELF, UNASKED
-from memory.json_value import Json
+from memory.json_value import read_as
 from memory.state.importance import UNSET
 
 ANNOUNCEMENT: Final = "announcement"
@@ -141,26 +141,20 @@ def event_of(announcement: Announcement) -> Event:
 
 def kept_in(event: Event) -> Announcement | None:
     """Return the announcement that `event_of` kept; None where its words were erased, or it is of another version."""
-    kind, expires = kind_named(event.metadata.get("kind")), _given_end(event)
-    if kind is None or expires is None or not event.content:
+    told = {
+        **event.metadata,
+        "id": event.id,
+        "words": event.content,
+        "made_at": event.created_at,
+        "expires_at": _given_end(event),
+        "session_id": event.session_id,
+        "importance": event.importance,
+        ROOM: room_of(event),
+    }
+    try:
+        return read_as(told, Announcement) if event.content else None
+    except ValueError:
         return None
-    return Announcement(
-        event.id,
-        event.content,
-        kind,
-        str(event.metadata.get("about", "")),
-        str(event.metadata.get("cause", "")),
-        event.created_at,
-        expires,
-        event.session_id,
-        event.importance,
-        room_of(event),
-    )
-
-
-def kind_named(name: Json) -> Kind | None:
-    """Return the kind of that name, None for none."""
-    return next((kind for kind in _ORDER if kind == name), None)
 
 
 def _given_end(event: Event) -> datetime | None:

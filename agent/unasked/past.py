@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta, tzinfo
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from agent.unasked.announcement import Announcement, Kind, kind_named
+from agent.unasked.announcement import Announcement, Kind
 from memory.chinese import simplified
-from memory.json_value import Json
+from memory.json_value import Json, read_as
 from memory.state.words import pairs
 
 ALIKE: Final = 0.6
@@ -28,8 +28,6 @@ _EMPTY: Final = frozenset(
 
 Outcome: TypeAlias = Literal["said", "merged", "expired", "unwanted", "ignored"]
 """Said; left to a newer one of the same matter; of no use any more; against a rule of the household; twice ignored."""
-
-_OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 
 ANSWER_WITHIN: Final = timedelta(minutes=2)
 """After it was said; what a person says or writes by then is taken for an answer, later words are not."""
@@ -99,12 +97,11 @@ class Fate(Struct, frozen=True):
 
 def fate_from(name: str, body: Mapping[str, Json], at: datetime, session_id: str) -> Fate | None:
     """Return what `Fate.to_json` wrote of the announcement of this id; None for anything else, or what was erased."""
-    kind, heard = kind_named(body.get("kind")), body.get("heard")
-    outcome = next((each for each in _OUTCOMES if each == body.get("outcome")), None)
-    if outcome is None or kind is None:
+    told = {**body, "words": body.get("said"), "id": name, "at": at, "session_id": session_id}
+    try:
+        return read_as(told, Fate)
+    except ValueError:
         return None
-    cut = heard if isinstance(heard, str) else None
-    return Fate(name, str(body.get("said", "")), str(body.get("about", "")), kind, outcome, at, session_id, cut)
 
 
 def said_today(past: Sequence[Fate], now: datetime, zone: tzinfo) -> int:

@@ -65,9 +65,7 @@ async def relay(
     except ModelError as error:
         if not has_begun:
             raise
-        stopped = StreamBroken(str(error), accumulator.message())
-        stopped.is_of_answer = error.is_of_answer
-        raise stopped from error
+        raise StreamBroken(str(error), accumulator.message(), is_of_answer=error.is_of_answer) from error
     for item in accumulator.finish():
         yield item
 

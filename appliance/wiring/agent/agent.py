@@ -200,7 +200,7 @@ async def open_agent(
     contexts, run_state, attention = sessions.contexts, sessions.run_state, sessions.attention
     outside = world.environment
     models = Chain.of(await outside.models(catalog_of(config), prefix_of_room(contexts)), outside.clock)
-    calendars = calendars_of(config, state.mailbox, owners.shares_graph)
+    calendars = calendars_of(config, state.mailbox.enqueue, owners.shares_graph)
     try:
         choice = ModelChoice(models, state.journal, state.bus, config.zone)
         await choice.restore()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent.calendars.caldav import CalDav
 from agent.calendars.fetching import Fetcher, Login
-from agent.calendars.household import Calendars, Filing
+from agent.calendars.household import Calendars, File
 from agent.calendars.ics_source import IcsAddress, IcsFile
 from agent.calendars.owner import About, Pace
 from agent.calendars.reminders import Rules
@@ -19,7 +19,7 @@ FOLDER = "calendars"
 """Of the state folder: the last known copy of each calendar."""
 
 
-def calendars_of(config: Config, mailbox: Filing, shares: Callable[[str], bool]) -> Calendars | None:
+def calendars_of(config: Config, file: File, shares: Callable[[str], bool]) -> Calendars | None:
     """Return the calendars, those apart whose address is a secret that nobody set; None where there are none.
 
     The copies of those that are not configured any more go.
@@ -30,7 +30,7 @@ def calendars_of(config: Config, mailbox: Filing, shares: Callable[[str], bool])
         for name, told in config.calendar.items()
         if (about := about_of(config, name)) is not None
     ]
-    return Calendars(abouts, config.state_folder / FOLDER, mailbox, shares) if abouts else None
+    return Calendars(abouts, config.state_folder / FOLDER, file, shares) if abouts else None
 
 
 def about_of(config: Config, name: str) -> About | None:

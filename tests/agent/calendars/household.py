@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from agent.calendars.household import Calendars
 from agent.calendars.owner import About, Pace
 from agent.calendars.reminders import Rules
-from agent.calendars.source import Collection, Stretch
+from agent.calendars.source import Collection
 from agent.errors import CalendarLost
 from agent.event import CALENDAR, HOUSEHOLD, Event
 from agent.mailbox import SCHEMA, Mailbox
@@ -41,8 +41,8 @@ class WrittenSource:
             raise CalendarLost("it cannot be reached")
         return [Collection("home", "Home", str(hash(self.text)), is_writable=True)]
 
-    async def body(self, collection: Collection, stretch: Stretch) -> bytes:
-        del collection, stretch
+    async def body(self, collection: Collection, begin: datetime, end: datetime) -> bytes:
+        del collection, begin, end
         self.bodies += 1
         return self.text.encode()
 
@@ -81,7 +81,7 @@ class Home:
         """The calendars of one run of the program."""
         about = About("family", "here", self.source, Rules("family", ZONE, self.minutes, self.has_alarms))
         pace = Pace(self.clock, self.clock.wait)
-        return Calendars([(about, pace)], self.folder / "calendars", self.mailbox, self.members.__contains__)
+        return Calendars([(about, pace)], self.folder / "calendars", self.mailbox.enqueue, self.members.__contains__)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Calendars]:

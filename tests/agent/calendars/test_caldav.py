@@ -8,14 +8,13 @@ import pytest
 
 from agent.calendars.caldav import CalDav
 from agent.calendars.fetching import Fetcher, Login
-from agent.calendars.source import Stretch
 from agent.errors import CalendarLost
 from tests.agent.calendars.entries import calendar, entry
 from tests.agent.calendars.ics_server import ics_server
 from tests.agent.calendars.radicale_server import PASSWORD, USER, CalDavServer, caldav_server
 from tests.agent.clock import MORNING
 
-STRETCH = Stretch(MORNING, MORNING + timedelta(days=30))
+STRETCH = (MORNING, MORNING + timedelta(days=30))
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +66,7 @@ async def test_those_wanted_come_in_their_order_and_one_that_is_not_there_is_a_s
 
 async def test_what_stands_in_the_stretch_is_read(account: CalDav) -> None:
     home = next(each for each in await account.look({}) if each.name == "Home")
-    body = (await account.body(home, STRETCH)).decode()
+    body = (await account.body(home, *STRETCH)).decode()
     assert "Dentist" in body
     assert "Far away" not in body
 

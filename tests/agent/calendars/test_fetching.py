@@ -6,14 +6,13 @@ import pytest
 
 from agent.calendars.fetching import Fetcher, Login, is_same_server
 from agent.calendars.ics_source import IcsAddress
-from agent.calendars.source import Stretch
 from agent.errors import CalendarLost
 from tests.agent.calendars.entries import calendar, entry
 from tests.agent.calendars.ics_server import IcsServer, ics_server
 from tests.agent.clock import MORNING
 
 TEXT = calendar(entry("DTSTART:20261124T140000Z"))
-STRETCH = Stretch(MORNING, MORNING)
+STRETCH = (MORNING, MORNING)
 
 
 async def lost(server: IcsServer, seconds: float = 30.0, most: int = 1_000_000) -> str:
@@ -33,12 +32,12 @@ async def test_a_file_is_fetched_once_for_as_long_as_its_server_says_that_it_is_
         server.etag = '"one"'
         source = IcsAddress("home", Fetcher(server.url))
         (first,) = await source.look({})
-        assert await source.body(first, STRETCH) == TEXT.encode()
+        assert await source.body(first, *STRETCH) == TEXT.encode()
         assert await source.look({first.key: first}) == [first]
-        assert await source.body(first, STRETCH) == b""  # there was none
+        assert await source.body(first, *STRETCH) == b""  # there was none
         server.etag, server.body = '"two"', b"new"
         (second,) = await source.look({first.key: first})
-        assert (second.tag, await source.body(second, STRETCH)) == ('ETag "two"', b"new")
+        assert (second.tag, await source.body(second, *STRETCH)) == ('ETag "two"', b"new")
         await source.aclose()
 
 
@@ -49,7 +48,7 @@ async def test_a_calendar_of_another_encoding_keeps_its_letters(code: str) -> No
         server.body = text.encode(code)
         source = IcsAddress("home", Fetcher(server.url))
         (one,) = await source.look({})
-        assert await source.body(one, STRETCH) == text.encode()
+        assert await source.body(one, *STRETCH) == text.encode()
         await source.aclose()
 
 

@@ -178,13 +178,12 @@ async def test_from_the_configuration_to_an_appointment_at_a_real_server(tmp_pat
     server.put("home/1.ics", calendar(entry(*lines, *alarm)))
     filed: asyncio.Queue[Event] = asyncio.Queue()
 
-    class Filing:
-        async def enqueue(self, event: Event) -> bool:
-            filed.put_nowait(event)
-            return True
+    async def file(event: Event) -> bool:
+        filed.put_nowait(event)
+        return True
 
     config = configured(tmp_path, account(server), WORD=PASSWORD)
-    calendars = calendars_of(config, Filing(), lambda key: key == HOUSEHOLD)
+    calendars = calendars_of(config, file, lambda key: key == HOUSEHOLD)
     assert calendars is not None
     tools = {each.name: each for each in calendar_tools(calendars)}
 

@@ -31,7 +31,11 @@ async def read_document(name: str, content: bytes, most: int = MOST_CHARACTERS) 
     if b"%PDF-" not in content[:1024] and not content.startswith(b"PK"):
         content = await asyncio.to_thread(as_utf_8, content)
     try:
-        found = json.loads(await _told(name, content, most))
+        async with reading_child(_PROGRAM, str(most)) as child, asyncio.timeout(SECONDS):
+            told, _ = await child.communicate(content)
+        found = json.loads(told)
+    except TimeoutError as error:
+        raise NotAttached(f"{name} takes too long to read; attach a part of it, or a picture of a page") from error
     except ValueError as error:  # it was killed: out of memory, or of processor time
         raise NotAttached(f"{name} takes too much to read; attach a part of it, or a picture of a page") from error
     if "error" in found:
@@ -39,12 +43,3 @@ async def read_document(name: str, content: bytes, most: int = MOST_CHARACTERS) 
     extent = [found["extent"]] if found["extent"] else []
     extent += [f"its first {most} characters"] if found["cut"] else []
     return Document(found["media_type"], found["text"], name, ", ".join(extent))
-
-
-async def _told(name: str, content: bytes, most: int) -> bytes:
-    """Return what the child wrote; it is over on return, however that comes about."""
-    try:
-        async with reading_child(_PROGRAM, str(most)) as child, asyncio.timeout(SECONDS):
-            return (await child.communicate(content))[0]
-    except TimeoutError as error:
-        raise NotAttached(f"{name} takes too long to read; attach a part of it, or a picture of a page") from error

@@ -1,13 +1,13 @@
 """What may not be done in the house without a yes: unlocking, disarming, opening doors and valves."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from agent.home.house import ACTING, OPENING, Danger, Entity, House, folded, sounds_like_opening
 from agent.intents.intent import Language
 from agent.tools.mcp.schema import plain
-from memory.json_value import Json
+from memory.json_value import Json, fields, listed
 
 READING: Final = frozenset(
     {
@@ -183,16 +183,7 @@ def _has_name(entity: Entity, texts: Sequence[str]) -> bool:
 
 
 def _texts(value: Json) -> list[str]:
-    return list(_leaves(value))
-
-
-def _leaves(value: Json) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for each in value:
-                yield from _leaves(each)
-        case dict():
-            for each in value.values():
-                yield from _leaves(each)
+    """Return the texts in a value, however deep."""
+    if isinstance(value, str):
+        return [value]
+    return [text for each in (*listed(value), *fields(value).values()) for text in _texts(each)]

@@ -2,20 +2,19 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from typing import Final, TypeAlias, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
 import structlog
 
 from agent.event import ASR_TRANSCRIPT, Event, require_event, utc_now, utc_text
 from agent.mailbox import children as offspring
 from agent.mailbox import economy, queue, table
-from agent.mailbox.children import Child
 from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
 from agent.mailbox.economy import Allowance
-from agent.mailbox.mail import Lease, MailboxRecord, State, Wake
+from agent.mailbox.mail import Lease, MailboxRecord, Wake
 from agent.mailbox.sleep import Wait, waiting_by
 from agent.time.clock_steps import ClockSteps, after_step
 from agent.time.series import is_successor, successor
@@ -24,6 +23,7 @@ from memory.state import images
 from memory.state.database import Database, Writer
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 log = structlog.get_logger()
 
@@ -43,6 +43,17 @@ MOST_LISTED: Final = 20
 """Waiting events that are listed at a time, where nothing else is asked."""
 
 
+def _looks_up(
+    look: Callable[Concatenate[sqlite3.Connection, P], T],
+) -> Callable[Concatenate["Mailbox", P], Coroutine[None, None, T]]:
+    """Return the method of a mailbox that does what a function of its file does, and changes nothing."""
+
+    async def looked_up(mailbox: "Mailbox", /, *args: P.args, **named: P.kwargs) -> T:
+        return await mailbox.read(lambda connection: look(connection, *args, **named))
+
+    return looked_up
+
+
 class Mailbox:
     """A durable queue of events, from any producer on the event loop to one consumer.
 
@@ -57,6 +68,18 @@ class Mailbox:
 
     Every method raises `StateUnusable` when the disk is full or the file damaged.
     """
+
+    in_hand = _looks_up(table.held)
+    find = _looks_up(table.find)
+    listed = _looks_up(table.listed)
+    waiting = _looks_up(table.waiting)
+    waits_for = _looks_up(table.waits_for)
+    completed_since = _looks_up(table.completed_since)
+    timers_of = _looks_up(table.timers_of)
+    with_attachments = _looks_up(table.with_attachments)
+    counts = _looks_up(table.counts)
+    children = _looks_up(offspring.children)
+    is_person_waiting = _looks_up(queue.is_person_waiting)
 
     def __init__(
         self,
@@ -146,10 +169,6 @@ class Mailbox:
     def filing(self) -> AbstractContextManager[None]:
         """Keep `until_idle` waiting while somebody finds out whether there is anything to file."""
         return self._changing()
-
-    async def in_hand(self) -> Lease | None:
-        """Return the event in hand, without waiting."""
-        return await self._database.read(table.held)
 
     async def charge(
         self,
@@ -244,10 +263,6 @@ class Mailbox:
         with self._changing():
             return await self._database.write(lambda c: table.release(c, name, most=most))
 
-    async def waits_for(self, name: str) -> bool:
-        """Whether an event was suspended for this name, and is not due yet."""
-        return await self._database.read(lambda c: table.waits_for(c, name))
-
     async def recover(self) -> list[Lease]:
         """At start, before the first `take`: give back what was in hand when the process died.
 
@@ -272,29 +287,6 @@ class Mailbox:
         """
         return await self._step(lambda c, now: table.give_back(c))
 
-    async def find(self, event_id: str) -> MailboxRecord | None:
-        """Return what is known of an event, open or closed."""
-        return await self._database.read(lambda c: table.find(c, event_id))
-
-    async def listed(self, state: State, limit: int = 20, owner_key: str | None = None) -> list[MailboxRecord]:
-        """Return the newest events of a state (`dead` is the dead letter), the newest first; one owner's, or all."""
-        return await self._database.read(lambda c: table.listed(c, state, limit, owner_key))
-
-    async def is_person_waiting(self) -> bool:
-        """Whether anybody's words wait for their first hand-over."""
-        return await self._database.read(queue.is_person_waiting)
-
-    async def waiting(self, event_type: str, owner_key: str | None) -> list[Event]:
-        """Return the events of a type that wait for their time or turn, in the order of `not_before`.
-
-        One owner's, or all (None).
-        """
-        return await self._database.read(lambda c: table.waiting(c, event_type, owner_key))
-
-    async def completed_since(self, event_type: str, owner_key: str, moment: datetime) -> list[Event]:
-        """Return an owner's events of a type that were completed at a moment or later."""
-        return await self._database.read(lambda c: table.completed_since(c, event_type, owner_key, moment))
-
     async def coming(self, owner_key: str, limit: int = MOST_LISTED) -> list[MailboxRecord]:
         """Return an owner's events that wait: those that are due in the order of delivery, then by their time."""
         return await self._database.read(lambda c: queue.coming(c, owner_key, self.now(), limit))
@@ -308,22 +300,6 @@ class Mailbox:
     async def economy(self, owner_key: str) -> dict[str, Json]:
         """Return what an owner's share of the agent's own work has taken, beside what it may."""
         return await self._database.read(lambda c: economy.described(c, owner_key, self._allowance, self.now()))
-
-    async def counts(self, owner_key: str | None = None) -> dict[str, int]:
-        """Return how many events, of one owner or of all, are in each `State`; every state is there."""
-        return await self._database.read(lambda c: table.counts(c, owner_key))
-
-    async def children(self, event_id: str) -> list[Child]:
-        """Return what became of the events it made for an event, in the order of their arrival."""
-        return await self._database.read(lambda c: offspring.children(c, event_id))
-
-    async def timers_of(self, event_ids: Collection[str]) -> list[Event]:
-        """Return the timers that were set for these events, also those that rang, in the order of their arrival."""
-        return await self._database.read(lambda c: table.timers_of(c, event_ids))
-
-    async def with_attachments(self, owner_key: str) -> list[Event]:
-        """Return an owner's events that something is attached to, in the order of their arrival."""
-        return await self._database.read(lambda c: table.with_attachments(c, owner_key))
 
     def _put(self, connection: sqlite3.Connection, event: Event) -> bool:
         now = self.now()
@@ -375,6 +351,10 @@ class Mailbox:
     ) -> T:
         with self._changing():
             return await self._write(lambda c: change(c, self.now()), in_transaction, durable=durable)
+
+    async def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what a function finds in the file of the mailbox."""
+        return await self._database.read(look)
 
     async def _write(
         self, change: Callable[[sqlite3.Connection], T], in_transaction: Writer | None, *, durable: bool = True

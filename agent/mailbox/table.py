@@ -93,7 +93,7 @@ def supersede(connection: sqlite3.Connection, event_id: str, by: str, now: datet
 
 
 def held(connection: sqlite3.Connection) -> Lease | None:
-    """Return the event in hand."""
+    """Return the event in hand, without waiting."""
     row = connection.execute("SELECT * FROM mailbox WHERE state = 'in_hand'").fetchone()
     return None if row is None else _in_hand(row)
 
@@ -178,7 +178,7 @@ def release(connection: sqlite3.Connection, name: str, owner_key: str | None = N
 
 
 def waits_for(connection: sqlite3.Connection, name: str) -> bool:
-    """Whether an event waits for this name."""
+    """Whether an event was suspended for this name, and is not due yet."""
     found = connection.execute(
         "SELECT 1 FROM mailbox WHERE state = 'suspended' AND waits_for = ? LIMIT 1", (storable(name),)
     )
@@ -248,13 +248,15 @@ def recover(connection: sqlite3.Connection, now: datetime) -> list[Lease]:
 
 
 def find(connection: sqlite3.Connection, event_id: str) -> MailboxRecord | None:
-    """Return what is known of an event."""
+    """Return what is known of an event, open or closed."""
     row = connection.execute("SELECT * FROM mailbox WHERE id = ?", (event_id,)).fetchone()
     return None if row is None else filed(row)
 
 
-def listed(connection: sqlite3.Connection, state: State, limit: int, owner_key: str | None) -> list[MailboxRecord]:
-    """Return the newest events of a state, of one owner or of all, the newest first."""
+def listed(
+    connection: sqlite3.Connection, state: State, limit: int = 20, owner_key: str | None = None
+) -> list[MailboxRecord]:
+    """Return the newest events of a state (`dead` is the dead letter), of one owner or of all, the newest first."""
     rows = connection.execute(
         "SELECT * FROM mailbox WHERE state = :state AND (:owner IS NULL OR owner_key = :owner) "
         "ORDER BY arrival DESC LIMIT :limit",
@@ -271,7 +273,7 @@ def completed_since(connection: sqlite3.Connection, kind: str, owner_key: str, m
 
 
 def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str | None) -> list[Event]:
-    """Return the open events of a type, of one owner or all, the one that is due first first."""
+    """Return the events of a type that wait for their time or turn, of one owner or all (None), the next one first."""
     rows = connection.execute(
         f"SELECT id, envelope FROM mailbox WHERE {OPEN} AND type = ? AND owner_key = coalesce(?, owner_key) "
         "ORDER BY due_at, arrival",
@@ -311,8 +313,8 @@ def remove_owner(connection: sqlite3.Connection, owner_key: str, *, in_hand: boo
     return connection.execute(statement, (owner_key, in_hand)).rowcount
 
 
-def counts(connection: sqlite3.Connection, owner_key: str | None) -> dict[str, int]:
-    """Return how many events, of one owner or of all, each state has."""
+def counts(connection: sqlite3.Connection, owner_key: str | None = None) -> dict[str, int]:
+    """Return how many events, of one owner or of all, are in each `State`; every state is there."""
     of_owner = "" if owner_key is None else "WHERE owner_key = ?"
     found = connection.execute(
         f"SELECT state, count(*) FROM mailbox {of_owner} GROUP BY state", () if owner_key is None else (owner_key,)

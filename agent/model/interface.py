@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from agent.model.messages import Message, ToolSpec, Usage
 from memory.egress import SendsTo
+from memory.json_value import Json
 
 CachedPrefix: TypeAlias = Callable[[], tuple[Sequence[Message], Sequence[ToolSpec]] | None]
 """Returns the messages and tools of the conversation that is likely to go on, None when there is none yet.
@@ -50,6 +51,15 @@ class Answer(Struct, frozen=True):
     """stop, tool_calls, length, content_filter; `length` means that the last call or text may be cut."""
     needs_model: bool = False
     """Of the offline model: it only says that this takes another one."""
+
+    def figures(self) -> dict[str, Json]:
+        """Return what the journal keeps of how it ended, and of how much was read and written."""
+        return {
+            "finish_reason": self.finish_reason,
+            "prompt_tokens": self.usage.prompt_tokens,
+            "cached_tokens": self.usage.cached_tokens,
+            "completion_tokens": self.usage.completion_tokens,
+        }
 
 
 OFFLINE: Final = "offline"

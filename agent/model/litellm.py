@@ -20,6 +20,7 @@ from agent.model.faults import broken, insecure, refused, too_long, unreachable,
 from agent.model.interface import MODEL_INPUT, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Message, ToolSpec
+from agent.model.probe import connects
 from agent.model.sight import Sight, look_ahead, sees_listed
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
@@ -56,13 +57,7 @@ async def can_connect(url: str, seconds: float) -> bool:
     host, port = parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
     if not host or (parts.scheme in getproxies() and not proxy_bypass(host)):
         return True
-    try:
-        async with asyncio.timeout(seconds):
-            _, writer = await asyncio.open_connection(host, port)
-    except (OSError, TimeoutError):
-        return False
-    writer.close()
-    return True
+    return await connects(host, port, seconds)
 
 
 def is_installed() -> bool:

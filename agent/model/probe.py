@@ -51,7 +51,8 @@ async def find_local_server(candidates: Sequence[Candidate] = DEFAULT_CANDIDATES
     for candidate in candidates:
         if not _is_loopback(candidate.url):
             raise ValueError(f"{candidate.url} is not on this machine")
-    open_ports = await asyncio.gather(*(_listens(candidate, seconds) for candidate in candidates))
+    addresses = [urlsplit(candidate.url) for candidate in candidates]
+    open_ports = await asyncio.gather(*(connects(each.hostname or "", each.port or 0, seconds) for each in addresses))
     listening = [candidate for candidate, is_open in zip(candidates, open_ports, strict=True) if is_open]
     if not listening:
         return None
@@ -62,12 +63,11 @@ async def find_local_server(candidates: Sequence[Candidate] = DEFAULT_CANDIDATES
     return next(filter(None, found), None)
 
 
-async def _listens(candidate: Candidate, seconds: float) -> bool:
-    """Whether anything takes a connection at this address."""
-    address = urlsplit(candidate.url)
+async def connects(host: str, port: int, seconds: float) -> bool:
+    """Whether a connection stands within so many seconds."""
     try:
         async with asyncio.timeout(seconds):
-            _, writer = await asyncio.open_connection(address.hostname, address.port)
+            _, writer = await asyncio.open_connection(host, port)
     except (OSError, TimeoutError):
         return False
     writer.close()

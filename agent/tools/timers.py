@@ -102,7 +102,8 @@ class Timers(Struct, frozen=True):
         due = self.now() + timedelta(seconds=seconds)
         content = f"Timer{_quoted(label)} ({duration(seconds)}) is due."
         rule = f"FREQ=SECONDLY;INTERVAL={seconds:.0f}" * repeat
-        return await self._set(event, _Wish(content, label, due, rule, counts=True, reminds=reminder))
+        told: dict[str, Json] = {"label": label, COUNTS: True, **({REMINDS: True} if reminder else {})}
+        return await self._set(event, content, due, rule, told)
 
     async def set_alarm(
         self,
@@ -127,8 +128,9 @@ class Timers(Struct, frozen=True):
         if due <= self.now():
             raise ToolFailed(f"{format_time(due)} is past: it is {format_time(self.now())}")
         told = f"{due.astimezone(self.zone):%H:%M}" if repeat else self._local(due)
-        zone = "" if _NAMES_ZONE.search(at.strip()) else self.zone.key
-        return await self._set(event, _Wish(f"Alarm{_quoted(label)} ({told}) is due.", label, due, repeat, zone))
+        by_clock_here: dict[str, Json] = {} if _NAMES_ZONE.search(at.strip()) else {ZONE: self.zone.key}
+        content = f"Alarm{_quoted(label)} ({told}) is due."
+        return await self._set(event, content, due, repeat, {"label": label, **by_clock_here})
 
     async def list_timers(self, event: Event) -> Json:
         """List the timers and alarms that are set, the next one first."""
@@ -190,27 +192,24 @@ class Timers(Struct, frozen=True):
             raise ToolFailed("it rings already")
         return {"left_out": self._shown(timer), "next": self._shown(coming) if coming else "none"}
 
-    async def _set(self, event: Event, wish: "_Wish") -> Json:
-        due, series_id = self._kept_quiet(event, wish.due), new_id()
-        metadata = in_room_of(event) | ({} if event.is_from_person else {UNASKED: True})
-        if wish.counts:
-            metadata |= {COUNTS: True} | ({REMINDS: True} if wish.reminds else {})
-        if wish.zone:
-            metadata |= {ZONE: wish.zone}
-        if wish.rule:
-            due, series = self._begun(wish.rule, due, series_id)
+    async def _set(self, event: Event, content: str, due: datetime, rule: str, told: dict[str, Json]) -> Json:
+        """File what rings, once where the `rule` is ""; `told` is what its metadata says besides."""
+        due, series_id = self._kept_quiet(event, due), new_id()
+        metadata = in_room_of(event) | ({} if event.is_from_person else {UNASKED: True}) | told
+        if rule:
+            due, series = self._begun(rule, due, series_id)
             metadata |= series
         timer = Event(
             type=TIMER,
-            content=wish.content,
+            content=content,
             id=series_id,
             owner_key=event.owner_key,
             session_id=event.session_id,
             parent_id=event.id,
             source="timer",
-            priority=PRIORITY if event.is_from_person and not wish.rule else AFTER_PEOPLE,
+            priority=PRIORITY if event.is_from_person and not rule else AFTER_PEOPLE,
             not_before=due,
-            metadata={"label": wish.label, "set_at": format_time(self.now()), "due": format_time(due)} | metadata,
+            metadata={"set_at": format_time(self.now()), "due": format_time(due)} | metadata,
             created_at=self.now(),
         )
         await self.mailbox.enqueue(timer)
@@ -246,22 +245,6 @@ class Timers(Struct, frozen=True):
 
     def _local(self, at: datetime) -> str:
         return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M:%S %Z}"
-
-
-class _Wish(Struct, frozen=True):
-    """What is to be set."""
-
-    content: str
-    label: str
-    due: datetime
-    rule: str = ""
-    """RRULE; "" for once."""
-    zone: str = ""
-    """By whose clock an alarm is meant; "" where its time named a zone."""
-    counts: bool = False
-    """Whether it counts seconds, rather than waits for a time of the clock."""
-    reminds: bool = False
-    """Whether the list tells it as a reminder."""
 
 
 def _elsewhere(timer: Event, event: Event) -> dict[str, Json]:

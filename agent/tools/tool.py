@@ -19,7 +19,7 @@ from agent.event import Event
 from agent.model.messages import ToolSpec
 from agent.tools.meant import meant
 from memory.errors import MemoryFailure
-from memory.json_value import Json, parse_json
+from memory.json_value import Json, fields, parse_json
 
 DEFAULT_TIMEOUT = 20.0
 """Seconds a tool may take before its observation is a time-out."""
@@ -155,14 +155,14 @@ def tool(
         return partial(tool, brief=brief, **declared)
     if not function.__doc__:
         raise ValueError(f"tool {function.__name__} needs a docstring: it is what the model reads")
-    fields: dict[str, Any] = {}
+    taken: dict[str, Any] = {}
     hidden = filled_in(function)
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
         if (name, parameter.annotation) in hidden:
             continue
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-        fields[name] = (Any if parameter.annotation is inspect.Parameter.empty else parameter.annotation, default)
-    model = create_model(function.__name__, __config__=ConfigDict(extra="forbid", defer_build=True), **fields)
+        taken[name] = (Any if parameter.annotation is inspect.Parameter.empty else parameter.annotation, default)
+    model = create_model(function.__name__, __config__=ConfigDict(extra="forbid", defer_build=True), **taken)
     parameters = _MadeWhenRead(lambda: _schema_of(model))
     spec = ToolSpec(function.__name__, inspect.cleandoc(function.__doc__), parameters)
     short = ToolSpec(spec.name, brief, _MadeWhenRead(lambda: _bare(parameters))) if brief else None
@@ -325,10 +325,7 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Json]:
 
 def _bare(parameters: Mapping[str, Json]) -> dict[str, Json]:
     """Return a schema with the names and kinds of its parameters only."""
-    properties = parameters.get("properties")
-    bare: dict[str, Json] = {
-        name: _kind(described) for name, described in (properties.items() if isinstance(properties, dict) else ())
-    }
+    bare: dict[str, Json] = {name: _kind(each) for name, each in fields(parameters.get("properties")).items()}
     required = parameters.get("required")
     return {"type": "object", "properties": bare, **({"required": required} if required else {})}
 

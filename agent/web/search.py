@@ -1,6 +1,7 @@
 """Search engines by their documented interfaces: one that needs no key, one of one's own, two that want a key."""
 
-from typing import Final, Protocol
+from abc import ABC, abstractmethod
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -28,30 +29,23 @@ class Found(Struct, frozen=True):
     """As the engine tells it; "" where it does not."""
 
 
-class SearchEngine(Protocol):
+class SearchEngine(ABC):
     """Finds pages by words."""
 
-    @property
-    def name(self) -> str:
-        """How it is called."""
+    name: str
+    scope = ""
+    """What it finds, as a sentence for the model; "" is the web."""
+    secrets: tuple[str, ...] = ()
+    """The keys without which it is not offered."""
+    sends_to: tuple[SendsTo, ...]
+    """Who is given the words."""
 
-    @property
-    def scope(self) -> str:
-        """What it finds, as a sentence for the model."""
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """The keys without which it is not offered."""
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """Who is given the words."""
-
+    @abstractmethod
     async def search(self, query: str, language: str) -> list[Found]:
         """Return the best results, the best one first. `language` is ISO 639-1, or "". Raises `ToolFailed`."""
 
 
-class Wikipedia:
+class Wikipedia(SearchEngine):
     """MediaWiki's search with the beginnings of the articles it finds; without a key.
 
     https://www.mediawiki.org/wiki/API:Search and https://www.mediawiki.org/wiki/Extension:TextExtracts; asked for a
@@ -60,7 +54,6 @@ class Wikipedia:
 
     name = "Wikipedia"
     scope = "It finds articles of Wikipedia only: knowledge, no news of today, no shops, no opening hours."
-    secrets: tuple[str, ...] = ()
     sends_to = (SendsTo(SEARCHED, "Wikipedia"),)
 
     def __init__(self, agent: str, url: str = "https://{language}.wikipedia.org", language: str = "en") -> None:
@@ -98,12 +91,10 @@ def _rank(page: dict[str, Json]) -> int:
     return rank if isinstance(rank, int) else 1_000
 
 
-class SearXng:
+class SearXng(SearchEngine):
     """A SearXNG of the owner's, which asks many engines: https://docs.searxng.org/dev/search_api.html."""
 
     name = "SearXNG"
-    scope = ""
-    secrets: tuple[str, ...] = ()
 
     def __init__(self, agent: str, url: str) -> None:
         """`url` is where its own page is; it may be in the house."""
@@ -132,11 +123,10 @@ def _silent(engines: Json) -> str:
     return ", ".join(" ".join(plain(part, 60) for part in each[:2]) for each in pairs[:5])
 
 
-class Brave:
+class Brave(SearchEngine):
     """Brave's own index: https://api-dashboard.search.brave.com/app/documentation/web-search; BRAVE_API_KEY."""
 
     name = "Brave"
-    scope = ""
     secrets = ("BRAVE_API_KEY",)
     sends_to = (SendsTo(SEARCHED, "api.search.brave.com"),)
 
@@ -147,19 +137,15 @@ class Brave:
     async def search(self, query: str, language: str) -> list[Found]:
         """Return what it found. Raises `ToolFailed`."""
         asked = {"q": query[:400], "count": str(MOST_RESULTS), **({"search_lang": language} if language else {})}
-        told = await _with_key(self._service, self.secrets[0], "/res/v1/web/search", asked, self._head)
+        head = {"X-Subscription-Token": self._key}
+        told = await _with_key(self._service, self.secrets[0], "/res/v1/web/search", asked, head)
         return _found(objects(within(told, "web").get("results")), "title", "url", "description", "page_age")
 
-    @property
-    def _head(self) -> dict[str, str]:
-        return {"X-Subscription-Token": self._key}
 
-
-class Tavily:
+class Tavily(SearchEngine):
     """Tavily, made for agents: https://docs.tavily.com/documentation/api-reference/endpoint/search; TAVILY_API_KEY."""
 
     name = "Tavily"
-    scope = ""
     secrets = ("TAVILY_API_KEY",)
     sends_to = (SendsTo(SEARCHED, "api.tavily.com"),)
 

@@ -17,8 +17,7 @@ from agent.event import HOUSEHOLD, USER_TEXT, Event
 from agent.run.run_state import RunState
 from agent.tools.mcp.owner import Pace
 from agent.tools.mcp.server import Server
-from agent.tools.mcp.servers import McpServers
-from agent.tools.mcp.showing import Showing
+from agent.tools.mcp.servers import McpServers, Showing
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Call, Tool, run_tool, tool
 from memory.state import images

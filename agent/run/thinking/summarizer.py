@@ -138,17 +138,8 @@ class Summarizer:
         async with aclosing(model.stream(messages, epoch.tools)) as stream:
             async for item in stream:
                 if isinstance(item, Answer):
-                    await self.bus.publish(step("llm.results", event, "", self._result(model, item, asked_at)))
+                    seconds = round(monotonic() - asked_at, 4)
+                    told = {"model": model.name, "purpose": SUMMARY, **item.figures(), "seconds": seconds}
+                    await self.bus.publish(step("llm.results", event, "", told))
                     return item.message.content.strip()
         return ""
-
-    def _result(self, model: ChatModel, answer: Answer, asked_at: float) -> dict[str, Json]:
-        return {
-            "model": model.name,
-            "purpose": SUMMARY,
-            "finish_reason": answer.finish_reason,
-            "prompt_tokens": answer.usage.prompt_tokens,
-            "cached_tokens": answer.usage.cached_tokens,
-            "completion_tokens": answer.usage.completion_tokens,
-            "seconds": round(monotonic() - asked_at, 4),
-        }

@@ -151,10 +151,7 @@ class ModelCalls(Struct):
             self.contexts.accepted(run.epoch)
         body: dict[str, Json] = {
             "model": model.name,
-            "finish_reason": answer.finish_reason,
-            "prompt_tokens": usage.prompt_tokens,
-            "cached_tokens": usage.cached_tokens,
-            "completion_tokens": usage.completion_tokens,
+            **answer.figures(),
             "cost_usd": round(usage.cost, 6),
             "first_token_at": first_at,
             "first_token_seconds": round(first_at - asked_at, 4),

@@ -125,7 +125,7 @@ class Folders:
 
     def read(self, path: str, start: int = 0) -> Page:
         """Return the text of a file from byte `start` on. Raises `ToolFailed`, for one that is no text as well."""
-        with self._file(path) as file:
+        with self.folder(path, above=True) as folder, opened_file(folder, _last(path)) as file:
             size = os.fstat(file).st_size
             encoding = encoding_of(os.pread(file, SAMPLE, 0))
             if not encoding.name:
@@ -176,11 +176,6 @@ class Folders:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise ToolFailed(f"{parts[0]} cannot be used ({reason}); `nakari doctor` tells why") from error
-
-    @contextmanager
-    def _file(self, path: str) -> Iterator[int]:
-        with self.folder(path, above=True) as folder, opened_file(folder, _last(path)) as file:
-            yield file
 
     def _why_never(self, root: str) -> str:
         real = os.path.realpath(root)

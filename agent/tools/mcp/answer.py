@@ -5,7 +5,14 @@ from binascii import Error as NoBase64
 from collections.abc import Sequence
 from typing import Final
 
-from mcp.types import CallToolResult, ContentBlock, ReadResourceResult, Resource
+from mcp.types import (
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    ReadResourceResult,
+    Resource,
+    TextResourceContents,
+)
 
 from agent.attachments import formats
 from agent.errors import NotAttached
@@ -43,7 +50,7 @@ def said_of_resources(result: ReadResourceResult) -> Said:
     """Return what was read of a resource."""
     answer = _Answer()
     for held in result.contents:
-        answer.add_resource(str(held.uri), held.mime_type, getattr(held, "text", None), getattr(held, "blob", ""))
+        answer.add_resource(held)
     said = answer.said()
     return said if said.words.strip() else Said("(it is empty)")
 
@@ -88,19 +95,17 @@ class _Answer:
             case "resource_link":
                 self._say(f"(a link to {plain(block.name, _NAME)}: {plain(str(block.uri), _NAME)})")
             case "resource":
-                held = block.resource
-                text, blob = getattr(held, "text", None), getattr(held, "blob", "")
-                self.add_resource(str(held.uri), held.mime_type, text, blob)
+                self.add_resource(block.resource)
 
-    def add_resource(self, uri: str, mime_type: str | None, text: object, blob: str) -> None:
+    def add_resource(self, held: TextResourceContents | BlobResourceContents) -> None:
         """Take what a resource holds: a text, or data in base64."""
-        where, kind = plain(uri, _NAME), plain(mime_type, _NAME)
-        if isinstance(text, str):
-            self._say(f"({where} holds:)\n{text}")
+        where, kind = plain(str(held.uri), _NAME), plain(held.mime_type, _NAME)
+        if isinstance(held, TextResourceContents):
+            self._say(f"({where} holds:)\n{held.text}")
         elif kind.startswith("image/"):
-            self._show(f"{where}, {kind}", blob)
+            self._show(f"{where}, {kind}", held.blob)
         else:
-            self._say(f"({where}, {kind or 'data'}, {_size(blob)}: no text)")
+            self._say(f"({where}, {kind or 'data'}, {_size(held.blob)}: no text)")
 
     def _say(self, words: str) -> None:
         if self._length > MAX_OBSERVATION:

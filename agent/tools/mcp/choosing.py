@@ -73,14 +73,8 @@ class Chosen(Struct):
 
     def left_out(self) -> dict[str, Json]:
         """Return what did not join, and why; nothing where all did."""
-        left_out: dict[str, Json] = {}
-        if self.refused:
-            left_out["refused"] = dict(self.refused)
-        if self.too_many:
-            left_out["too_many"] = self.too_many
-        if self.missing:
-            left_out["missing"] = list(self.missing)
-        return left_out
+        told: dict[str, Json] = {"refused": {**self.refused}, "too_many": self.too_many, "missing": [*self.missing]}
+        return {what: those for what, those in told.items() if those}
 
 
 def share_of(servers: int) -> int:

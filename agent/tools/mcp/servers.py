@@ -1,4 +1,4 @@
-"""The MCP servers of the box: their owner tasks, and their tools in the registry."""
+"""The MCP servers of the box: their owner tasks, their tools in the registry, and the images that these give."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -6,16 +6,22 @@ from functools import partial
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
+from agent.attachments import formats
+from agent.attachments.attachment import Image
+from agent.errors import NotAttached
 from agent.model.messages import ToolSpec
+from agent.run.run_state import RunState
 from agent.tools.mcp.choosing import Chosen, chosen, share_of
 from agent.tools.mcp.owner import PACE, Owner, Pace
 from agent.tools.mcp.server import Offered, Server
-from agent.tools.mcp.showing import Showing
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.registry.sharing import for_members
 from agent.tools.tool import AnyArguments, Call, Tool
+from memory.errors import MemoryFailure
 from memory.json_value import Json
+from memory.state.images import Images
 
 NOT_SHARED: Final = "the tools of {server} are the household's, and whoever speaks is no member of it: do without them"
 
@@ -23,6 +29,31 @@ GRACE_SECONDS: Final = 2.0
 """For a server that was told to stop a call, until nobody waits for it any more."""
 
 log = structlog.get_logger()
+
+
+class Showing(Struct, frozen=True):
+    """Lays images beside the result of a call, for the run to show them."""
+
+    images: Images
+    run_state: RunState
+
+    async def lay(self, call: Call, source: str, contents: Sequence[bytes]) -> None:
+        """Keep these files as long as the event, and lay them beside the result; `source` is whose they are.
+
+        What is no image that can be shown, or cannot be kept, is left out, and logged.
+        """
+        laid: list[Image] = []
+        for number, content in enumerate(contents, 1):
+            name = f"image {number} of {source}"
+            try:
+                header = formats.checked(name, content)
+                digest = await self.images.keep(call.event.owner_key, content)
+                laid.append(Image(digest, header.media_type, header.width, header.height, len(content), name))
+                await self.images.refer(call.event.owner_key, call.event.id, {digest: len(content)})
+            except (NotAttached, MemoryFailure, OSError) as error:
+                log.warning("image_not_shown", source=source, reason=str(error))
+        if laid:
+            self.run_state.images[call.id] = (*self.run_state.images.get(call.id, ()), *laid)
 
 
 class McpServers:

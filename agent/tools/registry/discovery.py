@@ -40,7 +40,7 @@ from agent.tools.tool import (
     tool,
     with_secrets,
 )
-from memory.json_value import Json
+from memory.json_value import Json, fields, listed
 
 log = structlog.get_logger()
 
@@ -327,10 +327,8 @@ def _defined(module: ModuleType, definition: Mapping[str, Any]) -> Tool:
 
 def _wrong(given: Mapping[str, object], spec: ToolSpec) -> str:
     """Return what the definition does not take, "" where it takes it all; what is in each argument, the tool judges."""
-    properties, required = spec.parameters.get("properties"), spec.parameters.get("required")
-    known = [*properties] if isinstance(properties, dict) else []
-    missing = [name for name in required if name not in given] if isinstance(required, list) else []
-    unknown = [name for name in given if name not in known]
+    missing = [name for name in listed(spec.parameters.get("required")) if name not in given]
+    unknown = [name for name in given if name not in fields(spec.parameters.get("properties"))]
     parts: Sequence[tuple[str, Iterable[object]]] = (("missing", missing), ("unknown", unknown))
     return "; ".join(f"{what}: {', '.join(map(str, names))}" for what, names in parts if names)
 

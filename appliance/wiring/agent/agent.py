@@ -31,8 +31,7 @@ from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.thinking.think import Thinker
 from agent.tools.device import DeviceVerbs
-from agent.tools.mcp.servers import McpServers
-from agent.tools.mcp.showing import Showing
+from agent.tools.mcp.servers import McpServers, Showing
 from agent.tools.registry.context import ToolContext
 from agent.tools.registry.discovery import discover
 from agent.tools.registry.own_files import OwnFiles

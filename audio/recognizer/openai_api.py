@@ -65,6 +65,7 @@ class OpenAiRecognizer:
         """`url` is the API's root, with or without /v1; `language` is ISO 639-1, "" to have it found out."""
         address = urlsplit(url)
         self.name = f"openai:{model or address.netloc}"
+        self.sends_to = sent_to(address.netloc, hotwords)
         self._host = address.netloc
         self._model = model
         self._key = key
@@ -78,12 +79,6 @@ class OpenAiRecognizer:
         """That the server may know; the first is asked for first."""
         self._is_form_known = False
         self._client: httpx.AsyncClient | None = None
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """What is said, and with hotwords the names to be expected."""
-        said = SendsTo("the sound of what is said", self._host)
-        return (said,) if self._hotwords is no_hotwords else (said, SendsTo("names to be expected in it", self._host))
 
     async def connect(self) -> None:
         """Open the connection by asking for the models, which costs nothing; without TLS it costs nothing later, too.
@@ -233,6 +228,12 @@ class OpenAiRecognizer:
 
     def _failed(self, what: str, fix: str) -> RecognitionFailed:
         return RecognitionFailed(f"the recognizer at {self._host} {what}", fix)
+
+
+def sent_to(server: str, hotwords: Hotwords) -> tuple[SendsTo, ...]:
+    """Return what a server of speech to text is handed: what is said, and with hotwords the names to be expected."""
+    what = ["the sound of what is said", *([] if hotwords is no_hotwords else ["names to be expected in it"])]
+    return tuple(SendsTo(each, server) for each in what)
 
 
 def _roots(url: str) -> list[str]:

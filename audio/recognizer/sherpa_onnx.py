@@ -1,7 +1,8 @@
 """Streaming recognition by sherpa-onnx: words while somebody speaks, and at once when the turn ends.
 
 The library ends the process that gives it a model which is not as it expects, so a folder is tried in a process of its
-own before it is loaded here.
+own before it is loaded here: `python -m audio.recognizer.sherpa_onnx FOLDER THREADS` ends with 0, or with a sentence on
+standard error.
 """
 
 import signal
@@ -278,7 +279,7 @@ def _tried_and_loaded(folder: Path, threads: int) -> "OnlineRecognizer":
     if not is_installed():
         raise RecognizerAbsent(f"sherpa-onnx, the extra streaming, is not installed; {INSTALL}")
     model = streaming_model(folder)
-    command = [sys.executable, "-m", "audio.recognizer.sherpa_trial", str(folder), str(threads)]
+    command = [sys.executable, "-m", __name__, str(folder), str(threads)]
     try:
         tried = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=TRIAL_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -320,3 +321,10 @@ def _signature(folder: Path) -> Signature:
     except OSError:
         return ()
     return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
+
+
+if __name__ == "__main__":
+    try:
+        try_folder(Path(sys.argv[1]), int(sys.argv[2]))
+    except AudioError as error:
+        sys.exit(str(error))

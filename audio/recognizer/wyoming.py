@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from audio.egress import SendsTo
 from audio.errors import RecognitionFailed, ServerFailed
 from audio.pcm import SAMPLE_RATE
 from audio.recognizer.faster_whisper import Hotwords, no_hotwords
+from audio.recognizer.openai_api import sent_to
 from audio.speech import Transcript, Utterance
 from audio.wyoming import WyomingConnection, WyomingServer
 
@@ -36,6 +36,7 @@ class WyomingRecognizer:
     ) -> None:
         """`model` is one of the server's, "" its own choice; `language` is ISO 639-1, "" to have it found out."""
         self.name = f"wyoming:{model or server.address}"
+        self.sends_to = sent_to(server.address, hotwords)
         self._server = replace(server, timeout=MOST_SECONDS)
         self._model = model
         self._language = language
@@ -44,12 +45,6 @@ class WyomingRecognizer:
         """What the last words were in: whose names are to be expected next."""
         self._is_known = False
         """Whether it was told that it recognizes."""
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """What is said, and with hotwords the names to be expected."""
-        said, to = SendsTo("the sound of what is said", self._server.address), self._server.address
-        return (said,) if self._hotwords is no_hotwords else (said, SendsTo("names to be expected in it", to))
 
     async def connect(self) -> None:
         """Ask once what the server can do; a connection is for one sentence, and takes one round trip.

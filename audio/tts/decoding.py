@@ -11,12 +11,6 @@ from audio.errors import SynthesisFailed
 from audio.pcm import LEAST_RATE, MOST_RATE, Samples
 
 
-def whole_samples(data: bytes) -> tuple[Samples, bytes]:
-    """Return the 16-bit little-endian samples that are whole, int16, shape (n,), and the byte that is left."""
-    whole = len(data) // 2 * 2
-    return np.frombuffer(data[:whole], "<i2").astype(np.int16), data[whole:]
-
-
 def speech_rate(sample_rate: object) -> int:
     """Return a sample rate in Hz that a voice may have. Raises `SynthesisFailed` for what is none."""
     if type(sample_rate) is not int or not LEAST_RATE <= sample_rate <= MOST_RATE:
@@ -38,6 +32,27 @@ class SoundDecoder(Protocol):
         """Return what was kept back. Raises `SynthesisFailed` when the stream is not whole."""
 
 
+class PcmStream:
+    """Bare 16-bit little-endian mono PCM of a rate that is known, in Hz."""
+
+    def __init__(self, sample_rate: int) -> None:
+        self.sample_rate = sample_rate
+        self._odd = b""
+
+    def feed(self, data: bytes) -> Samples:
+        """Return the samples that are whole now: int16, shape (n,)."""
+        data = self._odd + data
+        whole = len(data) // 2 * 2
+        self._odd = data[whole:]
+        return np.frombuffer(data[:whole], "<i2").astype(np.int16)
+
+    def finish(self) -> Samples:
+        """Return no further samples. Raises `SynthesisFailed` when half a sample is left."""
+        if self._odd:
+            raise SynthesisFailed("the sound ends in the middle of a sample")
+        return np.zeros(0, np.int16)
+
+
 RIFF_BYTES = 12
 CHUNK_HEADER_BYTES = 8
 PCM_FORMAT = 1
@@ -50,16 +65,17 @@ LENGTH_UNKNOWN = 0x7FFF_0000
 """Bytes of samples from which on a header means: to the end. Who streams does not know it; espeak-ng says 2 GB."""
 
 
-class WavStream:
-    """Reads one WAV stream of 16-bit mono PCM: as many samples as its header says, where that knows it."""
+class WavStream(PcmStream):
+    """Reads one WAV stream of 16-bit mono PCM: as many samples as its header says, where that knows it.
+
+    Its rate is 0 until the header is whole.
+    """
 
     def __init__(self) -> None:
+        super().__init__(0)
         self._header = bytearray()
-        self._odd = b""
         self._left: int | None = None
         """Bytes of samples still to come; None where the header does not know."""
-        self.sample_rate = 0
-        """Hz; 0 until the header is whole."""
 
     def feed(self, data: bytes) -> Samples:
         """Return the samples that these bytes complete: int16, shape (n,), n may be 0. Raises `SynthesisFailed`."""
@@ -72,17 +88,14 @@ class WavStream:
         if self._left is not None:
             data = data[: self._left]
             self._left -= len(data)
-        samples, self._odd = whole_samples(self._odd + data)
-        return samples
+        return super().feed(data)
 
     def finish(self) -> Samples:
         """Return no further samples. Raises `SynthesisFailed` when some are missing."""
         if self._left:
             seconds = self._left / 2 / self.sample_rate
             raise SynthesisFailed(f"the last {seconds:.1f} s of the sentence are missing")
-        if self._odd:
-            raise SynthesisFailed("the sound ends in the middle of a sample")
-        return np.zeros(0, np.int16)
+        return super().finish()
 
     def _samples_start(self) -> int | None:
         """Return where the samples begin; None while the header is not whole. Reads the sample rate."""
@@ -137,25 +150,6 @@ class Mp3Decoder:
                 self.sample_rate = frame.sample_rate
                 pieces.append(frame.to_ndarray()[0])
         return np.concatenate(pieces)
-
-
-class PcmStream:
-    """Bare 16-bit little-endian mono PCM of a rate that is known, in Hz."""
-
-    def __init__(self, sample_rate: int) -> None:
-        self.sample_rate = sample_rate
-        self._odd = b""
-
-    def feed(self, data: bytes) -> Samples:
-        """Return the samples that are whole now: int16, shape (n,)."""
-        samples, self._odd = whole_samples(self._odd + data)
-        return samples
-
-    def finish(self) -> Samples:
-        """Return no further samples. Raises `SynthesisFailed` when half a sample is left."""
-        if self._odd:
-            raise SynthesisFailed("the sound ends in the middle of a sample")
-        return np.zeros(0, np.int16)
 
 
 _MP3_KBITS: Final = (

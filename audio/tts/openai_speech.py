@@ -27,16 +27,13 @@ class OpenAiSpeechSynthesizer(HttpVoice):
         response_format: Literal["pcm", "wav", "mp3"] = "pcm",
     ) -> None:
         """`url` is what `/audio/speech` is below. `voices` are by ISO 639-1; that of "" speaks what has no own."""
-        self._url = url.rstrip("/")
-        super().__init__(f"{self._url}/audio/speech", key, PCM_RATE if response_format == "pcm" else 0)
+        url = url.rstrip("/")
+        super().__init__(f"{url}/audio/speech", key, PCM_RATE if response_format == "pcm" else 0)
+        self.identity = "\n".join((self.name, url, model, str(sorted(voices.items())), response_format))
+        """The format too: its rates and losses differ."""
         self._model = model
         self._voices = voices
         self._format = response_format
-
-    @property
-    def identity(self) -> str:
-        """The server, the model, its voices and the format, whose rates and losses differ."""
-        return "\n".join((self.name, self._url, self._model, str(sorted(self._voices.items())), self._format))
 
     def _asked(self, sentence: str, language: str) -> Mapping[str, object]:
         return {

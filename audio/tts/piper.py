@@ -47,6 +47,7 @@ class PiperSynthesizer:
 
         `stall_timeout` is the seconds that a program of one sentence may take.
         """
+        self.identity = "\n".join((self.name, str(sorted(models.items()))))
         self._command = tuple(command)
         self._models = models
         self._stall_timeout = stall_timeout
@@ -54,11 +55,6 @@ class PiperSynthesizer:
         """By model."""
         self.is_running, self.has_ended = asyncio.Event(), asyncio.Event()
         """Set once a program is kept, and once one that was kept has ended."""
-
-    @property
-    def identity(self) -> str:
-        """The models."""
-        return "\n".join((self.name, str(sorted(self._models.items()))))
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what keeps a program running for each model, until cancelled."""

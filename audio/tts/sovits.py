@@ -33,15 +33,11 @@ class SovitsSynthesizer(HttpVoice):
 
     def __init__(self, url: str, reference: Reference, *, streaming_mode: int = 1) -> None:
         """`streaming_mode` is the server's: 1 by parts of a sentence, 2 and 3 finer and sooner, 0 not at all."""
-        self._url = url.rstrip("/")
-        super().__init__(f"{self._url}/tts")
+        url = url.rstrip("/")
+        super().__init__(f"{url}/tts")
+        self.identity = "\n".join(map(str, (self.name, url, reference, streaming_mode)))
         self._reference = reference
         self._streaming_mode = streaming_mode
-
-    @property
-    def identity(self) -> str:
-        """The server, the recording and how it is spoken."""
-        return "\n".join(map(str, (self.name, self._url, self._reference, self._streaming_mode)))
 
     def _asked(self, sentence: str, language: str) -> Mapping[str, object]:
         return {

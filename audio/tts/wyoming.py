@@ -33,20 +33,12 @@ class WyomingSynthesizer:
 
     def __init__(self, server: WyomingServer, voices: Mapping[str, str]) -> None:
         """`voices` are the server's own names by ISO 639-1; with any, languages beside them are refused."""
+        self.identity = "\n".join((self.name, server.address, str(sorted(voices.items()))))
+        self.sends_to = (SendsTo("what nakari says", server.address),)
         self._server = server
         self._voices = voices
         self._info: Info | None = None
         """What the server said that it can do; asked for anew after a failure."""
-
-    @property
-    def identity(self) -> str:
-        """The server and its voices."""
-        return "\n".join((self.name, self._server.address, str(sorted(self._voices.items()))))
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """Each sentence, to the server."""
-        return (SendsTo("what nakari says", self._server.address),)
 
     def load(self) -> None:
         """Import what speaking needs. Blocking."""

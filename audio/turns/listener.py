@@ -9,26 +9,12 @@ import structlog
 from msgspec import Struct
 
 from audio.errors import RecognitionFailed
-from audio.interfaces import (
-    AudioSource,
-    ChunkWatcher,
-    Recallable,
-    Recognizer,
-    TurnIntake,
-    TurnObserver,
-    VoiceDetector,
-)
+from audio.interfaces import AudioSource, ChunkWatcher, Recallable, Recognizer, TurnIntake, TurnObserver, VoiceDetector
 from audio.pcm import AudioChunk, rms_dbfs
 from audio.recognizer.following import Following, Tell
 from audio.recognizer.recognition import Recognition
 from audio.speech import PartialWords, RecognizedTurn, SpeechStarted, Utterance
-from audio.turns.completeness import (
-    LONGEST_SILENCE,
-    TONAL_LANGUAGES,
-    Completeness,
-    commit_silence,
-    completeness_of,
-)
+from audio.turns.completeness import LONGEST_SILENCE, TONAL_LANGUAGES, Completeness, commit_silence, completeness_of
 from audio.turns.endpointer import (
     LEAST_SPEECH_SECONDS,
     SPEECH_GOES_ON,
@@ -48,17 +34,7 @@ from audio.turns.vad import LateDetector
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = [
-    "FAILED",
-    "NO_WORDS",
-    "REFLEX",
-    "TOO_SHORT",
-    "TOO_SLOW",
-    "Counters",
-    "Listener",
-    "NoEcho",
-    "Surroundings",
-]
+__all__ = ["FAILED", "NO_WORDS", "REFLEX", "TOO_SHORT", "TOO_SLOW", "Counters", "Listener", "NoEcho", "Surroundings"]
 
 log = structlog.get_logger()
 
@@ -140,11 +116,7 @@ class Listener:
         """Whether the recognizer's words have decided on this pause."""
         self.following = Following(surroundings.streaming, self._take_partial_words)
         self.recognition = Recognition(
-            recognizer,
-            self._tell_words_so_far,
-            self._take_voice_so_far,
-            surroundings.clock,
-            surroundings.recognizing,
+            recognizer, self._tell_words_so_far, self._take_voice_so_far, surroundings.clock, surroundings.recognizing
         )
 
     def watch(self, *watchers: ChunkWatcher) -> None:

@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from audio.errors import ModelNotFound
-from audio.interfaces import VoiceDetector
+from audio.interfaces import Recallable, VoiceDetector
 from audio.onnx_file import read_weights
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, Samples, to_float
 
@@ -58,14 +58,11 @@ _SHAPES: Final = {
 its input, of its state, and the biases of both."""
 
 
-class Silero(VoiceDetector, Protocol):
-    """The model with its state, whatever computes it."""
+class Silero(VoiceDetector, Recallable, Protocol):
+    """The model with its state, whatever computes it: the last window, and `state` or its halves `h`, `c`.
 
-    def state(self) -> "Mapping[str, ArrayLike]":
-        """Return what the model remembers, as a `Recallable`: the last window, and `state` or its halves `h`, `c`."""
-
-    def recall(self, state: "Mapping[str, ArrayLike]") -> None:
-        """Go on from a state of the same model, in either shape. Raises KeyError for another's."""
+    It goes on from a state of the same model, in either shape; `recall` raises KeyError for another's.
+    """
 
 
 def has_silero() -> bool:

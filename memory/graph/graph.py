@@ -188,7 +188,7 @@ class Graph(Kept[str | Statement, Result, Written]):
                     await transaction.rollback()
         except TimeoutError as error:
             await self._store.overran()
-            raise _fell_silent(phase, self.limits) from error
+            raise _overdue(phase, self.limits, refusals.no_answer(self.limits.quiet_seconds)) from error
         except Neo4jError as error:
             raise refusals.refusal(error, seconds, writes) from error
         except DriverError as error:
@@ -306,7 +306,7 @@ class Graph(Kept[str | Statement, Result, Written]):
                     await transaction.rollback()
         except TimeoutError as error:
             await self._store.overran()
-            raise _overrun(phase, limits) from error
+            raise _overdue(phase, limits, refusals.too_slow(limits.seconds)) from error
         if not run.writes and wrote(summary):
             raise WriteNotAllowed(refusals.READ_ONLY)
         return result, summary.counters
@@ -337,19 +337,12 @@ async def _made(make: Callable[[], Awaitable[Made]], witness: Witness) -> Writte
     return Written([{"note": made.note}] if made.note else [], 0, counters)
 
 
-def _fell_silent(phase: _Phase, limits: Limits) -> MemoryFailure:
-    """Return what it means that the store said nothing for so long in the midst of much."""
-    if phase is _Phase.COMMITTING:
-        return refusals.uncertain()
-    return refusals.no_answer(limits.begin_seconds if phase is _Phase.BEGINNING else limits.quiet_seconds)
-
-
-def _overrun(phase: _Phase, limits: Limits) -> MemoryFailure:
-    """Return what it means that the store did not answer in time."""
+def _overdue(phase: _Phase, limits: Limits, at_work: MemoryFailure) -> MemoryFailure:
+    """Return what it means that the store did not answer in time: `at_work` where it was, with what it was asked."""
     match phase:
         case _Phase.BEGINNING:
             return refusals.no_answer(limits.begin_seconds)
         case _Phase.RUNNING:
-            return refusals.too_slow(limits.seconds)
+            return at_work
         case _Phase.COMMITTING:
             return refusals.uncertain()

@@ -8,7 +8,6 @@ from contextvars import ContextVar
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from memory.clock import within
 from memory.errors import GraphRefused, GraphUnavailable
@@ -19,9 +18,10 @@ from memory.history.audit_record import Record
 from memory.history.restore import SOURCE
 
 # Looking at what each holds reads the files; a bare count comes out of the store's own notes, which may be whole.
-_NODES: Final = "MATCH (n) WHERE size(keys(n)) >= 0 RETURN count(*) AS n"
-_RELATIONSHIPS: Final = "MATCH ()-[r]->() WHERE size(keys(r)) >= 0 RETURN count(*) AS n"
-
+_READ: Final = (
+    "MATCH (n) WHERE size(keys(n)) >= 0 RETURN count(*) AS n",
+    "MATCH ()-[r]->() WHERE size(keys(r)) >= 0 RETURN count(*) AS n",
+)
 
 SEEN_SECONDS: Final = 5.0
 """For so long a look counts: no server stops and starts again in less."""
@@ -31,7 +31,7 @@ FILL_SECONDS: Final = 5.0
 
 _ANY: Final = "MATCH (n) RETURN 1 AS one LIMIT 1"
 
-_COUNTS: Final = ("MATCH (n) RETURN count(n) AS n", "MATCH ()-[r]->() RETURN count(r) AS n")
+_NOTED: Final = ("MATCH (n) RETURN count(n) AS n", "MATCH ()-[r]->() RETURN count(r) AS n")
 """Out of the server's own notes, at once however many there are."""
 
 _FILLS: Final[ContextVar[bool]] = ContextVar("fills", default=False)
@@ -77,23 +77,22 @@ async def counted(graph: Graph) -> Counts | None:
     Raises `GraphUnavailable`.
     """
     try:
-        figures = [(await graph.read(statement)).records[0] for statement in (_NODES, _RELATIONSHIPS)]
+        return await _told_by(graph, _READ)
     except GraphRefused:
         return None
-    nodes, relationships = (_figure(row, "n") for row in figures)
+
+
+async def _told_by(graph: Graph, statements: tuple[str, str]) -> Counts:
+    nodes, relationships = [_figure((await graph.read(each)).records[0], "n") for each in statements]
     return Counts(nodes, relationships)
 
 
 def _after(counts: Counts, stats: object) -> Counts:
     if not isinstance(stats, dict):
         return counts
-    return replace(
-        counts,
-        nodes=counts.nodes + _figure(stats, "nodesCreated") - _figure(stats, "nodesDeleted"),
-        relationships=counts.relationships
-        + _figure(stats, "relationshipsCreated")
-        - _figure(stats, "relationshipsDeleted"),
-    )
+    made, gone = _figure(stats, "relationshipsCreated"), _figure(stats, "relationshipsDeleted")
+    nodes = counts.nodes + _figure(stats, "nodesCreated") - _figure(stats, "nodesDeleted")
+    return Counts(nodes, counts.relationships + made - gone)
 
 
 def _figure(figures: Mapping[str, object], name: str) -> int:
@@ -134,12 +133,11 @@ class ServerIntegrity(Neo4jServer):
         """Look, if the last look was a while ago, whether it has to be filled. Raises `GraphUnavailable`."""
         if self._full.is_set() and self._clock() - self._seen_at < SEEN_SECONDS:
             return False
-        if await self._has_to_be_filled():
-            self._set(full=False)
-            return True
-        self._set(full=True)
-        self._seen_at = self._clock()
-        return False
+        is_emptied = await self._has_to_be_filled()
+        self._set(full=not is_emptied)
+        if not is_emptied:
+            self._seen_at = self._clock()
+        return is_emptied
 
     @contextmanager
     def being_filled(self) -> Iterator[None]:
@@ -159,8 +157,8 @@ class ServerIntegrity(Neo4jServer):
     async def see_whole(self) -> None:
         """Look whether there is as much as was written; nobody writes meanwhile. Raises `GraphUnavailable` if not."""
         should = await asyncio.to_thread(lambda: expected(self._audit.records()))
-        counts = [int(str((await self._looks.read(cypher)).records[0]["n"])) for cypher in _COUNTS]
-        self.lacking = "" if should is None else _told(Counts(*counts), should)
+        found = await _told_by(self._looks, _NOTED)
+        self.lacking = "" if should is None else _told(found, should)
         if self.lacking:
             raise GraphUnavailable(self.lacking)
 

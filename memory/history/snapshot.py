@@ -8,15 +8,15 @@ from typing import Final
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from memory.clock import utc_now
 from memory.durable import rename_durably
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
-from memory.graph.dump.dump import Dump, write_dump
+from memory.graph.dump.dump import write_dump
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record
-from memory.json_value import Json
 
 SUFFIX: Final = ".graph.gz"
 NOT_YET: Final = ".new"
@@ -67,7 +67,8 @@ class Snapshots:
             try:
                 dump = await write_dump(graph, written, at)
                 # Named in the log first: a file that it does not name would outlive every thinning and forgetting.
-                record = await self._audit.append("snapshot", _facts(path, dump, reason))
+                facts = {"file": path.name, **asdict(dump), "reason": reason}
+                record = await self._audit.append("snapshot", facts)
                 await asyncio.to_thread(rename_durably, written, path)
             finally:
                 await asyncio.to_thread(written.unlink, missing_ok=True)
@@ -170,11 +171,6 @@ def worth_keeping(snapshots: list[Snapshot], now: datetime) -> list[Snapshot]:
         span = str(one.seq) if age < EACH_KEPT else f"{one.at:%G-W%V}" if age < WEEKLY_KEPT else f"{one.at:%Y-%m}"
         last[span] = one
     return list(last.values())
-
-
-def _facts(path: Path, dump: Dump, reason: str) -> dict[str, Json]:
-    figures: dict[str, Json] = {"nodes": dump.nodes, "relationships": dump.relationships, "digest": dump.digest}
-    return {"file": path.name, **figures, "reason": reason}
 
 
 def _snapshot(folder: Path, record: Record) -> Snapshot:

@@ -63,11 +63,7 @@ class Writer:
     """
 
     def __init__(
-        self,
-        graph: Graph,
-        audit: AuditLog,
-        snapshots: Snapshots,
-        server: ServerIntegrity | None = None,
+        self, graph: Graph, audit: AuditLog, snapshots: Snapshots, server: ServerIntegrity | None = None
     ) -> None:
         """`server` is the graph's store, where that is a server that somebody may empty or replace."""
         self.graph = graph

@@ -127,18 +127,14 @@ class Journal:
     """Appends and finds entries. Its order is the order of commits; a returned `append` is on the disk."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
+        """The file it is in, for what is kept beside it in the same transactions."""
         self._reader = Reader(database.path)
         self._observers: list[Written] = []
 
     def observe(self, observer: Written) -> None:
         """Tell an observer the places of entries from now on, before `append` returns; known ids are left out."""
         self._observers.append(observer)
-
-    @property
-    def database(self) -> Database:
-        """The file it is in, for what is kept beside it in the same transactions."""
-        return self._database
 
     async def append(self, *entries: Entry, in_transaction: Change | None = None, durable: bool = True) -> None:
         """Write the entries in one transaction, all or none, durable on return; known ids are left out.
@@ -155,7 +151,7 @@ class Journal:
                 in_transaction(connection)
             return places
 
-        places = await self._database.write(change, durable=durable)
+        places = await self.database.write(change, durable=durable)
         for observer in self._observers:
             observer(places)
 
@@ -197,13 +193,13 @@ class Journal:
         gone from the search. Raises `StateUnusable`, also while another program reads the file, whose log then holds
         them yet: to be called again.
         """
-        erased = await self._database.write(lambda connection: _erase(connection, ids))
-        await self._database.rewrite(log_only=True)
+        erased = await self.database.write(lambda connection: _erase(connection, ids))
+        await self.database.rewrite(log_only=True)
         return erased
 
     async def _look(self, look: Callable[[sqlite3.Connection], list[Stored]]) -> list[Stored]:
         """Return what a look finds."""
-        found = await self._database.read(look)
+        found = await self.database.read(look)
         await self._mark(found)
         return found
 
@@ -211,7 +207,7 @@ class Journal:
         """Mark entries that the disk has changed in the file, where it can be."""
         if any(entry.body.get(DAMAGED) == _UNMARKED for entry in found):
             with suppress(MemoryFailure):  # as where another program's file is read
-                await self._database.write(_mark_damaged)
+                await self.database.write(_mark_damaged)
 
 
 _COLUMNS: Final = "seq, id, topic, event_id, run_id, session_id, owner_key, at, body"

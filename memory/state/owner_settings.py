@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -144,7 +143,9 @@ class OwnerSettings:
         return [*self._kept]
 
     async def _keep(self, owner_key: str, name: str, value: Value) -> None:
-        await self._database.write(partial(_keep, owner_key=owner_key, name=name, value=json.dumps(value)))
+        row = (owner_key, name, json.dumps(value))
+        keep = "INSERT OR REPLACE INTO owner_setting (owner_key, name, value) VALUES (?, ?, ?)"
+        await self._database.write(lambda connection: connection.execute(keep, row))
         self._kept.setdefault(owner_key, {})[name] = value
 
     async def reset(self, owner_key: str, *names: str) -> None:
@@ -156,7 +157,8 @@ class OwnerSettings:
         for name in names:
             self.of(owner_key, name)
         gone = names or tuple(self._kept.get(owner_key, {}))
-        await self._database.write(partial(_drop, owner_key=owner_key, names=gone))
+        rows, drop = [(owner_key, name) for name in gone], "DELETE FROM owner_setting WHERE owner_key = ? AND name = ?"
+        await self._database.write(lambda connection: connection.executemany(drop, rows))
         for name in gone:
             self._kept.get(owner_key, {}).pop(name, None)
 
@@ -187,15 +189,3 @@ def _load(connection: sqlite3.Connection) -> dict[str, dict[str, Value]]:
     for row in connection.execute("SELECT owner_key, name, value FROM owner_setting"):
         kept.setdefault(row["owner_key"], {})[row["name"]] = json.loads(row["value"])
     return kept
-
-
-def _keep(connection: sqlite3.Connection, owner_key: str, name: str, value: str) -> None:
-    connection.execute(
-        "INSERT OR REPLACE INTO owner_setting (owner_key, name, value) VALUES (?, ?, ?)", (owner_key, name, value)
-    )
-
-
-def _drop(connection: sqlite3.Connection, owner_key: str, names: tuple[str, ...]) -> None:
-    connection.executemany(
-        "DELETE FROM owner_setting WHERE owner_key = ? AND name = ?", [(owner_key, name) for name in names]
-    )

@@ -324,7 +324,6 @@ def _shape(connection: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def _unusable(error: EngineFailure) -> Unconfirmed:
-    if isinstance(error, OutcomeUnknown):
-        later = "what was asked may be done yet: look before you say it again"
-        return Unconfirmed(f"the household's state cannot be written: {error}; {later}")
-    return Unconfirmed(f"the household's state cannot be written: {error}")
+    later = "; what was asked may be done yet: look before you say it again"
+    told = f"{error}{later}" if isinstance(error, OutcomeUnknown) else str(error)
+    return Unconfirmed(f"the household's state cannot be written: {told}")

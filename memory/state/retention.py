@@ -86,8 +86,7 @@ class Retention:
         """Look now and then, until cancelled."""
         await self._sleep(FIRST)
         while True:
-            while self._is_busy():
-                await self._sleep(BUSY_PAUSE)
+            await self._wait_for_quiet()
             try:
                 await self.once()
             except MemoryFailure as error:

@@ -48,10 +48,7 @@ NAMES: Final[tuple[Rule, ...]] = (
     rule(r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", _dotted),
     rule(r"(?<![A-Za-z0-9_.])(?:[A-Za-z0-9][A-Za-z0-9_-]+\.)+[a-z]{2,6}(?![A-Za-z0-9_])", _dotted),
     rule(r"(?<![A-Za-z0-9_./])(?:/\.?[A-Za-z_][A-Za-z0-9_.-]*){2,}", _path),
-    rule(
-        rf"((?:{_DIALLED})\s?)(\d{{3,5}}(?:{_AND}\d{{3,5}})*)(?![\d.,-]|{_AND}\d|\s?[{_COUNTED}])",
-        _spelt,
-    ),
+    rule(rf"((?:{_DIALLED})\s?)(\d{{3,5}}(?:{_AND}\d{{3,5}})*)(?![\d.,-]|{_AND}\d|\s?[{_COUNTED}])", _spelt),
     rule(rf"(?<![\d.,])()(\d{{3,5}}(?:{_AND}\d{{3,5}})*)(?=(?:都|均|也)?(?:可以?|能)?[打拨](?!\d))", _spelt),
     rule(rf"(?<![\d.,])()(1(?:10|19|2[02])(?:{_AND}1(?:10|19|2[02]))+)(?![\d.,]|{_AND}\d|\s?[{_COUNTED}])", _spelt),
     rule(

@@ -33,33 +33,30 @@ def _of_year(figures: str | None) -> str:
     return f", {year(int(figures))}" if figures else ""
 
 
+def _date(month: int, day: int, of: str | None = None) -> str:
+    """Return a date by its figures; "" for what is none."""
+    is_one = 1 <= month <= 12 and 1 <= day <= 31
+    return f"{MONTHS[month - 1]} {ordinal(day)}{_of_year(of)}" if is_one else ""
+
+
 def _iso_date(found: re.Match[str]) -> str:
-    month, day = int(found[2]), int(found[3])
-    if not (1 <= month <= 12 and 1 <= day <= 31):
-        return found[0]
-    said = f"{MONTHS[month - 1]} {ordinal(day)}{_of_year(found[1])}"
-    return f"{said} at " if found[4] else said
+    said = _date(int(found[2]), int(found[3]), found[1])
+    return f"{said} at " if said and found[4] else said or found[0]
 
 
 def _slashed_date(found: re.Match[str]) -> str:
     first, second = int(found[1]), int(found[2])
-    month, day = (first, second) if first <= 12 else (second, first)
-    if not (1 <= month <= 12 and 1 <= day <= 31):
-        return found[0]
     of = found[3] if len(found[3]) == 4 else f"20{found[3]}"
-    return f"{MONTHS[month - 1]} {ordinal(day)}{_of_year(of)}"
+    return (_date(first, second, of) if first <= 12 else _date(second, first, of)) or found[0]
 
 
 def _short_date(found: re.Match[str]) -> str:
-    month, day = int(found[2]), int(found[3])
-    if not (1 <= month <= 12 and 1 <= day <= 31):
-        return found[0]
-    return f"{found[1]}{MONTHS[month - 1]} {ordinal(day)}"
+    said = _date(int(found[2]), int(found[3]))
+    return f"{found[1]}{said}" if said else found[0]
 
 
 def _dotted_date(found: re.Match[str]) -> str:
-    day, month = int(found[1]), int(found[2])
-    return f"{MONTHS[month - 1]} {ordinal(day)}{_of_year(found[3])}"
+    return _date(int(found[2]), int(found[1]), found[3])
 
 
 def _month_first(found: re.Match[str]) -> str:

@@ -13,19 +13,13 @@ WEEKDAYS: Final = {
 }
 
 MONEY: Final = {
-    "$": ("dollar", "dollars", "cent", "cents"),
-    "US$": ("dollar", "dollars", "cent", "cents"),
-    "€": ("euro", "euros", "cent", "cents"),
-    "£": ("pound", "pounds", "penny", "pence"),
-    "¥": ("yen", "yen", "", ""),
+    **dict.fromkeys(("$", "US$", "USD"), ("dollar", "dollars", "cent", "cents")),
+    **dict.fromkeys(("€", "EUR"), ("euro", "euros", "cent", "cents")),
+    **dict.fromkeys(("£", "GBP"), ("pound", "pounds", "penny", "pence")),
+    **dict.fromkeys(("¥", "JPY"), ("yen", "yen", "", "")),
+    **dict.fromkeys(("CNY", "RMB"), ("yuan", "yuan", "fen", "fen")),
     "₹": ("rupee", "rupees", "paisa", "paise"),
     "₩": ("won", "won", "", ""),
-    "USD": ("dollar", "dollars", "cent", "cents"),
-    "EUR": ("euro", "euros", "cent", "cents"),
-    "GBP": ("pound", "pounds", "penny", "pence"),
-    "CNY": ("yuan", "yuan", "fen", "fen"),
-    "RMB": ("yuan", "yuan", "fen", "fen"),
-    "JPY": ("yen", "yen", "", ""),
     "CHF": ("franc", "francs", "centime", "centimes"),
 }
 """Sign -> one, many, a hundredth, hundredths; a currency without hundredths reads its decimals."""
@@ -36,115 +30,49 @@ MAGNITUDES: Final = {
 }
 """What may follow an amount of money at once."""
 
-UNITS: Final = {
-    "°C": ("degree Celsius", "degrees Celsius"),
-    "°F": ("degree Fahrenheit", "degrees Fahrenheit"),
-    "°": ("degree", "degrees"),
-    "¢": ("cent", "cents"),
-    "%": ("percent", "percent"),
-    "‰": ("per mille", "per mille"),
-    "km/h": ("kilometer per hour", "kilometers per hour"),
-    "kph": ("kilometer per hour", "kilometers per hour"),
-    "mph": ("mile per hour", "miles per hour"),
-    "m/s": ("meter per second", "meters per second"),
-    "km²": ("square kilometer", "square kilometers"),
-    "m²": ("square meter", "square meters"),
-    "m³": ("cubic meter", "cubic meters"),
-    "cm²": ("square centimeter", "square centimeters"),
-    "cm³": ("cubic centimeter", "cubic centimeters"),
-    "km2": ("square kilometer", "square kilometers"),
-    "m2": ("square meter", "square meters"),
-    "m3": ("cubic meter", "cubic meters"),
-    "sq m": ("square meter", "square meters"),
-    "sq km": ("square kilometer", "square kilometers"),
-    "sq ft": ("square foot", "square feet"),
-    "sq mi": ("square mile", "square miles"),
-    "km": ("kilometer", "kilometers"),
-    "cm": ("centimeter", "centimeters"),
-    "mm": ("millimeter", "millimeters"),
-    "µm": ("micrometer", "micrometers"),
-    "μm": ("micrometer", "micrometers"),
-    "μg": ("microgram", "micrograms"),
-    "µg": ("microgram", "micrograms"),
-    "mcg": ("microgram", "micrograms"),
-    "m": ("meter", "meters"),
-    "ft": ("foot", "feet"),
-    "mi": ("mile", "miles"),
-    "kg": ("kilogram", "kilograms"),
-    "mg": ("milligram", "milligrams"),
-    "g": ("gram", "grams"),
-    "lb": ("pound", "pounds"),
-    "lbs": ("pound", "pounds"),
-    "oz": ("ounce", "ounces"),
-    "ml": ("milliliter", "milliliters"),
-    "mL": ("milliliter", "milliliters"),
-    "cl": ("centiliter", "centiliters"),
-    "l": ("liter", "liters"),
-    "L": ("liter", "liters"),
-    "tsp": ("teaspoon", "teaspoons"),
-    "tbsp": ("tablespoon", "tablespoons"),
-    "kB": ("kilobyte", "kilobytes"),
-    "KB": ("kilobyte", "kilobytes"),
-    "MB": ("megabyte", "megabytes"),
-    "GB": ("gigabyte", "gigabytes"),
-    "TB": ("terabyte", "terabytes"),
-    "KiB": ("kibibyte", "kibibytes"),
-    "MiB": ("mebibyte", "mebibytes"),
-    "GiB": ("gibibyte", "gibibytes"),
-    "kbit/s": ("kilobit per second", "kilobits per second"),
-    "Mbit/s": ("megabit per second", "megabits per second"),
-    "Mbps": ("megabit per second", "megabits per second"),
-    "Gbps": ("gigabit per second", "gigabits per second"),
-    "MB/s": ("megabyte per second", "megabytes per second"),
-    "GHz": ("gigahertz", "gigahertz"),
-    "MHz": ("megahertz", "megahertz"),
-    "kHz": ("kilohertz", "kilohertz"),
-    "Hz": ("hertz", "hertz"),
-    "kWh": ("kilowatt hour", "kilowatt hours"),
-    "kW": ("kilowatt", "kilowatts"),
-    "MW": ("megawatt", "megawatts"),
-    "W": ("watt", "watts"),
-    "mAh": ("milliamp hour", "milliamp hours"),
-    "V": ("volt", "volts"),
-    "dB": ("decibel", "decibels"),
-    "hPa": ("hectopascal", "hectopascals"),
-    "kcal": ("kilocalorie", "kilocalories"),
-    "kJ": ("kilojoule", "kilojoules"),
-    "bpm": ("beat per minute", "beats per minute"),
-    "rpm": ("revolution per minute", "revolutions per minute"),
-    "fps": ("frame per second", "frames per second"),
-    "ms": ("millisecond", "milliseconds"),
-    "s": ("second", "seconds"),
-    "sec": ("second", "seconds"),
-    "min": ("minute", "minutes"),
-    "mins": ("minute", "minutes"),
-    "h": ("hour", "hours"),
-    "hr": ("hour", "hours"),
-    "hrs": ("hour", "hours"),
-    "wk": ("week", "weeks"),
-    "wks": ("week", "weeks"),
-    "yr": ("year", "years"),
-    "yrs": ("year", "years"),
-    "kt": ("knot", "knots"),
-    "psi": ("pound per square inch", "pounds per square inch"),
-    "mbar": ("millibar", "millibars"),
-    "kbps": ("kilobit per second", "kilobits per second"),
-    "mA": ("milliamp", "milliamps"),
-    "ppm": ("part per million", "parts per million"),
-    "dl": ("deciliter", "deciliters"),
-    "cups": ("cup", "cups"),
-    "cup": ("cup", "cups"),
-    "pt": ("pint", "pints"),
-    "qt": ("quart", "quarts"),
-    "gal": ("gallon", "gallons"),
+_ALONE: Final = {
+    **{"°C": "degree Celsius", "°F": "degree Fahrenheit", "°": "degree", "¢": "cent", "%": "percent", "‰": "per mille"},
+    **{"km/h": "kilometer per hour", "kph": "kilometer per hour", "mph": "mile per hour", "m/s": "meter per second"},
+    **{"km²": "square kilometer", "m²": "square meter", "m³": "cubic meter", "cm²": "square centimeter"},
+    **{"cm³": "cubic centimeter", "km2": "square kilometer", "m2": "square meter", "m3": "cubic meter"},
+    **{"sq m": "square meter", "sq km": "square kilometer", "sq ft": "square foot", "sq mi": "square mile"},
+    **{"km": "kilometer", "cm": "centimeter", "mm": "millimeter", "µm": "micrometer", "μm": "micrometer"},
+    **{"m": "meter", "ft": "foot", "mi": "mile", "μg": "microgram", "µg": "microgram", "mcg": "microgram"},
+    **{"kg": "kilogram", "mg": "milligram", "g": "gram", "lb": "pound", "lbs": "pound", "oz": "ounce"},
+    **{"ml": "milliliter", "mL": "milliliter", "cl": "centiliter", "dl": "deciliter", "l": "liter", "L": "liter"},
+    **{"tsp": "teaspoon", "tbsp": "tablespoon", "cup": "cup", "cups": "cup", "pt": "pint", "qt": "quart"},
+    **{"gal": "gallon", "kB": "kilobyte", "KB": "kilobyte", "MB": "megabyte", "GB": "gigabyte", "TB": "terabyte"},
+    **{"KiB": "kibibyte", "MiB": "mebibyte", "GiB": "gibibyte", "kbps": "kilobit per second"},
+    **{"kbit/s": "kilobit per second", "Mbit/s": "megabit per second", "Mbps": "megabit per second"},
+    **{"Gbps": "gigabit per second", "MB/s": "megabyte per second", "GHz": "gigahertz", "MHz": "megahertz"},
+    **{"kHz": "kilohertz", "Hz": "hertz", "kWh": "kilowatt hour", "kW": "kilowatt", "MW": "megawatt", "W": "watt"},
+    **{"mAh": "milliamp hour", "mA": "milliamp", "V": "volt", "dB": "decibel", "hPa": "hectopascal"},
+    **{"mbar": "millibar", "psi": "pound per square inch", "kcal": "kilocalorie", "kJ": "kilojoule"},
+    **{"bpm": "beat per minute", "rpm": "revolution per minute", "fps": "frame per second", "ppm": "part per million"},
+    **{"ms": "millisecond", "s": "second", "sec": "second", "min": "minute", "mins": "minute", "h": "hour"},
+    **{"hr": "hour", "hrs": "hour", "wk": "week", "wks": "week", "yr": "year", "yrs": "year", "kt": "knot"},
 }
-"""Sign -> one, many. Left out is what is a word as well, such as `in`."""
+"""Sign -> one. Left out is what is a word as well, such as `in`."""
 
-WHOLES: Final = {
-    **UNITS,
-    **{"mile": ("mile", "miles"), "hour": ("hour", "hours"), "inch": ("inch", "inches"), "pint": ("pint", "pints")},
-    **{"teaspoon": ("teaspoon", "teaspoons"), "tablespoon": ("tablespoon", "tablespoons")},
-    **{"liter": ("liter", "liters"), "litre": ("litre", "litres"), "pound": ("pound", "pounds")},
+_MANY: Final = {
+    **{"degree Celsius": "degrees Celsius", "degree Fahrenheit": "degrees Fahrenheit", "inch": "inches"},
+    **{"foot": "feet", "square foot": "square feet"},
+    **{same: same for same in ("percent", "per mille", "hertz", "kilohertz", "megahertz", "gigahertz")},
+}
+"""Of the units that do not merely get an s."""
+
+
+def _both(one: str) -> tuple[str, str]:
+    """Return one and many of a unit; of `mile per hour` the miles are many."""
+    counted, per, rest = one.partition(" per ")
+    return one, f"{_MANY.get(counted, f'{counted}s')}{per}{rest}"
+
+
+UNITS: Final = {sign: _both(one) for sign, one in _ALONE.items()}
+"""Sign -> one, many."""
+
+WHOLES: Final = UNITS | {
+    one: _both(one) for one in ("mile", "hour", "inch", "pint", "teaspoon", "tablespoon", "liter", "litre", "pound")
 }
 """What one may have a part of: `1/2 tsp`."""
 
@@ -181,10 +109,12 @@ ABBREVIATIONS: Final = {
     "Sr.": "Senior",
 }
 
-FRACTION_PARTS: Final = {
-    **{2: ("half", "halves"), 3: ("third", "thirds"), 4: ("quarter", "quarters"), 5: ("fifth", "fifths")},
-    **{6: ("sixth", "sixths"), 7: ("seventh", "sevenths"), 8: ("eighth", "eighths"), 9: ("ninth", "ninths")},
-    **{10: ("tenth", "tenths"), 12: ("twelfth", "twelfths"), 16: ("sixteenth", "sixteenths")},
+FRACTION_PARTS: Final = {2: ("half", "halves")} | {
+    parts: (one, f"{one}s")
+    for parts, one in (
+        *((3, "third"), (4, "quarter"), (5, "fifth"), (6, "sixth"), (7, "seventh"), (8, "eighth"), (9, "ninth")),
+        *((10, "tenth"), (12, "twelfth"), (16, "sixteenth")),
+    )
 }
 
 SIGNS: Final = {

@@ -14,7 +14,6 @@ from nats.js.errors import KeyNotFoundError, KeyWrongLastSequenceError, NotFound
 from nats.js.kv import KeyValue
 from nats.js.object_store import OBJ_ALL_CHUNKS_PRE_TEMPLATE, OBJ_ALL_META_PRE_TEMPLATE
 
-from memory.egress import SendsTo
 from memory.engine.access import Address, Login
 from memory.engine.interface import DEADLINE, TAKE_SECONDS, KeyEntry, require_dotted, require_message, require_word
 from memory.engine.nats.blobs import NatsBlobs
@@ -139,6 +138,7 @@ class NatsEngine:
     """An `Engine`: its streams and buckets are nakari_HOUSEHOLD_*, its subjects nakari.HOUSEHOLD.*."""
 
     def __init__(self, server: Address, household: str, login: Login, *, take_seconds: float = TAKE_SECONDS) -> None:
+        self.sends_to = server.sends_to
         self._server = server
         self._take_seconds = take_seconds
         self._link = Link(server, login, self._prepare)
@@ -156,11 +156,6 @@ class NatsEngine:
     def is_reachable(self) -> bool:
         """Whether the connection stands, as far as is known."""
         return self._link.is_up
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """All of it goes to the one server."""
-        return self._server.sends_to
 
     def inbox(self, name: str) -> NatsInbox:
         """Return the inbox of a name, the same each time."""

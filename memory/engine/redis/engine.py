@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from memory.egress import SendsTo
 from memory.engine.access import Address, Login
 from memory.engine.interface import TAKE_SECONDS, KeyEntry, require_dotted, require_message, require_word
 from memory.engine.redis.blobs import RedisBlobs
@@ -72,6 +71,7 @@ class RedisEngine:
     """An `Engine`: its keys and channels are nakari:HOUSEHOLD:*."""
 
     def __init__(self, server: Address, household: str, login: Login, *, take_seconds: float = TAKE_SECONDS) -> None:
+        self.sends_to = server.sends_to
         self._server = server
         self._take_seconds = take_seconds
         self._link = RedisLink(server, login)
@@ -86,11 +86,6 @@ class RedisEngine:
     def is_reachable(self) -> bool:
         """Whether the last that was tried came through."""
         return self._link.is_up
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """All of it goes to the one server."""
-        return self._server.sends_to
 
     def inbox(self, name: str) -> RedisInbox:
         """Return the inbox of a name, the same each time."""

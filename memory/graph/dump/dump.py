@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from memory.errors import GraphRefused, SnapshotBroken
 from memory.graph.connections import Bulk
@@ -93,8 +94,7 @@ class _Writing:
 
     def end(self, nodes: int, relationships: int) -> Dump:
         dump = Dump(nodes, relationships, self.digest.hexdigest())
-        last: dict[str, Json] = {"nodes": nodes, "relationships": relationships, "digest": dump.digest}
-        self.add({"end": last})
+        self.add({"end": asdict(dump)})
         self.file.close()
         self.raw.flush()
         os.fsync(self.raw.fileno())

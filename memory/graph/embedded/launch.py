@@ -165,11 +165,7 @@ async def launch(folder: Path, options: server.Options, seconds: float) -> Runni
         await child.ended.wait()
         raise
     logins = (server.READER, reader), (server.WRITER, writer)
-    return RunningStore(
-        child,
-        Endpoint(f"bolt://127.0.0.1:{bolt}", DATABASE, *logins),
-        Address(http, logins[1]),
-    )
+    return RunningStore(child, Endpoint(f"bolt://127.0.0.1:{bolt}", DATABASE, *logins), Address(http, logins[1]))
 
 
 async def _ports(child: Child, seconds: float) -> tuple[int, int]:

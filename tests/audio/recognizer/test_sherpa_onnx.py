@@ -241,7 +241,7 @@ def pid_of_trial() -> int:
         for children in Path("/proc/self/task").glob("*/children"):
             with suppress(OSError):  # a thread, or the child, that has just ended
                 for pid in children.read_text().split():
-                    if "sherpa_trial" in Path(f"/proc/{pid}/cmdline").read_text():
+                    if "audio.recognizer.sherpa_onnx" in Path(f"/proc/{pid}/cmdline").read_text():
                         return int(pid)
 
 

@@ -9,11 +9,21 @@ import pytest
 from benchmarks.__main__ import NAMES, module_of
 from benchmarks.figure import Figure
 from tests.benchmarks.shape import is_a_figure
+from tests.sample import sample
 
 # litellm sets this filter when it is imported; pytest takes it back after each test.
 
 SHOWN_ELSEWHERE = {"takeovers": "tests/service/test_standby.py"}
 """What needs several real boxes, and is asked for its figure where they are."""
+
+HERE = [
+    pytest.param(name, marks=pytest.mark.browser) if name == "console_start" else name
+    for name in NAMES
+    if name not in SHOWN_ELSEWHERE
+]
+
+SOME = 16
+"""Benchmarks, others after each commit; `scripts/bench` runs them all."""
 
 FOLDER = Path(importlib.import_module("benchmarks").__path__[0])
 
@@ -26,14 +36,13 @@ def measured(name: str) -> Figure:
     return figure
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.browser) if name == "console_start" else name
-        for name in NAMES
-        if name not in SHOWN_ELSEWHERE
-    ],
-)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Try some of the benchmarks, each as a test of its own: some of them start several boxes."""
+    if "name" in metafunc.fixturenames:
+        every_step: bool = metafunc.config.getoption("--every-step")
+        metafunc.parametrize("name", sample(HERE, SOME, whole=every_step))
+
+
 def test_a_benchmark_gives_a_figure(name: str) -> None:
     is_a_figure(measured(name))
 

@@ -80,8 +80,8 @@ class StreamBroken(ModelError):
 
     excuse = "no_answer"
 
-    def __init__(self, reason: str, partial: Message) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, partial: Message, *, is_of_answer: bool = False) -> None:
+        super().__init__(reason, is_of_answer=is_of_answer)
         self.partial = partial
         """What had arrived; its tool calls may have unfinished arguments."""
 

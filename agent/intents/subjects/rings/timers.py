@@ -87,7 +87,7 @@ def alarm(state: DialogState, intent: Intent) -> str:
     return alarm_at(state, due, label, f"{repeat};UNTIL={last:%Y%m%d}T235959" if last else repeat)
 
 
-def _in_its_place(state: DialogState, due: datetime, label: str) -> list[Action] | str:
+def _in_its_place(state: DialogState, due: datetime, label: str) -> str:
     """Move what was just set, or that of the day of `due`, to it where another time is wanted; "" where none is.
 
     It is for the same thing (`label`), or as that for nothing but to wake.
@@ -97,14 +97,17 @@ def _in_its_place(state: DialogState, due: datetime, label: str) -> list[Action]
     just_set = {fields(each).get("id") for each in set_} if beginning("objecting", language).match(words) else set()
     if not (just_set or anywhere(language, "instead").search(words)) or not state.has("list_timers"):
         return ""
-    if (listed := _listed(state)) is None:
-        return [state.action("list_timers")]
-    alike = [each for each in timers_in(listed) if (label_of(each) == label if label else wakes(each))]
+    alike = [each for each in timers_in(listed(state)) if (label_of(each) == label if label else wakes(each))]
     once = [(each, due_of(each)) for each in alike if "repeats" not in each]
     of_day = [str(each["id"]) for each, at in once if at is not None and at.date() == due.date()]
     ids = [str(each["id"]) for each, _ in once if each["id"] in just_set] or of_day
     slots = {"exact_hour": due.hour, "minute": due.minute, "date": due.day, "month": due.month}
-    return change(state, Intent("timer_change", {**slots, "id": ids[0]})) if len(ids) == 1 else ""
+    if len(ids) != 1:
+        return ""
+    moved = change(state, Intent("timer_change", {**slots, "id": ids[0]}))
+    if not isinstance(moved, str):
+        raise First(moved)
+    return moved
 
 
 def _what_for(state: DialogState, label: str) -> str:

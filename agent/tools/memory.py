@@ -12,8 +12,8 @@ from agent.context.remembered import Remembered
 from agent.context.situation import written_at
 from agent.event import Event, speaker_of
 from agent.tools.tool import Tool, tool
+from memory.graph.by_itself import is_by_itself
 from memory.graph.cypher import LONGEST_STATEMENT, Statement
-from memory.graph.dump.definitions import is_by_itself
 from memory.graph.name_usage import NameUsage
 from memory.graph.survey import alike, used_once
 from memory.history.audit_record import Origin

@@ -24,10 +24,11 @@ from appliance.admin.progress import Progress
 from appliance.config.load import Config
 from appliance.errors import Exit, Problem, in_room_of
 from appliance.version import version
-from memory.durable import folder_for_now, rename_durably
+from memory.durable import rename_durably
 from memory.graph.dump.fingerprint import fingerprint
 from memory.history.writer import Writer
 from memory.json_value import Json, read_as
+from memory.passing_files import folder_for_now
 from memory.state.failures import explained
 from memory.state.images import FOLDER
 

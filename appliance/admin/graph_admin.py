@@ -37,7 +37,6 @@ from appliance.api.requests.memory import (
 from appliance.errors import Exit, Problem
 from appliance.owners.visitors import Visitors
 from appliance.wiring.memory.graph import GraphSide
-from memory.durable import folder_for_now
 from memory.errors import EmbeddingUnavailable, GraphUnavailable, WriteNotAllowed
 from memory.graph.dump.dump import Dump, write_dump
 from memory.graph.dump.fingerprint import contents, fingerprint
@@ -50,6 +49,7 @@ from memory.history.restore import restore
 from memory.history.snapshot import Snapshot
 from memory.history.writer import Writer
 from memory.json_value import Json
+from memory.passing_files import folder_for_now
 
 ASKED_FROM_OUTSIDE = "asked_from_outside"
 """Type of the events that other programs' use of the memory is written down under; none is in the mailbox."""

@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from memory.durable import folder_for_now, sync_folder
+from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.dump.dump import load_dump, write_dump
 from memory.graph.embedded.store import EmbeddedStore
@@ -19,6 +19,7 @@ from memory.history.replay import RestorePlan, follow, is_whole, restore_plan
 from memory.history.restore import empty, made_beside
 from memory.history.snapshot import RESTORED_FROM, Snapshot
 from memory.history.writer import Writer
+from memory.passing_files import folder_for_now
 
 AGAIN_SECONDS: Final = 60.0
 """Between two tries to finish what broke off."""

@@ -9,8 +9,9 @@ import structlog
 
 from memory.clock import utc_now
 from memory.errors import GraphRefused, MemoryFailure
+from memory.graph.by_itself import is_by_itself
 from memory.graph.cypher import Statement, quoted
-from memory.graph.dump.definitions import create_lookup, is_by_itself
+from memory.graph.dump.definitions import create_lookup
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.name_usage import Lookup, NameUsage, lookup_name
 from memory.history.writer import Writer

@@ -10,10 +10,10 @@ from typing import BinaryIO, Final
 from nats.js.errors import DigestMismatchError, NotFoundError
 from nats.js.object_store import ObjectStore
 
-from memory.durable import written_beside
 from memory.engine.interface import DEADLINE, require_dotted
 from memory.engine.nats.connection import Connection, Link
 from memory.errors import BlobMissing
+from memory.passing_files import written_beside
 
 _SLOWEST: Final = 256 * 1024
 """Bytes a second that a blob is given time for, besides `DEADLINE`."""

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from memory.durable import written_beside
 from memory.engine.interface import require_dotted
 from memory.engine.redis.connection import RedisLink
 from memory.errors import BlobMissing
+from memory.passing_files import written_beside
 
 _CHUNK: Final = 512 * 1024
 

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from typing import Final, Literal
@@ -14,14 +13,12 @@ from msgspec.structs import asdict
 
 from memory.durable import replace_durably
 from memory.errors import GraphRefused
+from memory.graph.by_itself import lookup_index
 from memory.graph.cypher import Statement, quoted
 from memory.graph.store import VectorOptions
 from memory.json_value import Json, listed, read_json
 
 SIMILARITIES: Final = ("COSINE", "EUCLIDEAN")
-
-_BY_ITSELF: Final = re.compile(r"nakari_lookup_[0-9a-f]{12}")
-"""What an index is called that nobody asked for, so that it is known by its name in either store."""
 
 _BUILT: Final = {"maxConnections": 16, "beamWidth": 64}
 """How densely the store links vectors: built in 0.4 of the time of its own 32 and 100, 99 of 100 neighbours found."""
@@ -151,16 +148,6 @@ def definition(wanted: Statement) -> IndexDefinition | None:
     _check_names(name, label, properties)
     options = _options(found["options"] or "", properties) if kind == "VECTOR" else None
     return IndexDefinition(kind, name, label, properties, bool(found["once"]), options)
-
-
-def lookup_index(label: str, key: str) -> str:
-    """Return the name of the index that is made by itself over a property of nodes with a label."""
-    return f"nakari_lookup_{blake2b(json.dumps([label, key]).encode(), digest_size=6).hexdigest()}"
-
-
-def is_by_itself(name: object) -> bool:
-    """Say whether an index of this name was made by itself."""
-    return _BY_ITSELF.fullmatch(str(name)) is not None
 
 
 def create_lookup(label: str, key: str) -> str:

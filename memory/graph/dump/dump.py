@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from memory.errors import GraphRefused, SnapshotBroken
+from memory.graph.by_itself import is_by_itself
 from memory.graph.connections import Bulk
 from memory.graph.cypher import quoted
 from memory.graph.dump import definitions
@@ -164,7 +165,7 @@ async def _definitions(transaction: Bulk, options: Mapping[str, VectorOptions], 
     made += [
         definitions.create_statement(dict(row), options)
         for row in indexes
-        if row["owningConstraint"] is None and row["type"] != "LOOKUP" and not definitions.is_by_itself(row["name"])
+        if row["owningConstraint"] is None and row["type"] != "LOOKUP" and not is_by_itself(row["name"])
     ]
     return made + [text for name, text in unmade.items() if name not in {row["name"] for row in indexes}]
 

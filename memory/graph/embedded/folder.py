@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.durable import replace_durably
-from memory.graph.dump.definitions import is_by_itself
+from memory.graph.by_itself import is_by_itself
 from memory.graph.embedded import checksums
 from memory.lock import lock
 

@@ -49,6 +49,12 @@ Its clock for which page was used last wakes a hundred times a second, and no se
 What else it waits for in silence comes once a second at most, and a statement's limit is one of seconds.
 """
 
+ARRAYS: Final = "numpy"
+"""What the engine's package loads where it finds it, for programs that ask it in their own process: none does here.
+
+A start takes a third less of the processor without it, and 9 MB less.
+"""
+
 NO_MEMORY: Final = "graal_create_isolate failed"
 """What the engine says when it finds no room in the address space: its files were not looked at yet."""
 
@@ -185,6 +191,7 @@ def _serve_on(settings: Settings, bolt: int, http: int) -> Stoppable:
     )
     os.environ["ARCADEDB_NATIVE_ISOLATE_ARGS"] = " ".join(arguments)
     os.environ["ARCADEDB_LOG_DIR"] = str(folder / "log")
+    sys.modules[ARRAYS] = None  # type: ignore[assignment]  # so that the import of it fails, as the language documents
     try:
         import arcadedb
     except ImportError as error:

@@ -16,8 +16,9 @@ from agent.event import USER_TEXT, Event
 from agent.tools.memory import memory_tools
 from agent.tools.tool import Call, run_tool
 from memory.errors import GraphUnavailable
+from memory.graph.by_itself import is_by_itself, lookup_index
 from memory.graph.cypher import Statement
-from memory.graph.dump.definitions import create_lookup, is_by_itself, lookup_index
+from memory.graph.dump.definitions import create_lookup
 from memory.graph.dump.fingerprint import fingerprint
 from memory.graph.embedded.folder import LOOKUPS, note_lookups
 from memory.graph.embedded.store import EmbeddedStore

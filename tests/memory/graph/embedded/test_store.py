@@ -47,6 +47,11 @@ def waits(pid: int) -> dict[str, int]:
     return found
 
 
+def libraries(pid: int | None) -> str:
+    """Return what a process has mapped into its memory, by the names of the files."""
+    return Path(f"/proc/{pid}/maps").read_text("utf-8")
+
+
 async def test_it_starts_serves_and_stops(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path / "graph")
     async with store:
@@ -58,6 +63,14 @@ async def test_it_starts_serves_and_stops(tmp_path: Path) -> None:
     assert child.ends_within(0)
     with pytest.raises(GraphUnavailable, match="it was stopped"):
         await store.endpoint()
+
+
+@pytest.mark.shows("H9")
+async def test_it_loads_nothing_that_it_does_not_use(tmp_path: Path) -> None:
+    async with EmbeddedStore(tmp_path / "graph") as store:
+        loaded = libraries(store.pid)
+    assert "libarcadedb" in loaded
+    assert [name for name in ("numpy", "_asyncio") if name in loaded] == []
 
 
 async def test_nobody_asks_it_and_it_hardly_wakes(tmp_path: Path) -> None:

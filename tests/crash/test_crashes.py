@@ -1,6 +1,7 @@
 """It never loses its place: random stories, killed at random steps, end as if nothing had been."""
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ from tests.crash.deaths import after_effect, noted
 from tests.crash.script import MENDING, RINGING
 from tests.crash.story import Nursery, boundaries, deaths, nursery, told
 from tests.crash.verdict import complaints, remains
+from tests.sample import sample
 
 RUNS = 2
 """Of each story; `benchmarks.appliance.crashes` takes more of more."""
 
+STORIES = 2
+"""Of five, and of the four ways to kill one about mended calls; others after each commit."""
 
 DEATHS = 6
 """Places at which a story about mended calls is killed."""
@@ -29,29 +33,32 @@ def lives() -> Iterator[Nursery]:
 
 
 @pytest.mark.shows("A24", "A14", "A4", "B1", "B24", "D1")
-@pytest.mark.parametrize("seed", range(5))
-async def test_a_story_that_is_killed_anywhere_ends_as_it_should(lives: Nursery, tmp_path: Path, seed: int) -> None:
-    most = boundaries(lives, tmp_path / "whole", seed)
-    assert complaints(await remains(tmp_path / "whole"), seed) == []
-    for place in range(RUNS):
-        folder = tmp_path / str(place)
-        met = told(lives, folder, seed, deaths(seed, place, most))
-        assert complaints(await remains(folder), seed) == [], f"after deaths at {met}"
+async def test_a_story_that_is_killed_anywhere_ends_as_it_should(
+    lives: Nursery, tmp_path: Path, every_step: bool
+) -> None:
+    for seed in sample(range(5), STORIES, whole=every_step):
+        story = tmp_path / str(seed)
+        most = boundaries(lives, story / "whole", seed)
+        assert complaints(await remains(story / "whole"), seed) == [], f"seed {seed}"
+        for place in range(RUNS):
+            folder = story / str(place)
+            met = told(lives, folder, seed, deaths(seed, place, most))
+            assert complaints(await remains(folder), seed) == [], f"seed {seed}, after deaths at {met}"
 
 
 @pytest.mark.shows("A24", "B3")
-@pytest.mark.parametrize("seed", [MENDING, MENDING + 1])
-@pytest.mark.parametrize("way", [1, -1])
 async def test_a_call_that_was_mended_is_done_once_wherever_it_is_killed(
-    lives: Nursery, tmp_path: Path, seed: int, way: int
+    lives: Nursery, tmp_path: Path, every_step: bool
 ) -> None:
-    most = boundaries(lives, tmp_path / "whole", seed)
-    assert complaints(await remains(tmp_path / "whole"), seed) == []
-    assert noted(tmp_path / "whole" / "ledger", "rung"), "it is about a bell"
-    for place in range(2 + seed % 3 + way, most + 1, max(1, most // DEATHS)):
-        folder = tmp_path / str(place)
-        told(lives, folder, seed, [way * place])
-        assert complaints(await remains(folder), seed) == [], f"after a death at {place}"
+    for seed, way in sample([*product((MENDING, MENDING + 1), (1, -1))], STORIES, whole=every_step):
+        story = tmp_path / f"{seed}_{way}"
+        most = boundaries(lives, story / "whole", seed)
+        assert complaints(await remains(story / "whole"), seed) == [], f"seed {seed}"
+        assert noted(story / "whole" / "ledger", "rung"), "it is about a bell"
+        for place in range(2 + seed % 3 + way, most + 1, max(1, most // DEATHS)):
+            folder = story / str(place)
+            told(lives, folder, seed, [way * place])
+            assert complaints(await remains(folder), seed) == [], f"seed {seed}, after a death at {way * place}"
 
 
 @pytest.mark.shows("A24")

@@ -1,6 +1,7 @@
 """A door that opens on a yes opens once at most, wherever the machine stops between the question and the act."""
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ from tests.crash.deaths import after_effect, noted
 from tests.crash.script import OPENING, ORDER
 from tests.crash.story import Nursery, boundaries, nursery, told
 from tests.crash.verdict import complaints, remains
+from tests.sample import sample
 
 EVERY = 7
-"""Boundaries from one death to the next; all of them pass too, in a minute."""
+"""Boundaries from one death to the next; other ones after each commit, and all of them take a minute."""
 
 QUESTION = "I am about to open the door."
 
@@ -41,15 +43,17 @@ async def test_a_door_opens_once_where_nothing_stops(lives: Nursery, tmp_path: P
 
 
 @pytest.mark.shows("A24", "G1")
-@pytest.mark.parametrize("way", [1, -1])
-async def test_a_door_opens_once_at_most_wherever_the_machine_stops(lives: Nursery, tmp_path: Path, way: int) -> None:
-    """By kill -9 and by a cut of the power, at every few boundaries from the order to the answer, other ones each."""
+async def test_a_door_opens_once_at_most_wherever_the_machine_stops(
+    lives: Nursery, tmp_path: Path, every_step: bool
+) -> None:
+    """By kill -9 and by a cut of the power in turn, at every few boundaries from the order to the answer."""
     most = boundaries(lives, tmp_path / "whole", OPENING)
     found = []
-    for place in range(3 + way, most + 1, EVERY):
-        folder = tmp_path / str(place)
-        told(lives, folder, OPENING, [way * place])
-        found.append(await opened(folder))
+    for first, way in sample([*product(range(2, 2 + EVERY), (1, -1))], 1, whole=every_step):
+        for number, place in enumerate(range(first, most + 1, EVERY)):
+            folder = tmp_path / f"{place}_{way}"
+            told(lives, folder, OPENING, [-way * place if number % 2 else way * place])
+            found.append(await opened(folder))
     assert set(found) == {0, 1}
 
 

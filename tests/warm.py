@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from tests.warm_client import FORKED
 from tests.warm_program import ROOT
 
 ALREADY: Final = {"LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)}
@@ -46,11 +47,16 @@ class _Forked:
     def fork(self, request: Mapping[str, object], descriptors: Sequence[int]) -> int:
         """Have a command started on these three streams, and its status told to the fourth; return its process id."""
         with self._lock:
-            link = self._link = self._link or self._started()
+            link = self.link()
             socket.send_fds(link, [json.dumps(request).encode()], descriptors)
             told = link.recv(32)
             assert told, "the process that is forked has ended"
             return int(told)
+
+    def link(self) -> socket.socket:
+        """Return the socket on which it is asked; it is started where it was not yet."""
+        self._link = self._link or self._started()
+        return self._link
 
     def _started(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -65,6 +71,18 @@ class _Forked:
 
 
 _FORKED: Final = _Forked()
+
+CLIENT: Final = f'exec "{sys.executable}" -I -S "{ROOT}/tests/warm_client.py" "$@"'
+"""In the language of sh, what stands for `nakari` in a shell that is started with what `for_a_shell` gives."""
+
+
+def for_a_shell() -> tuple[dict[str, str], list[int]]:
+    """Return the variables and the descriptors that a shell needs in which `CLIENT` is typed.
+
+    While it runs nobody else may ask for a fork.
+    """
+    number = _FORKED.link().fileno()
+    return {FORKED: str(number)}, [number]
 
 
 class WarmProcess:

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from tests.architecture.documents import FRONT, blocks, pages
 from tests.architecture.source import ROOT
 from tests.needs import missing_programs
 from tests.service.process import SECONDS, Running
+from tests.warm import CLIENT, WarmProcess, for_a_shell
 
 CONFIGURATION = """
 [voice]
@@ -32,7 +32,7 @@ addresses = ["127.0.0.1:0"]
 """
 """Nothing of it leaves the machine; all else is as it comes, the folders too."""
 
-RUNS = '#!/bin/sh\nexec "{python}" -m appliance "$@"\n'
+RUNS = f"#!/bin/sh\n{CLIENT}\n"
 SUDO = '#!/bin/sh\n[ "$1" = nakari ] || { echo "only nakari is tried as root here" >&2; exit 99; }\nexec "$@"\n'
 """In place of sudo: the person is root already in a home of their own."""
 
@@ -184,13 +184,12 @@ class Newcomer:
         """Set up the home with the real scripts/run; its set-up is tried in tests/service/test_fresh_clone.py."""
         (self.home / "nakari.toml").write_text(CONFIGURATION, encoding="utf-8")
         run = (ROOT / "scripts" / "run").read_text(encoding="utf-8")
-        program = RUNS.format(python=sys.executable)
         for name, text in {
-            "bin/nakari": program,
+            "bin/nakari": RUNS,
             "bin/sudo": SUDO,
             "scripts/run": run,
             "scripts/setup": "#!/bin/sh\n",
-            ".venv/bin/nakari": program,
+            ".venv/bin/nakari": RUNS,
         }.items():
             file = self.home / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -199,11 +198,7 @@ class Newcomer:
 
     def start(self) -> None:
         """Start nakari, as its service does, and wait until it serves."""
-        command = [str(self.home / "bin" / "nakari"), "run", "--output", str(self.home / "said.wav")]
-        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-        process = subprocess.Popen(
-            command, cwd=self.home, env=self.variables, stdin=nothing, stdout=pipe, stderr=pipe, text=True
-        )
+        process = WarmProcess(["run", "--output", str(self.home / "said.wav")], self.home, self.variables)
         self.running = Running(process)
         self.running.until("service_started")
 
@@ -222,10 +217,12 @@ class Newcomer:
                 elif self.running is not None:
                     self.ended.append(Ended(page, line, self.stop(), ""))
             return
+        variables, descriptors = for_a_shell()
         done = subprocess.run(
             ["bash", "-c", line],
             cwd=self.home,
-            env=self.variables,
+            env={**self.variables, **variables},
+            pass_fds=descriptors,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -29,7 +29,9 @@ _HOW_OFTEN: Final = frozenset({"一次", "一下", "一声", "一遍", "先"})
 
 _BEFORE_BED: Final = re.compile(r"\bbefore bed\b|睡前|睡觉前", re.IGNORECASE)
 
-_GETS_UP: Final = re.compile("(?:叫.{1,6})?(?:起床|起来)(?!晚)|(?:get|wake) up\\b|wake\\b", re.I)
+_GETS_UP: Final = re.compile(
+    "(?:叫.{1,6})?(?:起床|起来)(?!晚)|.{0,3}(?:起不来|睡过头)|(?:get|wake) up\\b|wake\\b", re.I
+)
 """What is done in the morning: 七点叫我起床，顺便订个外卖; wake the twins."""
 
 _ALARM: Final = re.compile(r"\balarm\b|闹钟", re.IGNORECASE)

@@ -22,6 +22,7 @@ from tests.agent.intents.kitchen import a_kitchen
         ("wake up at six tomorrow", "22 06:00"),
         ("你七点叫我", "22 07:00"),
         ("你今天八点叫我吃药", "21 20:00 吃药"),
+        ("我怕起不来，六点叫我", "22 06:00 怕起不来"),
         ("wake me at three", "21 15:00"),
         ("wake me at three tomorrow", "22 03:00"),
     ],

@@ -41,7 +41,7 @@ class Connection:
     async def post(self, path: str, body: bytes) -> httpx.Response:
         """Return the answer to a request, its body still to be read and closed. Raises `ModelError`."""
         response = await self._sent_on(f"{self.root}{path}", body)
-        if response.status_code == 200:
+        if response.is_success:
             return response
         if response.has_redirect_location:
             await response.aclose()

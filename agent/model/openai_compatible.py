@@ -104,5 +104,6 @@ class OpenAiCompatibleModel(ServerModel):
         fields = {**self._head, **slot.fields}
         if is_ahead:
             fields |= {"stream": False, "stream_options": None, "max_tokens": 1}
-        head: dict[str, Json] = {key: value for key, value in fields.items() if value is not None}
+        left_out = self._dialect.refused
+        head: dict[str, Json] = {k: value for k, value in fields.items() if value is not None and k not in left_out}
         return self._requests.body(head, slot, is_ahead=is_ahead)

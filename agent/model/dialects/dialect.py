@@ -33,11 +33,21 @@ _TAKES_NO_IMAGES: Final = re.compile(
 )
 """Refusals of llama.cpp, Ollama, vLLM, OpenRouter and DeepSeek, as they are worded."""
 
+_TAKES_NO_SYSTEM: Final = re.compile(
+    r"system (role|message|prompt)s? (is |are )?not (supported|allowed)|only user( and|,) assistant( and tool)? roles"
+    r"|roles must alternate",
+    re.IGNORECASE,
+)
+"""Refusals by the chat templates of Gemma, Llama 2 and Mistral, which know two roles that take turns."""
+
+_SPARED: Final = ("stream_options", "cache_prompt", "id_slot")
+"""Fields of a request that an answer can do without."""
+
 _IS_ABOUT_AN_IMAGE: Final = re.compile(r"image|picture|base64|pixel", re.IGNORECASE)
 """Of another refusal: an image that this server cannot decode would have it refuse each list that shows it."""
 
-MOST_LEARNT: Final = 3
-"""Things that one question may teach: that no tools are taken, no images, or not this one."""
+MOST_LEARNT: Final = 5
+"""Things that one question may teach: that no tools are taken, no system's words, a field, no images, or not this."""
 
 Ask: TypeAlias = Callable[[Sequence[Message], Sequence[ToolSpec], Sequence[ToolSpec]], AsyncGenerator[StreamItem, None]]
 """Asks with a list and tools as they are sent; the last are the tools there are, wherever they are told."""
@@ -63,6 +73,10 @@ class Dialect:
         self._may_learn = profile.tools == "auto"
         self.tells_tools = profile.tools == "text"
         """Whether the tools are told in the prompt, and their calls and results as text."""
+        self.takes_system = True
+        """Whether a list may begin with a system's words, and have two messages of the user's in a row."""
+        self.refused: set[str] = set()
+        """Fields that the server does not take."""
         self.begins_thinking = self._reads and bool(THINKERS.search(model))
         """Whether its text may begin within its thinking: then it is held until that is known."""
         self._rules = GrowingList()
@@ -78,22 +92,23 @@ class Dialect:
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, is_whole: bool = True
     ) -> tuple[Sequence[Message], Sequence[ToolSpec]]:
         """Return the list and the tools as this model is given them. Raises `IllegalMessages`."""
-        if not self.tells_tools:
-            return messages, tools
-        self._rules.update(messages, is_whole=is_whole)
-        return told_in_text(messages, tools), ()
+        if self.tells_tools:
+            self._rules.update(messages, is_whole=is_whole)
+            messages, tools = told_in_text(messages, tools), ()
+        return (messages if self.takes_system else taking_turns(messages)), tools
 
     async def asked(
         self, ask: Ask, messages: Sequence[Message], tools: Sequence[ToolSpec]
     ) -> AsyncGenerator[StreamItem, None]:
-        """Yield what is answered; where the server takes no tools, or no images, it is asked again with words."""
+        """Yield what is answered; what the server does not take of the question is left out, or told in words."""
         for _ in range(MOST_LEARNT):
             try:
                 async with aclosing(ask(*self.wire_form(messages, tools), tools)) as items:
                     async for item in items:
                         yield item
             except ModelError as error:
-                if not (self._learns_from(error, tools) or self._loses_sight(error, messages)):
+                learns = self._learns_from(error, tools) or self._is_spared(error) or self._loses_sight(error, messages)
+                if not learns:
                     raise
             else:
                 self._sight.took(image for message in messages for image in message.images)
@@ -109,6 +124,18 @@ class Dialect:
             return False
         self.tells_tools = True
         return True
+
+    def _is_spared(self, error: ModelError) -> bool:
+        """Whether a refusal says that a template takes no system's words, or a server not one of our fields."""
+        if isinstance(error, StreamBroken):
+            return False
+        if self.takes_system and _TAKES_NO_SYSTEM.search(str(error)):
+            self.takes_system = False
+            self.tells_tools = self.tells_tools or self._may_learn  # nor does it know of tools
+            return True
+        named = {field for field in _SPARED if field in str(error)} - self.refused
+        self.refused |= named
+        return bool(named)
 
     def _loses_sight(self, error: ModelError, messages: Sequence[Message]) -> bool:
         """Whether a failure says that the server takes no images, or not the newest, which is then known."""
@@ -145,6 +172,19 @@ def told_in_text(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list
         else:
             told.append(message)
     return _with_tools(told, tools)
+
+
+def taking_turns(messages: Sequence[Message]) -> list[Message]:
+    """Return the list with the system's words as the user's, and what the user says in a row as one message; pure."""
+    told: list[Message] = []
+    for message in messages:
+        role = "user" if message.role == "system" else message.role
+        is_open = role == "user" and bool(told) and told[-1].role == "user"
+        if role == "user":
+            _append(told, message, is_open=is_open)
+        else:
+            told.append(message)
+    return told
 
 
 def describe_tools(tools: Sequence[ToolSpec]) -> str:

@@ -172,7 +172,7 @@ class Accumulator:
         yield from self._read(self._raw_text.flush(), is_last=True)
         if self._reader is not None:
             self._learn(self._reader)
-            yield from self._take(self._reader.finish(is_cut=self.finish_reason == "length"))
+            yield from self._take(self._ended(self._reader))
         if self._reason() in CUTS and not self._calls and (said := self._text.text).strip():
             yield TextDelta(self._text.add(CUT if said[-1].isalnum() or said[-1].isspace() else f" {CUT}"))
         for call in tuple(self._calls):
@@ -231,6 +231,14 @@ class Accumulator:
                 self._text_fields.setdefault(INLINE, Growing()).add(self._text.text)
                 self._text = Growing()
                 self._dialect.begins_thinking = True
+
+    def _ended(self, reader: TextReader) -> Iterator[Part]:
+        """Yield what was held back; where nothing but thinking came, the call or the words that a server left in it."""
+        is_lost = not (self._calls or self._raw_text.text.strip())
+        thought = next((grown.text for grown in self._text_fields.values()), "") if is_lost else ""
+        parts = [*(reader.feed(f"<think>{thought}") if thought else ())]
+        parts += reader.finish(is_cut=self.finish_reason == "length")
+        yield from (part for part in parts if not (thought and isinstance(part, Thought)))
 
     def _learn(self, reader: TextReader) -> None:
         """Remember of a model whose text was held to its end that it does not begin within its thinking."""

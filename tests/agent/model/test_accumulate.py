@@ -449,3 +449,22 @@ def test_two_calls_under_one_id_and_index_are_two() -> None:
     made = answer_of(told_with_tools(*pieces)).message.tool_calls
     assert [(call.name, call.arguments) for call in made] == SEVERAL
     assert made[0].id != made[1].id
+
+
+@pytest.mark.shows("F5", "F1")
+@pytest.mark.parametrize(
+    ("thought", "reason", "said", "calls"),
+    [
+        ('Tea.\n<tool_call>\n{"name": "recall", "arguments": {"about": "tea"}}\n</tool_call>', "stop", "", 1),
+        ('Tea.\n<tool_call>\n{"name": "recall", "arguments": {"about": "tea"}}\n</tool_call>', "length", "", 0),
+        ("Tea.\n</think>\n\nIt is green.", "stop", "It is green.", 0),
+        ("They ask about tea.", "stop", "", 0),
+    ],
+)
+@pytest.mark.parametrize("key", ["reasoning", "reasoning_content"])
+def test_an_answer_that_a_server_left_in_the_thinking_is_found(
+    thought: str, reason: str, said: str, calls: int, key: str
+) -> None:
+    message = answer_of(told_with_tools(*(delta(**{key: letter}) for letter in thought), delta(reason))).message
+    assert (message.content.strip(), [call.name for call in message.tool_calls]) == (said, ["recall"] * calls)
+    assert message.extra == {key: thought}

@@ -106,6 +106,11 @@ async def test_line_separators_inside_json_cut_nothing(server: OpenAiServer, mod
     assert (await ask(model)).message.content == odd
 
 
+async def test_an_answer_may_be_one_that_was_created(server: OpenAiServer, model: OpenAiCompatibleModel) -> None:
+    server.enqueue(replace(text("Whole."), status=201))
+    assert (await ask(model)).message.content == "Whole."
+
+
 @pytest.mark.parametrize("last", ["[DONE] ", '"[DONE]"', "data: [DONE]"])
 async def test_what_a_gateway_sets_around_its_data_is_left_out(
     server: OpenAiServer, model: OpenAiCompatibleModel, last: str

@@ -15,7 +15,7 @@ from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.model.stream.relay import Patience
 from agent.model.wire.profile import GENERIC, Profile
-from tests.agent.openai_server import Gate, OpenAiServer, error, text
+from tests.agent.openai_server import Gate, OpenAiServer, Scripted, error, text
 
 pytestmark = pytest.mark.shows("F1", "B12", "X6")
 
@@ -107,6 +107,39 @@ async def test_each_server_words_its_refusal_its_own_way(refusal: object) -> Non
         model = OpenAiCompatibleModel(server.url, "m")
         assert [call.name for call in (await ask(model)).tool_calls] == ["reply"]
         await model.aclose()
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        error(500, "Jinja Exception: System role not supported"),
+        error(400, "Conversation roles must alternate user/..."),
+    ],
+)
+async def test_a_template_that_knows_no_system_is_told_by_the_user(refusal: Scripted) -> None:
+    async with OpenAiServer() as server:
+        server.enqueue(refusal, text(called("reply", text="Hello there.")), text("Good."))
+        model = OpenAiCompatibleModel(server.url, "m")
+        made = await ask(model)
+        assert [call.name for call in made.tool_calls] == ["reply"]
+        results = [Message("tool", "delivered", tool_call_id=call.id) for call in made.tool_calls]
+        await ask(model, [*HELLO, made, *results, Message("user", "and"), Message("user", "now?")])
+        await model.aclose()
+    assert [message["role"] for message in server.requests[2].messages] == ["user", "assistant", "user"]
+    first, _, last = (message["content"] for message in server.requests[2].messages)
+    assert first == server.requests[1].messages[0]["content"]
+    assert first.startswith("You are nakari.\n\n# Tools\n")
+    assert first.endswith("\n\nhello")
+    assert last.endswith("</tool_response>\n\nand\n\nnow?")
+
+
+async def test_a_field_that_a_server_does_not_take_is_left_out() -> None:
+    async with OpenAiServer() as server:
+        server.enqueue(error(422, "body.stream_options: Extra inputs are not permitted"), text("Good."), text("Good."))
+        model = OpenAiCompatibleModel(server.url, "m", profile=GENERIC)
+        assert (await ask(model)).content == (await ask(model)).content == "Good."
+        await model.aclose()
+    assert ["stream_options" in request.json for request in server.requests] == [True, False, False]
 
 
 async def test_any_other_refusal_stays_one(connect: Connect) -> None:

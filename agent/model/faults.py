@@ -229,7 +229,7 @@ def _told_in_words(body: bytes | str) -> str:
 def words_of(body: bytes | str, secret: str = "") -> str:
     """Return what a server said about an error, as one short line without the secret.
 
-    Takes OpenAI's `{"error": {"message": …}}` and its relatives, Gemini's list of one, a page's title, any other text.
+    Takes OpenAI's `{"error": {"message": …}}` and its relatives, a list of one, a page's title, any other text.
     """
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     try:
@@ -238,7 +238,7 @@ def words_of(body: bytes | str, secret: str = "") -> str:
         found = _words_of_page(text) if is_page(text) else text
     if isinstance(found, list) and found and isinstance(found[0], dict):
         found = found[0]
-    for key in ("error", "message", "detail"):
+    for key in ("base_resp", "error", "message", "detail", "error_msg", "status_msg"):
         if isinstance(found, dict) and key in found:
             found = found[key]
     line = " ".join(str(found).split())

@@ -122,7 +122,7 @@ class ServerModel(ABC):
                     is_done = data == "[DONE]"
                     if not (is_done or is_beat(data)):
                         said = parsed(self.name, data)
-                        if said.get("error") or is_complaint(said):
+                        if is_complaint(said):
                             raise ended_in_error(self.name, data, self._key)
                         chunk, calls = in_openai_form(said, calls)
                         yield chunk

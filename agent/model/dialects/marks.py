@@ -17,10 +17,11 @@ THINKING: Final[Mapping[str, str]] = {
     "◁think▷": "◁/think▷",
     "<|channel>thought": "<channel|>",
     "<tool_response>": "</tool_response>",
+    "[TOOL_RESULTS]": "[/TOOL_RESULTS]",
 }
 """Opening and closing tags: DeepSeek's, Qwen's and most others', Granite's, Mistral's, Seed's, Cohere's, Apertus'.
 
-Behind them what smaller models write, OpenThinker's, MedGemma's, Kimi's and Gemma 4's; the last is of a result that a
+Behind them what smaller models write, OpenThinker's, MedGemma's, Kimi's and Gemma 4's; the last are of a result that a
 model makes up behind its own call.
 """
 
@@ -52,7 +53,7 @@ CALLS: Final = (
     # What Hermes, Qwen2.5-Coder and others write in place of their own tag at times
     *("<function_call>", "<tools>", "<tool>", "<json>", "<JSON>", "<xml>", "<function name="),
     *("<tool name=", "<tool_call name=", "<action name=", "<call name=", "<longcat_tool_call>"),
-    *("<TOOL_CALL>", "<ToolCall>", "<tool_use>", "<tool_code>"),
+    *("<TOOL_CALL>", "<ToolCall>", "<tool_use>", "<tool_code>", "[TOOL_CALL]", "[tool_call]"),
     # Gemma 4; FunctionGemma
     *("<|tool_call>", "<start_function_call>"),
     # Llama 3 and 4; LFM2; Mistral; Phi 4
@@ -110,7 +111,7 @@ OTHERS_TURNS: Final = (
 """How another's turn begins, which a model makes up behind its own: the answer is at its end there."""
 
 DROPPED: Final = (
-    *("<s>", "<bos>", "<pad>", "<unk>", "/no_think"),
+    *("<s>", "<bos>", "<pad>", "<unk>", "/no_think", "[END FINAL RESPONSE]"),
     *(f"{begins}{name}>" for name in ("response", "answer", "final_answer") for begins in ("<", "</")),
     *(f"</{name}>" for name in _OF_BLOCK),
     *(f"</{mark[1:]}" for mark in CALLS if re.fullmatch(r"<(?:｜DSML｜)?[\w:]+>", mark)),
@@ -163,7 +164,15 @@ DIRECTION_START: Final = re.compile(r"\*{1,3}|_{1,3}|`+|[(\[（【]")
 
 CLOSERS: Final = (
     *("</function>", "</invoke>", "</｜DSML｜invoke>", "<tool_call|>", "<end_function_call>", "<|tools_suffix|>"),
-    *("[END_TOOL_REQUEST]", "[/TOOL_CALLS]", "<|python_end|>", "<|tool_call_end|>", "<|/tool_call|>"),
+    *(
+        "[END_TOOL_REQUEST]",
+        "[/TOOL_CALLS]",
+        "[/TOOL_CALL]",
+        "[/tool_call]",
+        "<|python_end|>",
+        "<|tool_call_end|>",
+        "<|/tool_call|>",
+    ),
     *(*_spelled("<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>"), "<|tool_calls_section_end|>", "<|END_ACTION|>"),
     *("<|action_end|>", "PAUSE", FENCE, *ENDS),
 )
@@ -184,13 +193,14 @@ THINKERS: Final = re.compile(
 OPENINGS: Final = (
     *("the user", "okay, the user", "okay, so the user", "ok, the user", "ok, so the user", "alright, the user"),
     *("alright, so the user", "hmm, the user", "hmm, so the user", "so the user", "first, the user", "we need to"),
+    "here are my reasoning steps",
     *("用户", "好的，用户", "嗯，用户", "首先，用户", "好，用户"),
     *("analysisthe ", "analysiswe ", "analysisuser ", "analysisi ", "analysisthey "),
 )
 """How thinking begins whose opening tag stood in the prompt, in small letters: nobody is spoken to as "the user"."""
 
-THOUGHT_ENDS: Final = (*THINKING.values(), "assistantfinal", "assistantcommentary")
-"""The last two are what is left of gpt-oss's marks where a server took them out."""
+THOUGHT_ENDS: Final = (*THINKING.values(), "[BEGIN FINAL RESPONSE]", "assistantfinal", "assistantcommentary")
+"""Behind Apriel's the last two are what is left of gpt-oss's marks where a server took them out."""
 FIXED: Final = (*HIDDEN, *THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
 REACT: Final = frozenset((*THOUGHT_LABELS, *WEAK_LABELS, *ACTION_LABELS, *RESULT_LABELS))
 WEAK: Final = frozenset((*WEAK_LABELS, *OTHERS_LABELS))

@@ -285,7 +285,7 @@ class Accumulator:
     def _feed_call(self, piece: Mapping[str, Json]) -> Iterator[StreamItem]:
         named = fields(piece.get("function")) or piece  # some servers leave out what stands around the name
         identifier, name = text_in(piece.get("id")), known_name(text_in(named.get("name")), self._names)
-        if not name and (in_id := known_name(identifier, self._names)) in self._names:
+        if identifier and not name and (in_id := known_name(identifier, self._names)) in self._names:
             name = in_id  # Kimi's ids are made of it
         arguments = arguments_in(named.get("arguments"))
         index = piece.get("index")

@@ -27,8 +27,9 @@ _THINKS: Final = re.compile("reason|think", re.IGNORECASE)
 
 def reason_in(said: Json) -> str:
     """Return why an answer ended: `CUTS`, "error", or as the wire says it; "" while it does not."""
-    reason = text_in(said)
-    return next((each for each, form in _REASONS.items() if form.search(reason)), "" if reason in NOTHING else reason)
+    if (reason := text_in(said)) in NOTHING:
+        return ""
+    return next((each for each, form in _REASONS.items() if form.search(reason)), reason)
 
 
 def words_in(content: Json) -> str:

@@ -91,9 +91,11 @@ def is_beat(data: str) -> bool:
 
 
 def is_complaint(said: Mapping[str, Json]) -> bool:
-    """Whether it is an error in a form of its own, as of vLLM's older streams and of gateways over FastAPI."""
-    words = said.get("message") or said.get("detail")
-    return isinstance(words, str) and bool(words.strip()) and not said.keys() & {"choices", "usage"}
+    """Whether it is an error: OpenAI's, or in a form of its own as of vLLM's older streams, FastAPI, and MiniMax."""
+    told = {**said, **fields(said.get("base_resp"))}
+    words = next((text for key in ("message", "detail", "error_msg", "status_msg") if (text := told.get(key))), "")
+    is_bare = isinstance(words, str) and bool(words.strip()) and not (said.get("choices") or said.get("usage"))
+    return bool(said.get("error")) or is_bare
 
 
 def in_openai_form(said: Mapping[str, Json], calls: int) -> tuple[Mapping[str, Json], int]:

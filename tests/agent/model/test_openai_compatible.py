@@ -208,6 +208,8 @@ async def test_calls_after_bare_text_keep_both(server: OpenAiServer, model: Open
         stream(b'data: {"object":"error","message":"gpu gone","code":50001}\n\n', DONE),
         stream(b'event: error\ndata: {"type":"overloaded","message":"gpu gone"}\n\n'),
         Scripted((b'{"detail":"gpu gone"}',), headers={"Content-Type": "application/json"}),
+        stream(b'data: {"choices":null,"base_resp":{"status_code":1002,"status_msg":"gpu gone"}}\n\n'),
+        stream(b'data: {"id":"x","choices":[],"error_code":336100,"error_msg":"gpu gone"}\n\n', DONE),
     ],
 )
 async def test_an_error_that_is_all_that_a_server_sends_is_told(

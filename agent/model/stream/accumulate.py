@@ -43,6 +43,9 @@ LOOK_EVERY: Final = 500
 MOST_THOUGHT: Final = 500_000
 """Characters of thinking, some 128,000 tokens: as much as any model is let think, and as an answer may have."""
 
+LEFT: Final = 20_000
+"""Characters at the end of the thinking in which an answer may have been left; of more the looking takes long."""
+
 MOST_REPEATED: Final = 1000
 """Characters that may be one short thing again and again, a minute of speech: some hundred may have been asked for."""
 
@@ -234,8 +237,8 @@ class Accumulator:
 
     def _ended(self, reader: TextReader) -> Iterator[Part]:
         """Yield what was held back; where nothing but thinking came, the call or the words that a server left in it."""
-        is_lost = not (self._calls or self._raw_text.text.strip())
-        thought = next((grown.text for grown in self._text_fields.values()), "") if is_lost else ""
+        is_lost = not (self._calls or self._raw_text.text.strip() or self.finish_reason == "length")
+        thought = next((grown.text[-LEFT:] for grown in self._text_fields.values()), "") if is_lost else ""
         parts = [*(reader.feed(f"<think>{thought}") if thought else ())]
         parts += reader.finish(is_cut=self.finish_reason == "length")
         yield from (part for part in parts if not (thought and isinstance(part, Thought)))

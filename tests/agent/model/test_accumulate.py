@@ -458,6 +458,7 @@ def test_two_calls_under_one_id_and_index_are_two() -> None:
         ('Tea.\n<tool_call>\n{"name": "recall", "arguments": {"about": "tea"}}\n</tool_call>', "stop", "", 1),
         ('Tea.\n<tool_call>\n{"name": "recall", "arguments": {"about": "tea"}}\n</tool_call>', "length", "", 0),
         ("Tea.\n</think>\n\nIt is green.", "stop", "It is green.", 0),
+        ('<tool_call>{"name": "recall", "arguments": {"about": "tea"}}</tool_call>' + " Hm." * 6_000, "stop", "", 0),
         ("They ask about tea.", "stop", "", 0),
     ],
 )

@@ -40,7 +40,7 @@ _FILLERS: Final = tuple(sorted((mark for mark in BETWEEN if not mark.startswith(
 _BEGUN: Final = beginnings((*BETWEEN, *CLOSERS, *PARAMETER_STARTS))
 _TEXTS: Final = ("text", "message", "content")
 """What models name the words of an answer in JSON that nobody asked for, beside what they call an answer."""
-_RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
+_RECIPIENT: Final = re.compile(r"to=(?!user\b)([\w.-]+)")
 _NAMED: Final = re.compile(r"<function=|<(?:function|(?:｜DSML｜)?invoke)\s+name=[\"']?")
 _MEMBERS: Final = r"""(?:"\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*)*"""
 _WRAPPER: Final = re.compile(
@@ -113,7 +113,7 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_las
 
 
 def recipient_of(head: str) -> str:
-    """Return the tool to which a message in gpt-oss's format goes, "" where its head names none."""
+    """Return the tool to which a message in gpt-oss's format goes, "" where its head names none, or the user."""
     found = _RECIPIENT.search(head)
     return found[1].removeprefix("functions.") if found else ""
 

@@ -1,5 +1,6 @@
 """What servers send, whatever its form, cut into pieces of JSON and turned into the chunks of OpenAI's stream."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -10,6 +11,8 @@ MAX_EVENT: Final = 4 * 1024 * 1024
 
 BOM: Final = b"\xef\xbb\xbf"
 """May stand before the first line, which is then not part of it."""
+
+_BEAT: Final = re.compile(r"[\w-]*|\[\]")
 
 _OF_LOADING: Final = ("load", "unload")
 """Reasons for which a line of Ollama's is `done` that ends no answer: the model only came into memory, or left it."""
@@ -86,8 +89,8 @@ def _is_object(line: bytes) -> bool:
 
 
 def is_beat(data: str) -> bool:
-    """Whether an event only keeps the connection alive: it is blank, or a word such as `ping`."""
-    return not data.strip() or data.strip().isalpha()
+    """Whether an event only keeps the connection alive: it is blank, an empty list, or a word such as `keep-alive`."""
+    return _BEAT.fullmatch(data.strip()) is not None
 
 
 def is_complaint(said: Mapping[str, Json]) -> bool:

@@ -435,6 +435,8 @@ async def test_an_answer_that_ends_in_the_middle_of_a_sentence_is_not(connect_op
         b"data:\n\n",
         b"event: ping\ndata: ping\n\n",
         b"event: ping\ndata: {}\n\n",
+        b"data: keep-alive\n\n",
+        b"data: []\n\n",
         b"id: 7\n: ping\n\n",
     ],
 )

@@ -318,6 +318,7 @@ def test_no_cut_matters_to_marks(words: list[str], size: int) -> None:
             "Hello.",
             "Here are my reasoning steps:\nHm.\n",
         ),
+        ("<|channel|>final to=user<|message|>Hello.<|return|>", "Hello.", ""),
         ("<s>Hello.</s>", "Hello.", ""),
         ("Hello.<pad><pad>", "Hello.", ""),
         ("Hello.</tool_call>", "Hello.", ""),

@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from agent.model.chain import Chain
 from appliance.config.load import Config
-from appliance.config.network.http import is_loopback
-from appliance.config.network.wyoming import WyomingSettings
+from appliance.config.network.http import WyomingSettings, is_loopback
 from appliance.config.values import listed
 from appliance.errors import ConfigError
 from appliance.model.catalog import ModelCatalog, catalog_of
@@ -95,8 +94,7 @@ def egress(config: Config, models: Chain) -> list[Egress]:
 
 def downloads_of(config: Config) -> list[HubModel]:
     """Return the models that are to be fetched, and are not here."""
-    from appliance.input.whisper.choice import wanted_download
-    from appliance.input.whisper.settings import whisper_settings
+    from appliance.input.whisper.choice import wanted_download, whisper_settings
     from appliance.model.sentence import sentence_settings, wanted
 
     if not config.ears.download:
@@ -116,8 +114,7 @@ def _gathered(used: Iterable[tuple[str, Adapter]]) -> Iterator[Egress]:
 
 def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     """Yield each adapter that this configuration uses, with the setting that chooses it."""
-    from appliance.input.hearing.choose import choose_recognizer
-    from appliance.input.hearing.settings import hearing_settings
+    from appliance.input.hearing.choose import choose_recognizer, hearing_settings
     from appliance.output.voices import speech_settings, voices_of
     from appliance.wiring.agent.calendars import about_of
     from appliance.wiring.agent.home import home_of

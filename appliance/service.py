@@ -213,8 +213,7 @@ async def _run(serving: "Serving", source: "AudioSource | None") -> None:
 
 def _loading(config: Config, source: "AudioSource") -> "HearingAhead":
     """Return the recognizers, which load once the source records, beside all that is imported and opened after this."""
-    from appliance.input.hearing.choose import HearingAhead
-    from appliance.input.hearing.settings import hearing_settings
+    from appliance.input.hearing.choose import HearingAhead, hearing_settings
 
     ahead = HearingAhead(hearing_settings(config))
     once_recording(source, ahead.load)

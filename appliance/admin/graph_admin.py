@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from msgspec import Struct
 
@@ -15,7 +15,6 @@ from agent.errors import ToolFailed
 from agent.event import Event, new_id
 from agent.tools.tool import Call, Tool, call_tool
 from appliance.admin.archive import Everything, fetched, handed_over, write_archive
-from appliance.admin.no_graph import NoGraph
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.requests.memory import (
     NEWEST,
@@ -50,6 +49,34 @@ from memory.history.snapshot import Snapshot
 from memory.history.writer import Writer
 from memory.json_value import Json
 from memory.passing_files import folder_for_now
+
+NO_GRAPH: Final = "there is no graph here; set [memory] enabled = true"
+
+
+class NoGraph(Struct, frozen=True):
+    """Answers in place of a `GraphAdmin`, in the one process that has the state folder."""
+
+    everything: Everything
+
+    async def described(self) -> list[Json]:
+        """Raise `Problem`, as all but a backup does."""
+        _refuse()
+
+    async def use(self, request: UseTool) -> Json:
+        """Raise `Problem`."""
+        _refuse()
+
+    async def act(self, request: MemoryRequest, told: Progress) -> Json:
+        """Write the backup that is asked for. Raises what `write_archive` raises, and `Problem` for all else."""
+        if not isinstance(request, Backup):
+            _refuse()
+        file = Path(request.file or await asyncio.to_thread(fetched, self.everything.state_folder))
+        return await write_archive(self.everything, None, file, in_hundredths(told))
+
+
+def _refuse() -> NoReturn:
+    raise Problem(NO_GRAPH, Exit.UNAVAILABLE)
+
 
 ASKED_FROM_OUTSIDE = "asked_from_outside"
 """Type of the events that other programs' use of the memory is written down under; none is in the mailbox."""

@@ -9,8 +9,7 @@ from typing import BinaryIO
 
 from appliance.admin.archive import everything_of, in_the_making
 from appliance.admin.disk import require_answer
-from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
-from appliance.admin.no_graph import NO_GRAPH, NoGraph
+from appliance.admin.graph_admin import NO_GRAPH, GraphAdmin, NoGraph, graph_admin_of
 from appliance.admin.progress import Progress, in_hundredths, unheard
 from appliance.api.client import PATIENCE, follow, service_of, tell
 from appliance.api.requests.memory import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import ValidationError
 
-from appliance.admin.graph_admin import GraphAdmin
+from appliance.admin.graph_admin import GraphAdmin, NoGraph
 from appliance.admin.local import RemoteAdmin, open_admin
-from appliance.admin.no_graph import NoGraph
 from appliance.api.requests.memory import UseTool
 from appliance.config.load import Config
 from appliance.errors import Exit, Problem

@@ -16,9 +16,8 @@ from appliance.config.agent.mcp import MOST_CHARACTERS, McpServer, wrong_server
 from appliance.config.agent.models import NamedModel
 from appliance.config.as_toml import shown, toml_value
 from appliance.config.meaning import settings_of
-from appliance.config.network.http import wrong_http
+from appliance.config.network.http import wrong_http, wrong_wyoming
 from appliance.config.network.machines import wrong_machines
-from appliance.config.network.wyoming import wrong_wyoming
 from appliance.config.sections import Settings
 from appliance.config.sound.recognizers import wrong_engines
 from appliance.config.sound.voices import wrong_voices

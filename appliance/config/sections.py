@@ -18,9 +18,8 @@ from appliance.config.agent.tools import (
     WebSettings,
 )
 from appliance.config.meaning import setting
-from appliance.config.network.http import HttpSettings
+from appliance.config.network.http import HttpSettings, WyomingSettings
 from appliance.config.network.machines import MachineSettings
-from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.sound.recognizers import (
     OpenAiRecognizerSettings,
     RecognizerName,

@@ -10,9 +10,8 @@ from zoneinfo import ZoneInfo
 
 from agent.time.quiet import quiet_hours
 from appliance.config.as_toml import shown
-from appliance.config.network.http import wrong_part
+from appliance.config.network.http import wrong_listen, wrong_network, wrong_part
 from appliance.config.network.machines import SCHEMES, wrong_household, wrong_name
-from appliance.config.network.wyoming import wrong_listen, wrong_network
 from audio.reflexes.words import REFLEXES
 
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

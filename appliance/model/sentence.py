@@ -9,8 +9,8 @@ import structlog
 from msgspec import Struct
 
 from appliance.config.load import Config
+from appliance.input.whisper.choice import whisper_settings
 from appliance.input.whisper.recognizers import pull
-from appliance.input.whisper.settings import whisper_settings
 from audio.errors import ModelNotFound
 from audio.recognizer.models.hub import HubModel, last_name
 from memory.vectors.embedding import Embedder

@@ -13,8 +13,8 @@ from appliance.output.voices import STALLS_AFTER, speech_settings, voices_of
 from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.interfaces import Synthesizer, closing, loops_of
 from audio.loops import running
+from audio.tts.chain import watched
 from audio.tts.edge import EdgeSynthesizer
-from audio.tts.watch import watched
 
 PATIENCE: Final = 8.0
 """Seconds that a voice may take to its first sound before it is given up; the first may have to load its model."""

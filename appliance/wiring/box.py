@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from agent.context.remembered import Remembered
 from appliance.admin.archive import everything_of
-from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
-from appliance.admin.no_graph import NoGraph
+from appliance.admin.graph_admin import GraphAdmin, NoGraph, graph_admin_of
 from appliance.admin.upgrade import forget_in_time
 from appliance.api.attaching import Attaching
 from appliance.api.event_intake import EventIntake
@@ -31,9 +30,8 @@ from appliance.logs.counts import Counts
 from appliance.notify import HeartBeat
 from appliance.output.saying import DoorReplies, Sayings
 from appliance.output.voices import load_voice, speech_settings
-from appliance.owners.challenges import Challenges
 from appliance.owners.erasure import OwnerErasure
-from appliance.owners.owners import Owners, open_owners
+from appliance.owners.owners import Challenges, Owners, open_owners
 from appliance.reflexes.forget import no_graph
 from appliance.satellites.interfaces import Devices
 from appliance.satellites.satellites import Satellites

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from agent.attachments import documents
-from appliance.admin.graph_admin import GraphAdmin
-from appliance.admin.no_graph import NoGraph
+from appliance.admin.graph_admin import GraphAdmin, NoGraph
 from appliance.admin.reload import Reload
 from appliance.api.commands import published
 from appliance.api.handler import Household
@@ -32,8 +31,7 @@ from appliance.commands.about_box import about_box
 from appliance.commands.about_you import about_talk, about_you
 from appliance.commands.registry import Command, Commands
 from appliance.config.load import Config, load
-from appliance.config.network.http import HttpSettings, host_and_port, is_loopback
-from appliance.config.network.wyoming import WyomingSettings
+from appliance.config.network.http import HttpSettings, WyomingSettings, host_and_port, is_loopback
 from appliance.config.options import RunOptions
 from appliance.http.doors import Doors
 from appliance.http.listening.addresses import Addresses

@@ -21,8 +21,7 @@ from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
 from appliance.footprint import give_back
 from appliance.input.devices.source import looked_for, open_source
-from appliance.input.hearing.choose import Hearing, HearingAhead, choose_recognizer
-from appliance.input.hearing.settings import HearingSettings
+from appliance.input.hearing.choose import Hearing, HearingAhead, HearingSettings, choose_recognizer
 from appliance.input.pending_turns import TakesEvents
 from appliance.model.catalog import ModelCatalog
 from appliance.model.choose import choose_models

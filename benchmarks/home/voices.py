@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from appliance.config.load import load
-from appliance.input.hearing.choose import choose_recognizer
-from appliance.input.hearing.settings import hearing_settings
+from appliance.input.hearing.choose import choose_recognizer, hearing_settings
 from audio.capture.recording import read_recording
 from audio.pcm import SAMPLE_RATE
 from audio.speech import Utterance

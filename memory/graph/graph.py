@@ -15,11 +15,10 @@ from memory.graph import refusals
 from memory.graph.by_itself import is_by_itself
 from memory.graph.connections import Bulk, Connections
 from memory.graph.cypher import Statement, quoted
-from memory.graph.dialect import Dialect
 from memory.graph.dump.definitions import makes_index
 from memory.graph.embedded.refusals import NameTaken
 from memory.graph.results import COUNTERS, Limits, Result, Written, collected, stats, wrote
-from memory.graph.store import Endpoint, Made, Refused, Store, StoreIndexes
+from memory.graph.store import Dialect, Endpoint, Made, Refused, Store, StoreIndexes
 from memory.graph.survey import Schema, survey
 from memory.json_value import Json, listed
 from memory.kept import Kept

@@ -28,8 +28,8 @@ from appliance.config.agent.tools import WeatherSettings, WebSettings
 from appliance.config.file import SECTIONS
 from appliance.config.load import Config, Secret, load
 from appliance.config.meaning import settings_of
+from appliance.config.network.http import WyomingSettings
 from appliance.config.network.machines import MachineSettings
-from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
 from appliance.doctor import machine as checks_machine

@@ -18,8 +18,8 @@ from appliance.owners.visitors import Visitors
 from appliance.wiring.memory.graph import GraphSide, graph_side
 from appliance.wiring.memory.managed_graph import ManagedGraph
 from audio.loops import running
-from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State
+from memory.graph.store import Dialect
 from memory.vectors.embedding import Embedder, NoEmbedder
 
 ADA, BEN, CLEO = ("a1" * 32, "be" * 32, "c0" * 32)

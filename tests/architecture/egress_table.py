@@ -16,8 +16,8 @@ from appliance.config.agent.calendar import CalendarSource
 from appliance.config.agent.mcp import McpServer
 from appliance.config.agent.tools import HomeSettings, WeatherSettings, WebSettings
 from appliance.config.load import Config, load
+from appliance.config.network.http import WyomingSettings
 from appliance.config.network.machines import MachineSettings
-from appliance.config.network.wyoming import WyomingSettings
 from appliance.config.sections import EarsSettings, Engine, MemorySettings, VoiceSettings
 from appliance.config.sound.recognizers import OpenAiRecognizerSettings, WyomingRecognizerSettings
 from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings

@@ -7,8 +7,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from memory.errors import GraphRefused
-from memory.graph.dialect import EMBEDDED, NEO4J, Dialect
 from memory.graph.graph import Graph
+from memory.graph.store import EMBEDDED, NEO4J, Dialect
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "graph.md"
 BEGIN: Final = "<!-- contract -->\n"

@@ -10,7 +10,7 @@ from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD, Event
 from agent.tools.tool import Tool
 from memory.errors import MemoryFailure
-from memory.graph.dialect import Dialect
+from memory.graph.store import Dialect
 from memory.json_value import Json
 
 NOT_SHARED: Final = (

@@ -12,8 +12,7 @@ from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
 from appliance.api.requests.memory import progress_to
 from appliance.errors import Exit, Problem
-from appliance.owners.challenges import Challenges
-from appliance.owners.owners import Owners, owner_of
+from appliance.owners.owners import Challenges, Owners, owner_of
 from memory.identity import HOW_TO_REGISTER
 from memory.json_value import Json
 from memory.state.owner_settings import Value

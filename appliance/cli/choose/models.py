@@ -25,7 +25,7 @@ def list_models(invocation: Invocation, *, measure: bool, as_json: bool) -> None
     """
     config = configured(invocation)
     from appliance.input.whisper import models as whisper_models
-    from appliance.input.whisper.settings import whisper_settings
+    from appliance.input.whisper.choice import whisper_settings
 
     whisper_models.show(whisper_settings(config), measure=measure, as_json=as_json)
 
@@ -43,7 +43,7 @@ def pull(invocation: Invocation, name: str, folder: Path | None) -> None:
     """
     config = configured(invocation)
     from appliance.input.whisper import models as whisper_models
-    from appliance.input.whisper.settings import whisper_settings
+    from appliance.input.whisper.choice import whisper_settings
 
     if name not in whisper_models.KNOWN:
         known = f"{', '.join(whisper_models.KNOWN)}, the last of which compares by meaning"

@@ -133,8 +133,7 @@ def _asked(
 
 async def _replayed(config: "Config", recording: "Recording", changes: "Sequence[str]") -> "list[Difference]":
 
-    from appliance.input.hearing.choose import choose_recognizer
-    from appliance.input.hearing.settings import hearing_settings
+    from appliance.input.hearing.choose import choose_recognizer, hearing_settings
     from appliance.recorder.replay import compared
     from appliance.recorder.replay import replay as run_again
     from audio.turns.vad import load_detector

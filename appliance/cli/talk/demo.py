@@ -20,8 +20,8 @@ from agent.turns.waterfall import Turn, turns_of
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.errors import Exit
+from appliance.input.whisper.choice import whisper_settings
 from appliance.input.whisper.recognizers import model_in_use
-from appliance.input.whisper.settings import whisper_settings
 from appliance.service import conversation_over, serve
 from appliance.wiring.box import Box, open_box
 from audio.pcm import SAMPLE_RATE, Samples

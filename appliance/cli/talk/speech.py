@@ -16,8 +16,7 @@ from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.errors import Exit, Problem
 from appliance.input.event import evidence_of
-from appliance.input.hearing.choose import choose_recognizer
-from appliance.input.hearing.settings import hearing_settings
+from appliance.input.hearing.choose import choose_recognizer, hearing_settings
 from appliance.output.voices import choose_voice, open_player, speech_settings
 from audio.capture.recording import RecordingSource
 from audio.interfaces import TurnObserver

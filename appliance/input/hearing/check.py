@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
-from appliance.input.hearing.choose import servers_of, streaming_of
-from appliance.input.hearing.settings import HearingSettings, hearing_settings
+from appliance.input.hearing.choose import HearingSettings, hearing_settings, servers_of, streaming_of
 from audio.errors import AudioError, RecognitionFailed
 from audio.interfaces import RemoteRecognizer
 from audio.recognizer.chain import seconds_for

@@ -7,8 +7,14 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from appliance.config.sound.recognizers import RecognizerName
-from appliance.input.hearing.settings import HearingSettings
+from appliance.config.load import Config, Secret
+from appliance.config.sound.recognizers import (
+    OpenAiRecognizerSettings,
+    RecognizerName,
+    StreamingRecognizerSettings,
+    WyomingRecognizerSettings,
+)
+from appliance.input.whisper.choice import WhisperSettings, whisper_settings
 from appliance.input.whisper.recognizers import NEXT, WhisperHearing, choose_whisper, last_resort
 from audio.interfaces import Recognizer, RemoteRecognizer, StreamingRecognizer, WordVerifier
 from audio.recognizer.chain import RecognizerChain
@@ -18,6 +24,39 @@ from audio.recognizer.sherpa_onnx import SherpaRecognizer
 from audio.recognizer.wrapped import LoadedAhead
 from audio.recognizer.wyoming import WyomingRecognizer
 from audio.wyoming import server_at
+
+
+class HearingSettings(Struct, frozen=True):
+    """Who is to hear."""
+
+    engines: Sequence[RecognizerName]
+    """The first to be asked first; not empty."""
+    patience: float
+    """Seconds that each may take beyond what the length of an utterance allows."""
+    whisper: WhisperSettings
+    streaming: StreamingRecognizerSettings
+    openai: OpenAiRecognizerSettings
+    openai_key: Secret | None
+    wyoming: WyomingRecognizerSettings
+
+    @property
+    def is_whisper_alone(self) -> bool:
+        """Whether no sound goes to a server."""
+        return tuple(self.engines) == ("whisper",)
+
+
+def hearing_settings(config: Config) -> HearingSettings:
+    """Return what the configuration says of recognizers."""
+    return HearingSettings(
+        config.ears.engines,
+        config.ears.patience,
+        whisper_settings(config),
+        config.streaming_recognizer,
+        config.openai_recognizer,
+        config.recognizer_key,
+        config.wyoming_recognizer,
+    )
+
 
 HERE: Final = frozenset({"whisper", "streaming"})
 """Recognizers of this machine."""

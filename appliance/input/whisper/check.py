@@ -6,9 +6,8 @@ from typing import Final
 from appliance.config.load import Config
 from appliance.doctor.child import Broken, Culprit, printed
 from appliance.doctor.examine import Check, Line, Verdict
-from appliance.input.whisper.choice import pick
+from appliance.input.whisper.choice import pick, whisper_settings
 from appliance.input.whisper.recognizers import INSTALL, NOT_INSTALLED, choose_whisper
-from appliance.input.whisper.settings import whisper_settings
 from appliance.input.whisper.short_window import described, is_short, recall
 from appliance.input.whisper.speed import RecognizerSpeed, arguments
 from audio.recognizer.faster_whisper import is_installed

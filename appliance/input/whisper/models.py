@@ -11,16 +11,17 @@ import click
 
 from appliance.hints import typed_here
 from appliance.input.whisper.choice import (
+    AUTO,
     USUAL_MODEL,
     Measured,
     Pick,
+    WhisperSettings,
     candidates,
     is_to_be_measured,
     measure_box,
     pick,
     recall,
 )
-from appliance.input.whisper.settings import AUTO, WhisperSettings
 from appliance.input.whisper.short_window import compare_box, described
 from appliance.input.whisper.short_window import recall as verdict_on
 from appliance.model import sentence as sentence_model

@@ -13,8 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from appliance.input import measurements
-from appliance.input.whisper.choice import Pick
-from appliance.input.whisper.settings import WhisperSettings
+from appliance.input.whisper.choice import Pick, WhisperSettings
 from audio.capture.recording import read_recording
 from audio.errors import AudioError
 from audio.pcm import SAMPLE_RATE

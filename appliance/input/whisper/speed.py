@@ -11,9 +11,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from appliance.config.load import load
-from appliance.input.whisper.choice import pick
+from appliance.input.whisper.choice import WhisperSettings, pick
 from appliance.input.whisper.recognizers import choose_whisper
-from appliance.input.whisper.settings import WhisperSettings
 from appliance.logs.configure import configure
 from audio.errors import AudioError
 from audio.interfaces import Recognizer

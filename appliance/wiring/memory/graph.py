@@ -22,10 +22,9 @@ from appliance.model.sentence import sentence_settings, usual_embedder
 from appliance.owners.visitors import Visitors
 from appliance.wiring.memory.managed_graph import ManagedGraph
 from audio.loops import Loop
-from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.name_usage import NameUsage
-from memory.graph.store import Neo4jServer
+from memory.graph.store import Dialect, Neo4jServer
 from memory.history.lookups import LookupIndexes
 from memory.history.writer import Writer
 from memory.json_value import Json

@@ -15,11 +15,10 @@ from agent.tools.registry.sharing import in_another_dialect
 from audio.loops import Loop
 from memory.durable import rename_durably
 from memory.errors import MemoryFailure
-from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.name_usage import NameUsage
-from memory.graph.store import Neo4jServer
+from memory.graph.store import Dialect, Neo4jServer
 from memory.history.audit import AuditLog
 from memory.history.audit_anchor import AuditAnchors, AuditLines
 from memory.history.erasure import finish_later

@@ -16,8 +16,7 @@ from appliance.input.devices.devices import supervised
 from appliance.input.devices.echo import calibrated
 from appliance.input.ears import Ears, Followers
 from appliance.input.event import Origin
-from appliance.input.hearing.choose import Hearing
-from appliance.input.hearing.settings import hearing_settings
+from appliance.input.hearing.choose import Hearing, hearing_settings
 from appliance.input.intake import Intake, TurnGate
 from appliance.input.lost import LostTurns, rest_of_unclear
 from appliance.input.names import GraphNames, KnownNames, NameSource

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from agent.event import Event
 from appliance.api.event_intake import EventIntake
-from appliance.input.hearing.settings import hearing_settings
+from appliance.input.hearing.choose import hearing_settings
 from appliance.input.pending_turns import PendingTurns
 from appliance.remote.ears import Mind, Recognizing
 from appliance.remote.mouth import Speaking

@@ -21,7 +21,6 @@ from memory.clock import within
 from memory.durable import sync_folder
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
-from memory.graph.dialect import EMBEDDED, Dialect
 from memory.graph.dump.definitions import IndexDefinition, create_lookup, definition, dropped_index
 from memory.graph.embedded.folder import note_lookups
 from memory.graph.embedded.index_builder import IndexBuilder
@@ -29,7 +28,7 @@ from memory.graph.embedded.indexes import create, free_name_at
 from memory.graph.embedded.launch import LaunchFailed, RunningStore, launch
 from memory.graph.embedded.refusals import explained
 from memory.graph.embedded.server import Options
-from memory.graph.store import Endpoint, Made, Refused, Store
+from memory.graph.store import EMBEDDED, Dialect, Endpoint, Made, Refused, Store
 
 START_SECONDS: Final = 45.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more, and its files are

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from appliance.admin.graph_admin import NO_GRAPH, NoGraph
 from appliance.admin.local import open_admin
-from appliance.admin.no_graph import NO_GRAPH, NoGraph
 from appliance.admin.restoring import restore_archive
 from appliance.api.requests.memory import Backup, ListSnapshots, MemoryRequest, Restore, TakeSnapshot
 from appliance.errors import Exit, Problem

@@ -11,9 +11,9 @@ import pytest
 from agent.event import HOUSEHOLD
 from agent.tools.registry.sharing import NOT_SHARED
 from appliance.owners.visitors import UNUSED_SECONDS
-from memory.graph.dialect import NEO4J
 from memory.graph.embedded.folder import schema_of
 from memory.graph.embedded.store import State
+from memory.graph.store import NEO4J
 from memory.history.schedule import INEXACT_WRITES
 from tests.appliance.admin.boxes import KeptBox
 from tests.appliance.visiting import ADA, BEN, CLEO, Guests, at_home, is_household, spying_in, until

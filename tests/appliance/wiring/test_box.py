@@ -20,8 +20,7 @@ from appliance.cli.look_after.status import in_words
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
-from appliance.input.hearing.choose import Hearing
-from appliance.input.hearing.settings import HearingSettings
+from appliance.input.hearing.choose import Hearing, HearingSettings
 from appliance.input.names import KnownNames
 from appliance.input.not_understood import NOT_UNDERSTOOD
 from appliance.input.suppressed import EARS_SUPPRESSED

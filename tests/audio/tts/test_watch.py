@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from audio.speech import SpeechAudio
-from audio.tts.chain import VoiceChain
-from audio.tts.watch import watched
+from audio.tts.chain import VoiceChain, watched
 from tests.audio.mouth_fakes import Outcome, ScriptedVoice, listen
 
 RATE = 1000

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from memory.errors import GraphRefused, TooLarge, WriteNotAllowed
-from memory.graph.dialect import EMBEDDED, NEO4J
 from memory.graph.graph import Graph
+from memory.graph.store import EMBEDDED, NEO4J
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

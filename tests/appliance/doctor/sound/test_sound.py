@@ -25,7 +25,7 @@ from appliance.doctor.sound.level import SETTLING, level_of, listen
 from appliance.doctor.sound.sound import judge_canceller, judge_devices, judge_level
 from appliance.input.whisper import check as checks_whisper
 from appliance.input.whisper.check import judge_speed
-from appliance.input.whisper.settings import whisper_settings
+from appliance.input.whisper.choice import whisper_settings
 from appliance.input.whisper.speed import RecognizerSpeed, measure
 from audio.capture.health import LevelWatch
 from audio.capture.input import InputFormat, Taker

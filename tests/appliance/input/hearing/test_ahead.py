@@ -9,8 +9,7 @@ import pytest
 
 from appliance.config.load import Config, load
 from appliance.input.devices.source import once_recording
-from appliance.input.hearing.choose import Hearing, HearingAhead
-from appliance.input.hearing.settings import hearing_settings
+from appliance.input.hearing.choose import Hearing, HearingAhead, hearing_settings
 from audio.capture.input import InputFormat
 from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource, read_recording

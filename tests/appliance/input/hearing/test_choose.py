@@ -11,8 +11,7 @@ from structlog.testing import capture_logs
 from appliance.config.load import load
 from appliance.egress import downloads_of, lasting_egress
 from appliance.errors import ConfigError
-from appliance.input.hearing.choose import Hearing, choose_recognizer, servers_of
-from appliance.input.hearing.settings import hearing_settings
+from appliance.input.hearing.choose import Hearing, choose_recognizer, hearing_settings, servers_of
 from appliance.input.whisper.recognizers import CurrentRecognizer
 from audio.interfaces import StreamingRecognizer
 from audio.recognizer.chain import RecognizerChain

@@ -14,14 +14,15 @@ from appliance.config.load import load
 from appliance.input.whisper.choice import (
     Measured,
     Pick,
+    WhisperSettings,
     candidates,
     is_to_be_measured,
     measure_box,
     pick,
     recall,
+    whisper_settings,
 )
 from appliance.input.whisper.recognizers import model_in_use
-from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 from audio.errors import AudioError, ModelNotFound
 from audio.recognizer.models.catalog import WEIGHTS, Model
 from audio.recognizer.models.speed import Measurement

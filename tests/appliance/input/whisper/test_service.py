@@ -11,9 +11,8 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict, WrappedLogger
 
 from appliance.config.load import load
-from appliance.input.whisper.choice import recall
+from appliance.input.whisper.choice import WhisperSettings, recall, whisper_settings
 from appliance.input.whisper.recognizers import WhisperHearing, choose_whisper
-from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 from audio.errors import ModelDamaged, ModelNotFound
 from audio.recognizer.models.catalog import WEIGHTS, find_model
 from audio.recognizer.models.speed import BOUND

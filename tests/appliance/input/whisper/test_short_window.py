@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from appliance.config.load import Config, load
 from appliance.doctor.examine import Verdict as Judgement
 from appliance.input.whisper.check import judge_window, window
-from appliance.input.whisper.choice import Pick
+from appliance.input.whisper.choice import Pick, WhisperSettings, whisper_settings
 from appliance.input.whisper.recognizers import choose_whisper
-from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 from appliance.input.whisper.short_window import compare_box, is_short, recall
 from audio.recognizer.models.compare import Comparison
 from audio.speech import Transcript

@@ -20,7 +20,7 @@ from appliance.config.options import RunOptions
 from appliance.errors import Exit
 from appliance.footprint import share_heaps
 from appliance.input.devices.source import choose_source, once_recording, recording_from_now_on
-from appliance.logs.beside import flush, written_beside
+from appliance.logs.configure import flush, written_beside
 from appliance.notify import Notifier, Watchdog
 from appliance.version import commit, version
 from audio.loops import first_of, kept_up
@@ -198,7 +198,7 @@ async def _run(serving: "Serving", source: "AudioSource | None") -> None:
     config, options = serving.config, serving.options
     await asyncio.to_thread(bring_to_date, config.state_folder, in_hundredths(serving.upgrading))
     if takes_turns(config, options):
-        from appliance.machines.standby.turns import take_turns
+        from appliance.machines.standby.standby import take_turns
 
         await take_turns(serving)
     else:

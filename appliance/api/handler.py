@@ -1,25 +1,28 @@
 """What the doors ask of the running appliance: an answer, an event in the mailbox, the status."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
+import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.attachments.attachment import Document, in_metadata
 from agent.bus import Bus
 from agent.context.situation import CLIENT_OFFSET, CLIENT_TIME
-from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event, new_id
+from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event, new_id, utc_now
 from agent.loop import Loop
 from agent.mailbox import Mailbox
+from agent.record import COMMAND, COMMAND_RESULT
 from appliance.api.attaching import Attaching
 from appliance.api.caller import ROOM, Caller
-from appliance.api.commands import published
 from appliance.api.event_intake import EventIntake
 from appliance.api.outcome import Outcome, outcome_of
 from appliance.api.parts import PATIENCE, Told
+from appliance.api.register import Asked, name_of
 from appliance.api.requests.box import Enqueue, Forget, GiveCommand, Hush, PreviewForget, Say
 from appliance.api.requests.mailbox import ChangeWaiting, MailboxRequest, Withdraw, answer_of
 from appliance.commands.registry import Commands
@@ -29,7 +32,7 @@ from appliance.output.saying import DoorReplies
 from appliance.reflexes.reflexes import Reflexes
 from appliance.reflexes.verbs import Order
 from appliance.version import version
-from memory.errors import StateUnusable
+from memory.errors import MemoryFailure, StateUnusable
 from memory.json_value import Json
 
 if TYPE_CHECKING:
@@ -264,3 +267,59 @@ def _typed(text: str, session: str, owner_key: str, source: str, metadata: Mappi
         priority=PERSON_PRIORITY,
         metadata=metadata,
     )
+
+
+log = structlog.get_logger()
+
+_TOLD: Final = ("what", "use", "name", "id")
+"""Fields of a request that its envelope repeats: no words, and no value of a setting."""
+
+
+@asynccontextmanager
+async def published(bus: Bus, request: Asked, caller: Caller) -> AsyncIterator[None]:
+    """Publish a command before the block and its result after it: completed, failed or cancelled.
+
+    Both have the same `run_id`; that of a command at a door is its own. A disk that refuses them, or
+    does not answer, stops no command.
+    """
+    command = envelope_of(request, name_of(type(request)), caller)
+    await _publish(bus, command)
+    status = "failed"
+    try:
+        yield
+        status = "completed"
+    except asyncio.CancelledError:
+        status = "cancelled"
+        raise
+    finally:
+        metadata = {**command.metadata, "status": status}
+        await _publish(
+            bus,
+            replace(
+                command,
+                type=COMMAND_RESULT,
+                id=new_id(),
+                parent_id=command.id,
+                status=status,
+                metadata=metadata,
+                created_at=utc_now(),
+            ),
+        )
+
+
+def envelope_of(request: Asked, name: str, caller: Caller) -> Event:
+    """Return the envelope of a command; of an owner's erasure it is the household's, for theirs is erased."""
+    command_id, is_erasure = new_id(), name == "forget.owner"
+    told = {field: value for field in _TOLD if isinstance(value := getattr(request, field, None), str)}
+    metadata: dict[str, Json] = {"command": name, **told, "run_id": command_id}
+    owner = HOUSEHOLD if is_erasure else caller.owner_key
+    session = Caller().home if is_erasure else caller.home
+    return Event(COMMAND, id=command_id, owner_key=owner, session_id=session, source="door", metadata=metadata)
+
+
+async def _publish(bus: Bus, envelope: Event) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await bus.publish(envelope, durable=False)
+    except (MemoryFailure, TimeoutError) as error:
+        log.warning("command_not_journaled", reason=str(error) or "the disk does not answer")

@@ -11,7 +11,8 @@ from memory.errors import StateUnusable
 from memory.json_value import Json
 
 PATIENCE: Final = 1.5
-"""Seconds that each part of the status waits for a disk, or a state database, that does not answer."""
+"""Seconds that a part of the status, or a command that is noted, waits for a disk that does not answer: one that
+closes the ears must not wait for it."""
 
 Part = Callable[[], Mapping[str, Json] | Awaitable[Mapping[str, Json]]]
 """Returns what one part says of itself in the status."""

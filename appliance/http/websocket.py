@@ -30,8 +30,7 @@ from appliance.live.from_client import (
     UserWords,
 )
 from appliance.live.live import Live
-from appliance.live.messages import AnswerMessage, ErrorMessage, Message, ProgressMessage, as_text
-from appliance.live.parts import Failure, Progress
+from appliance.live.messages import AnswerMessage, ErrorMessage, Failure, Message, Progress, ProgressMessage, as_text
 from appliance.live.readers import SEND_SECONDS, Reader
 from memory.json_value import Json
 

@@ -1,9 +1,8 @@
 """A page in a browser as a remote place, by the WebSocket's messages."""
 
 from appliance.live.audio import ClientGone, Send
-from appliance.live.messages import Message, message_of
-from appliance.live.parts import Failure, SpeechEnded, SpeechStarted
-from appliance.live.parts import Heard as HeardThere
+from appliance.live.messages import Failure, Message, SpeechEnded, SpeechStarted, message_of
+from appliance.live.messages import Heard as HeardThere
 from appliance.remote.outbox import Heard, Outgoing, PlaceGone, SoundBegins, SoundEnds, Trouble
 from appliance.remote.place import House, Places
 from appliance.remote.session import RemoteSession

@@ -12,8 +12,7 @@ from msgspec import Struct
 from agent.attachments import documents
 from appliance.admin.graph_admin import GraphAdmin, NoGraph
 from appliance.admin.reload import Reload
-from appliance.api.commands import published
-from appliance.api.handler import Household
+from appliance.api.handler import Household, published
 from appliance.api.parts import Part
 from appliance.api.program_questions import ProgramQuestions
 from appliance.api.register import Register
@@ -212,11 +211,10 @@ def wyoming_door(settings: WyomingSettings, house: House, household: Household) 
         return None
     from appliance.wyoming.announcement import Announcement, addresses_towards
     from appliance.wyoming.asr import Transcription
-    from appliance.wyoming.connection import Services
     from appliance.wyoming.guests import guests_of
     from appliance.wyoming.handle import Conversation
     from appliance.wyoming.info import Abilities
-    from appliance.wyoming.server import WyomingServer
+    from appliance.wyoming.server import Services, WyomingServer
     from appliance.wyoming.tts import Speaking
 
     hearing, speaking = house.recognizing, house.speaking

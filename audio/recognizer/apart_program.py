@@ -8,8 +8,7 @@ import msgspec
 
 from audio.errors import RecognitionFailed
 from audio.recognizer.apart import Told, read_frame, write_frame
-from audio.recognizer.keyword_decoder import KeywordDecoder
-from audio.recognizer.sphinx_search import CommandSearch, SpeechSearch
+from audio.recognizer.keyword_decoder import CommandSearch, KeywordDecoder, SpeechSearch
 
 
 class Part(Protocol):

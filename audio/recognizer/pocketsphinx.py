@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Final
 
 from audio.recognizer.apart import Apart
-from audio.recognizer.sphinx_search import FRAMES_A_SECOND, Grammar, Heard
+from audio.recognizer.keyword_decoder import FRAMES_A_SECOND, Grammar, Heard
 from audio.speech import Transcript, Utterance
 
 WHOLE_NATS: Final = 400.0

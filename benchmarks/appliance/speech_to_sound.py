@@ -13,8 +13,7 @@ from agent.event import HOUSEHOLD
 from agent.turns.waterfall import turns_of
 from appliance.config.load import load
 from appliance.config.options import RunOptions
-from appliance.logs.beside import written_beside
-from appliance.logs.configure import configure
+from appliance.logs.configure import configure, written_beside
 from appliance.service import conversation_over, serve
 from appliance.wiring.box import open_box
 from audio.capture.recording import read_recording

@@ -18,11 +18,10 @@ from appliance.api.outcome import Outcome
 from appliance.remote.ears import Recognizing
 from appliance.remote.recording import utterances_in
 from appliance.wyoming.asr import Transcription
-from appliance.wyoming.connection import Services
 from appliance.wyoming.guests import guests_of
 from appliance.wyoming.handle import Conversation
 from appliance.wyoming.info import Abilities
-from appliance.wyoming.server import WyomingServer
+from appliance.wyoming.server import Services, WyomingServer
 from appliance.wyoming.tts import Speaking
 from audio.interfaces import closing
 from audio.pcm import SAMPLE_RATE, Samples

@@ -28,8 +28,7 @@ from memory.errors import (
 )
 from memory.state.database import MIGRATIONS, Database
 from memory.state.replica import snapshots
-from memory.state.replica.copying import Copy
-from memory.state.replica.log_record import Kind, Record, digest_of
+from memory.state.replica.copying import Copy, Kind, Record, digest_of
 from memory.state.replica.position import Position
 from memory.state.replica.recording import RecordingConnection
 from memory.state.replica.snapshots import Growth

@@ -35,7 +35,7 @@ from appliance.http.app import app_of
 from appliance.http.doors import Doors
 from appliance.http.listening.addresses import Addresses
 from appliance.http.server import HttpServer
-from appliance.owners.tokens import Tokens
+from appliance.owners.owners import Tokens
 from memory.json_value import Json
 
 Routers: TypeAlias = Callable[[], Sequence[APIRouter]]

@@ -14,8 +14,8 @@ import numpy as np
 import structlog
 
 from appliance.config.sections import EarsSettings
+from appliance.input.devices.devices import MicrophoneSupervision
 from appliance.input.devices.source import microphone_of
-from appliance.input.devices.supervision import MicrophoneSupervision
 from audio.capture.health import Fault
 from audio.capture.live import LiveMicrophone
 from audio.devices.hotplug import system_hotplug

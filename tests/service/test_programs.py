@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from agent.event import new_id
 from appliance.config.load import load
 from appliance.config.options import RunOptions
-from appliance.owners.tokens import FOLDER, Tokens
+from appliance.owners.owners import FOLDER, Tokens
 from appliance.service import serve
 from appliance.wiring.box import open_box
 from tests.agent.openai_server import Gate, OpenAiServer, call, reply

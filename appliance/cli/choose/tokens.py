@@ -11,7 +11,7 @@ from appliance.config.options import Invocation
 from appliance.errors import Exit, Problem
 
 if TYPE_CHECKING:
-    from appliance.owners.tokens import Tokens
+    from appliance.owners.owners import Tokens
 
 
 @nakari.group(no_args_is_help=False)

@@ -32,8 +32,8 @@ def why(invocation: Invocation, words: tuple[str, ...], slow: bool, as_json: boo
     WHAT are some of its words, or an id of an event, a run or a call: the event, what the models and the tools were
     asked and gave, what was heard, and what it cost.
     """
+    from appliance.insight.insight import lines_of
     from appliance.insight.telling import step_rows
-    from appliance.insight.why import lines_of
 
     what = " ".join(words)
     if not what and not slow:

@@ -11,7 +11,7 @@ from appliance.config.load import Config
 from appliance.doctor.child import Broken, Culprit, printed
 from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.sound.devices import SoundDevices
-from audio.devices.jack import what_fixes_silence
+from audio.devices.portaudio import what_fixes_silence
 from memory.json_value import Json
 
 QUIET_PEAK: Final = 16

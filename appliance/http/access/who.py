@@ -16,7 +16,7 @@ from appliance.api.caller import Caller
 from appliance.config.network.http import HttpSettings
 from appliance.http.access.origin import Refused, Seen, check, seen
 from appliance.http.access.peer import Address, is_of_household, plain, user_of
-from appliance.owners.tokens import IssuedToken, KeptToken, Tokens, is_token
+from appliance.owners.owners import IssuedToken, KeptToken, Tokens, is_token
 
 COOKIE: Final = "nakari"
 """The page's cookie, which holds a token."""

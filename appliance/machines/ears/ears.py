@@ -2,20 +2,23 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from datetime import timedelta
 from functools import partial
+from time import monotonic
+from typing import Final
 
 import structlog
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from agent.bus import Bus
-from agent.event import from_json, new_id
-from appliance.machines.ears.courier import TURN, Courier
+from agent.event import HOUSEHOLD, TIMER, Event, from_json, new_id, to_json
+from agent.mailbox import Mailbox
+from agent.run.system_replies import SystemReplies
+from appliance.machines.ears.courier import TURN, Courier, MindPresence
 from appliance.machines.ears.mouth import RemoteMouth
-from appliance.machines.ears.outbox import Owed
-from appliance.machines.ears.presence import MindPresence
-from appliance.machines.ears.ringing import RING, RoomTimers, ring_of
-from appliance.machines.ears.waiting import Waiting
+from appliance.machines.ears.outbox import Outbox, Owed
 from appliance.machines.namesakes import Namesakes
 from appliance.machines.wire import (
     PRESENCE,
@@ -27,6 +30,7 @@ from appliance.machines.wire import (
     Presence,
     Reader,
     Report,
+    Ring,
     Sentence,
     Stop,
     Timers,
@@ -37,10 +41,173 @@ from appliance.machines.wire import (
     topic_of,
 )
 from appliance.reflexes.words import Forgot
-from audio.loops import Loop
+from appliance.timers.due import ENDED, RANG, STOPPED
+from audio.loops import Loop, until_set
 from memory.engine.interface import Engine, Request
 from memory.errors import EngineFailure, MemoryFailure
 from memory.json_value import Json
+
+LONGEST: Final = 120.0
+"""Seconds after which nobody waits for an answer any more: its event may have ended without one."""
+
+MOST: Final = 32
+"""Words that are followed at a time; of more the oldest gets no sign."""
+
+
+class _Open(Struct):
+    event: Event
+    at: float
+    is_signed: bool = False
+
+
+class Waiting(Struct):
+    """Follows what was handed over, until its first words come back."""
+
+    replies: SystemReplies
+    mind: MindPresence
+    is_sounding: Callable[[], bool]
+    """Whether something is said just now: that is sign enough."""
+    clock: Callable[[], float] = monotonic
+    _open: dict[str, _Open] = {}
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.mind.observe(self._changed.set)
+
+    def handed_over(self, event: Event) -> None:
+        """Take that the mind has these words, or has them as soon as it is there."""
+        while len(self._open) >= MOST:
+            del self._open[next(iter(self._open))]
+        self._open[event.id] = _Open(event, self.clock())
+        self._changed.set()
+
+    def answered(self, event_id: str) -> None:
+        """Take that an answer begins, or that none is wanted any more."""
+        self._open.pop(event_id, None)
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """The ids of events that wait for their first words."""
+        return tuple(self._open)
+
+    def forget(self) -> None:
+        """Keep no words."""
+        self._open.clear()
+
+    async def run(self) -> None:
+        """Give signs, until cancelled."""
+        while True:
+            self._changed.clear()
+            with suppress(MemoryFailure):
+                await self._look()
+            await until_set(self._changed, self._next())
+
+    def _next(self) -> float | None:
+        """Return the seconds until something is due; None where nothing is."""
+        after = self.replies.sign_after
+        dues = [each.at + (LONGEST if each.is_signed or not after else after) for each in self._open.values()]
+        return max(0.05, min(dues) - self.clock()) if dues else None
+
+    async def _look(self) -> None:
+        now, after = self.clock(), self.replies.sign_after
+        for each in list(self._open.values()):
+            if now - each.at > LONGEST:
+                self.answered(each.event.id)
+            elif self.mind.is_missed:
+                self.answered(each.event.id)
+                await self.replies.tell(each.event, "no_model")
+            elif after and not each.is_signed and now - each.at >= after and not self.is_sounding():
+                each.is_signed = True
+                await self.replies.sign(each.event)
+
+
+RING: Final = "ring"
+"""Kind of what is owed that tells of a timer: its body is `id state words`."""
+
+NOT_SET: Final = "the mind has it no more"
+"""Why a timer is withdrawn that was cancelled elsewhere."""
+
+RING_RETRY_SECONDS: Final = 5.0
+
+SKEW: Final = timedelta(seconds=10)
+"""How near its moment a timer rings though the mind has it no more: by the mind's clock it may be due already."""
+
+_STATES: Final = {RANG: "rang", STOPPED: "stopped", ENDED: "ended"}
+
+
+class RoomTimers(Struct):
+    """Keeps the mailbox of the ears and the mind in agreement about the timers of this room.
+
+    The ringer rings for what is in that mailbox, whoever set it, once each over all starts.
+    """
+
+    mailbox: Mailbox
+    outbox: Outbox
+    courier: Courier
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        self.mailbox.observe_changes(self._changed.set, of=TIMER)
+
+    async def mirror(self, events: tuple[Event, ...]) -> None:
+        """Take all timers that the mind has for this room. Raises `StateUnusable`."""
+        async with self._one:
+            wanted = {event.id for event in events}
+            for event in events:
+                await self.mailbox.enqueue(replace(event, owner_key=HOUSEHOLD, parent_id=""))
+            await self.outbox.confirm_timers(wanted)
+            confirmed = await self.outbox.known_timers(confirmed=True)
+            soon = self.mailbox.now() + SKEW
+            for timer in await self.mailbox.waiting(TIMER, HOUSEHOLD):
+                is_gone = timer.id in confirmed and timer.id not in wanted
+                if is_gone and (timer.not_before or soon) > soon:
+                    await self.mailbox.withdraw(timer.id, NOT_SET)
+
+    async def run(self) -> None:
+        """Let the mind know of what is set and cancelled here, until cancelled."""
+        while True:
+            self._changed.clear()
+            again: float | None = None
+            try:
+                async with self._one:
+                    await self._reconcile()
+            except MemoryFailure as error:
+                log.warning("timers_not_told", reason=str(error))
+                again = RING_RETRY_SECONDS
+            await until_set(self._changed, again)
+
+    async def follow(self, envelope: Event) -> None:
+        """Take an envelope of the bus: those of `timer.*` tell what rings."""
+        if envelope.type in _STATES:
+            await self._owe(envelope.parent_id, _STATES[envelope.type], envelope.content)
+
+    async def _reconcile(self) -> None:
+        waiting = await self.mailbox.waiting(TIMER, HOUSEHOLD)
+        known = await self.outbox.known_timers()
+        for timer in waiting:
+            if timer.id not in known:
+                await self.outbox.add_timer(timer.id, TURN, to_json(timer))
+                self.courier.wake()
+        for id_ in known - {timer.id for timer in waiting}:
+            filed = await self.mailbox.find(id_)
+            if filed is not None and filed.state == "completed":
+                await self._owe(id_, "rang")
+            elif filed is not None and filed.state == "withdrawn" and filed.reason != NOT_SET:
+                await self._owe(id_, "cancelled")
+            elif filed is not None and filed.state not in {"dead", "withdrawn"}:
+                continue  # the agent here has it in hand
+            await self.outbox.forget_timer(id_)
+
+    async def _owe(self, id_: str, state: str, words: str = "") -> None:
+        await self.courier.owe(f"{state}-{id_}"[:128], RING, f"{id_}\n{state}\n{words}")
+
+
+def ring_of(body: str, machine: str) -> Ring:
+    """Return the message of what is owed of a timer."""
+    id_, state, words = body.split("\n", 2)
+    return Ring(machine, id_, state, words)
+
 
 log = structlog.get_logger()
 

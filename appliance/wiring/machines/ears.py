@@ -8,14 +8,11 @@ from msgspec.structs import replace
 from agent.model.interface import CachedPrefix
 from appliance.config.agent.tools import CodeSettings, FileSettings, HomeSettings, WeatherSettings, WebSettings
 from appliance.config.load import Config
-from appliance.machines.ears.courier import Courier
-from appliance.machines.ears.ears import Here, RemoteEars
+from appliance.machines.ears.courier import Courier, MindPresence
+from appliance.machines.ears.ears import Here, RemoteEars, RoomTimers, Waiting
 from appliance.machines.ears.mouth import RemoteMouth
 from appliance.machines.ears.outbox import Outbox
-from appliance.machines.ears.presence import MindPresence
-from appliance.machines.ears.ringing import RoomTimers
 from appliance.machines.ears.stand_in import AbsentMind, EstimatedTokens, StandIn
-from appliance.machines.ears.waiting import Waiting
 from appliance.machines.wire import INBOX
 from appliance.model.catalog import ModelCatalog
 from appliance.wiring.agent.agent import Sessions

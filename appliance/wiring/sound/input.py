@@ -14,11 +14,10 @@ from appliance.config.values import listed
 from appliance.errors import Exit, Problem
 from appliance.input.devices.devices import supervised
 from appliance.input.devices.echo import calibrated
-from appliance.input.ears import Ears, Followers
+from appliance.input.ears import Ears, Followers, LostTurns, rest_of_unclear
 from appliance.input.event import Origin
 from appliance.input.hearing.choose import Hearing, hearing_settings
 from appliance.input.intake import Intake, TurnGate
-from appliance.input.lost import LostTurns, rest_of_unclear
 from appliance.input.names import GraphNames, KnownNames, NameSource
 from appliance.input.not_understood import NotUnderstood, understood_guard
 from appliance.input.pending_turns import PendingTurns

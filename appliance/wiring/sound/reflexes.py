@@ -17,8 +17,7 @@ from appliance.reflexes.doubts import Doubts
 from appliance.reflexes.forget import Forgetting
 from appliance.reflexes.record import ReflexRecord
 from appliance.reflexes.reflexes import Reflexes, Wording
-from appliance.reflexes.timed_mute import TimedMute
-from appliance.reflexes.verbs import Verbs
+from appliance.reflexes.verbs import TimedMute, Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import RingerHere

@@ -2,9 +2,8 @@
 
 from msgspec import Struct
 
-from appliance.speakers.speakers import Speakers
+from appliance.speakers.speakers import Speakers, Voices
 from appliance.speakers.store import VoiceStore
-from appliance.speakers.voices import Voices
 from appliance.wiring.environment import World
 from appliance.wiring.memory.graph import GraphSide
 from audio.interfaces import Recognizer

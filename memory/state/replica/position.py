@@ -27,7 +27,7 @@ class Position(Struct, frozen=True):
     position: int = 0
     """In the log; 0 is before the first record."""
     digest: str = ""
-    """Of that record (`memory.state.replica.log_record.digest_of`), "" before the first."""
+    """Of that record (`memory.state.replica.copying.digest_of`), "" before the first."""
     epoch: int = 0
     """The writer's, 0 before the first."""
     machine: str = ""

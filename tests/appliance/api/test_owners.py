@@ -12,8 +12,7 @@ from appliance.admin.progress import Progress
 from appliance.api.requests.owners import OwnerHandler
 from appliance.errors import Exit
 from appliance.http.access.middleware import MOST_BYTES
-from appliance.owners.owners import CHALLENGE_SECONDS, NO_SUCH_CHALLENGE, Challenges, Owners
-from appliance.owners.tokens import Tokens
+from appliance.owners.owners import CHALLENGE_SECONDS, NO_SUCH_CHALLENGE, Challenges, Owners, Tokens
 from memory.errors import RegistrationNeeded
 from memory.identity import HOW_TO_REGISTER, Identities, new_key, sign
 from memory.json_value import Json

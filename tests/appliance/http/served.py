@@ -20,7 +20,7 @@ from appliance.http.access.who import Who
 from appliance.http.caller import Asks
 from appliance.http.listening.connections import Patience
 from appliance.http.server import HttpServer
-from appliance.owners.tokens import Tokens
+from appliance.owners.owners import Tokens
 
 
 class Clock:

@@ -24,7 +24,7 @@ from appliance.http.server import HttpServer
 from appliance.live.audio import OpensSound
 from appliance.live.from_client import UserWords
 from appliance.live.live import Live
-from appliance.owners.tokens import Tokens
+from appliance.owners.owners import Tokens
 from memory.json_value import Json
 from tests.agent.mind import PATIENCE, TestMind
 from tests.appliance.door_fakes import ScriptedHandler, guarded

@@ -16,8 +16,7 @@ from agent.model.messages import Message
 from appliance.api.outcome import Outcome
 from appliance.http.websocket import AT_A_TIME, MOST_FRAMES_AT_ONCE
 from appliance.live.audio import Send
-from appliance.live.messages import MESSAGES
-from appliance.live.parts import SpeechStarted
+from appliance.live.messages import MESSAGES, SpeechStarted
 from memory.json_value import Json
 from tests.agent.mind import NOON, PATIENCE, a_mind
 from tests.appliance.http.streaming import Talk, served

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 from msgspec.structs import replace
 
-from appliance.input.lost import LONGEST_REST, NOT_AGAIN_WITHIN, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns, rest_of_unclear
+from appliance.input.ears import LONGEST_REST, NOT_AGAIN_WITHIN, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns, rest_of_unclear
 from audio.capture.mute import MUTED
 from audio.playback.earcons import Sign
 from audio.speech import RecognizedTurn, SpeechStarted

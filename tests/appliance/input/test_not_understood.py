@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 from msgspec.structs import replace
 
-from appliance.input.lost import CLEAR_AFTER, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns, rest_of_unclear
+from appliance.input.ears import CLEAR_AFTER, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns, rest_of_unclear
 from appliance.input.not_understood import (
     FORGOTTEN_AFTER,
     LEAST_IN_ANOTHER_LANGUAGE,

@@ -10,8 +10,7 @@ from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.tools.tool import tool
 from appliance.errors import Problem
 from appliance.input.suppressed import EARS_SUPPRESSED
-from appliance.insight.insight import Insight
-from appliance.insight.why import lines_of
+from appliance.insight.insight import Insight, lines_of
 from appliance.output.voice import SENTENCE_ENDED
 from appliance.recorder.store import Limits, Recordings
 from memory.json_value import Json

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from appliance.logs import beside
-from appliance.logs.beside import MOST_WAITING, Writer, written_beside
+from appliance.logs.configure import MOST_WAITING, Writer, flush, handlers_here, written_beside
 from tests.service.process import NAKARI, SECONDS, Household
 
 
@@ -68,7 +67,7 @@ def test_who_logs_does_not_wait_for_who_reads_and_what_is_lost_is_told() -> None
             log.info("line %d", number)
         assert reader.lines == []
         reader.goes_on.set()
-        beside.flush()
+        flush()
     assert reader.lines == ["stop", *(f"line {number}" for number in range(MOST_WAITING))]
     assert [(each["event"], each["lines"]) for each in told] == [("log_lines_lost", 20)]
 
@@ -86,8 +85,8 @@ def test_what_writes_lines_can_be_exchanged_meanwhile() -> None:
     one, other = Reader(), Reader()
     with a_log(one) as log:
         log.info("first")
-        beside.flush()
-        beside.handlers_here()[:] = [other]
+        flush()
+        handlers_here()[:] = [other]
         assert [type(each) for each in log.handlers] == [Writer]
         log.info("second")
     assert (one.lines, other.lines) == (["first"], ["second"])

@@ -14,9 +14,8 @@ from agent.event import Event, from_json
 from agent.mailbox import SCHEMA as MAILBOX
 from agent.mailbox import Mailbox
 from agent.record import Recorder
-from appliance.machines.ears.courier import Courier
+from appliance.machines.ears.courier import Courier, MindPresence
 from appliance.machines.ears.outbox import Outbox, Owed
-from appliance.machines.ears.presence import MindPresence
 from memory.engine.interface import Inbox
 from memory.state.database import Database
 from memory.state.journal import SCHEMA as JOURNAL

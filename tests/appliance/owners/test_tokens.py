@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD
-from appliance.owners.tokens import MOST, MOST_OF_ONE, Tokens
+from appliance.owners.owners import MOST, MOST_OF_ONE, Tokens
 
 pytestmark = pytest.mark.shows("F25")
 

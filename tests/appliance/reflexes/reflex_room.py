@@ -16,8 +16,7 @@ from appliance.reflexes.forget import mindless
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.record import REFLEX, ReflexRecord
 from appliance.reflexes.reflexes import Reflexes, Wording
-from appliance.reflexes.timed_mute import TimedMute
-from appliance.reflexes.verbs import Verbs
+from appliance.reflexes.verbs import TimedMute, Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import Ringer

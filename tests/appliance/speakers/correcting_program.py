@@ -5,9 +5,8 @@ import sys
 from pathlib import Path
 from typing import cast
 
-from appliance.speakers.speakers import Speakers
+from appliance.speakers.speakers import Speakers, Voices
 from appliance.speakers.store import VoiceStore
-from appliance.speakers.voices import Voices
 from appliance.wiring.memory.state import open_state
 from memory.history.writer import Writer
 

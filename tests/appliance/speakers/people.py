@@ -6,7 +6,7 @@ import numpy as np
 
 from agent.event import Event
 from appliance.input.event import event_of
-from appliance.speakers.voices import Voices
+from appliance.speakers.speakers import Voices
 from audio.speakers.encoder import Vector, unit
 from audio.speech import RecognizedTurn, Transcript, Utterance, Voice
 

@@ -14,9 +14,8 @@ from agent.growth.said import Said
 from agent.tools.memory import memory_tools, provenance
 from agent.tools.tool import Call, call_tool, tool
 from agent.tools.voices import voice_tool
-from appliance.speakers.speakers import Speakers
+from appliance.speakers.speakers import Speakers, Voices
 from appliance.speakers.store import VoiceStore
-from appliance.speakers.voices import Voices
 from appliance.wiring.memory.state import State, open_state
 from memory.history.audit_record import Origin
 from memory.json_value import Json

@@ -9,8 +9,8 @@ import pytest
 from agent.event import speaker_of, to_json
 from agent.run.opening import evidence_of
 from appliance.admin.archive import NOT_KEPT_EITHER
+from appliance.speakers.speakers import A_CONVERSATION, ENOUGH, Voices
 from appliance.speakers.store import FILE, MOST_OF_ONE, Sample, VoiceStore
-from appliance.speakers.voices import A_CONVERSATION, ENOUGH, Voices
 from tests.appliance.speakers.people import ANNA, BEN, CARL, heard, person
 
 

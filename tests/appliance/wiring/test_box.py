@@ -14,7 +14,7 @@ from agent.event import HOUSEHOLD, TIMER, Event, utc_now
 from agent.model.interface import ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
 from appliance.api.caller import Caller
-from appliance.api.commands import published
+from appliance.api.handler import published
 from appliance.api.requests.box import Hush
 from appliance.cli.look_after.status import in_words
 from appliance.config.load import load

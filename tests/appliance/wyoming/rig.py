@@ -16,11 +16,10 @@ from wyoming.event import Event, Eventable
 from appliance.api.outcome import Outcome
 from appliance.remote.ears import Recognizing
 from appliance.wyoming.asr import Transcription
-from appliance.wyoming.connection import Services
 from appliance.wyoming.guests import Guests, guests_of
 from appliance.wyoming.handle import PATIENCE_SECONDS, Conversation
 from appliance.wyoming.info import Abilities
-from appliance.wyoming.server import WyomingServer
+from appliance.wyoming.server import Services, WyomingServer
 from appliance.wyoming.tts import Speaking
 from appliance.wyoming.wire import USUAL, Patience
 from audio.pcm import SAMPLE_RATE, Samples

@@ -11,8 +11,7 @@ from wyoming.event import Event
 from wyoming.info import Describe
 from wyoming.ping import Ping
 
-from appliance.wyoming.connection import MOST_REQUESTS
-from appliance.wyoming.server import CROWDED, FULL
+from appliance.wyoming.server import CROWDED, FULL, MOST_REQUESTS
 from appliance.wyoming.wire import MOST_DATA_BYTES, MOST_LINE_BYTES, MOST_PAYLOAD_BYTES, Patience
 from tests.appliance.wyoming.rig import Rig, ScriptedHousehold, told
 

@@ -8,8 +8,7 @@ import pytest
 
 from appliance.doctor.child import Broken, Culprit, printed
 from appliance.doctor.examine import Verdict
-from audio.devices.jack import what_fixes_silence
-from audio.devices.portaudio import SoundThread
+from audio.devices.portaudio import SoundThread, what_fixes_silence
 from audio.errors import DeviceUnavailable
 from tests.audio.devices.jack_database import database_in, database_open
 

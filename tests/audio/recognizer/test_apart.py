@@ -13,9 +13,8 @@ import pytest
 from audio.errors import RecognitionFailed
 from audio.pcm import Samples
 from audio.recognizer.apart import ROOT, Apart, ApartKeywords
-from audio.recognizer.keyword_decoder import Keyword, KeywordDecoder
+from audio.recognizer.keyword_decoder import CommandSearch, Keyword, KeywordDecoder, SpeechSearch
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer, judged
-from audio.recognizer.sphinx_search import CommandSearch, SpeechSearch
 from benchmarks.processes import children_of
 from tests.audio.spoken import said, utterance
 

@@ -9,8 +9,8 @@ import pytest
 from agent.intents.language.grammar import command_grammar
 from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard
 from audio.capture.recording import read_recording
+from audio.recognizer.keyword_decoder import CommandSearch, jsgf, restrict
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer, agreement
-from audio.recognizer.sphinx_search import CommandSearch, jsgf, restrict
 from audio.speech import RecognizedTurn, Transcript
 from tests.audio.spoken import SHARED_CLIPS, WordErrorRate, said, silence, trimmed, utterance, word_errors
 from tests.sample import sample

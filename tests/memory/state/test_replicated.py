@@ -10,7 +10,7 @@ import pytest
 
 from memory.errors import StateUnusable, Superseded
 from memory.state.database import Database
-from memory.state.replica.log_record import Record
+from memory.state.replica.copying import Record
 from memory.state.replica.snapshots import snapshots
 from memory.state.replicated import ReplicatedDatabase
 from tests.engine_fake import FakeBlobs, FakeEngine, FakeServer, Link

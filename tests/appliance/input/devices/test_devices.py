@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.input.devices.supervision import Around, MicrophoneSupervision
+from appliance.input.devices.devices import Around, MicrophoneSupervision
 from audio.capture.input import InputFormat, Taker
 from audio.capture.live import LiveMicrophone
 from audio.devices.hotplug import AGAIN_SECONDS, SLOW_SECONDS, Hotplug

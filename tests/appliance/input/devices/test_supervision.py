@@ -7,8 +7,7 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
-from appliance.input.devices.devices import SETTLE_SECONDS, DeviceNews
-from appliance.input.devices.supervision import FAULTY_PAUSE, Around, MicrophoneSupervision
+from appliance.input.devices.devices import FAULTY_PAUSE, SETTLE_SECONDS, Around, DeviceNews, MicrophoneSupervision
 from audio.capture.health import DeviceFault, Fault
 from audio.capture.live import LiveMicrophone
 from audio.devices.hotplug import RETRY_PAUSES

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from audio.egress import SendsTo
 from audio.loops import Loop
@@ -11,6 +11,8 @@ from audio.speech import PartialWords, RecognizedTurn, SpeechAudio, SpeechStarte
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+T = TypeVar("T")
 
 
 def always_awake() -> bool:
@@ -122,8 +124,8 @@ class TurnObserver(Protocol):
         return
 
 
-class Recognizer(Protocol):
-    """Words from an utterance. Runs in a worker thread, one call at a time; never on the event loop."""
+class Adapter(Protocol):
+    """What hears or speaks for nakari, here or on another machine."""
 
     @property
     def name(self) -> str:
@@ -132,6 +134,10 @@ class Recognizer(Protocol):
     @property
     def sends_to(self) -> tuple[SendsTo, ...]:
         """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
+
+
+class Recognizer(Adapter, Protocol):
+    """Words from an utterance. Runs in a worker thread, one call at a time; never on the event loop."""
 
     def warm(self) -> None:
         """Load what is needed and run once, so that the first utterance pays nothing. Blocking."""
@@ -171,19 +177,11 @@ class StreamingRecognizer(Recognizer, Protocol):
 
 
 @runtime_checkable
-class RemoteRecognizer(Protocol):
+class RemoteRecognizer(Adapter, Protocol):
     """Words from an utterance by a server: a member of `RecognizerChain`, which says how long it may take.
 
     Used from one event loop; whatever is under way ends when it is cancelled.
     """
-
-    @property
-    def name(self) -> str:
-        """Its name, for people and logs."""
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
 
     async def connect(self) -> None:
         """Open ahead what the next utterance needs, where that saves time. Raises `RecognitionFailed`."""
@@ -195,16 +193,8 @@ class RemoteRecognizer(Protocol):
         """Let go of what is open; safe to call twice."""
 
 
-class Synthesizer(Protocol):
+class Synthesizer(Adapter, Protocol):
     """Sound from one sentence."""
-
-    @property
-    def name(self) -> str:
-        """Its name, for people and logs."""
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
 
     def speak(self, sentence: str, language: str) -> AsyncIterator[SpeechAudio]:
         """Yield the sentence's sound in order, the first piece as early as the voice can.
@@ -264,8 +254,8 @@ def loops_of(voice: Synthesizer) -> Mapping[str, Loop]:
 
 
 @asynccontextmanager
-async def closing(pieces: AsyncIterator[SpeechAudio]) -> AsyncIterator[AsyncIterator[SpeechAudio]]:
-    """Close a voice's iterator at the end of the block, so that its program or connection ends with it."""
+async def closing(pieces: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
+    """Close an iterator of sound at the end of the block, so that its program, connection or device ends with it."""
     try:
         yield pieces
     finally:

@@ -2,11 +2,11 @@
 
 import re
 
-HAN_RANGES = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
-"""Code points of Han characters (Unicode blocks CJK Unified Ideographs, extensions and compatibility)."""
+HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+"""The Unicode blocks CJK Unified Ideographs, extensions and compatibility."""
 
-KANA_RANGES = ((0x3041, 0x30FF),)
-HANGUL_RANGES = ((0x1100, 0x11FF), (0xAC00, 0xD7AF))
+KANA = re.compile("[\u3041-\u30ff]")
+HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7af]")
 
 ALPHABETS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile("[\u0400-\u052f]+"), ("ru", "uk", "bg", "be", "sr", "mk", "kk", "ky", "tg", "mn")),
@@ -20,15 +20,10 @@ ALPHABETS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
 
 NOT_IN_LATIN = {"zh", "ja", "ko", *(language for _, languages in ALPHABETS for language in languages)} - {"sr"}
 
-FIRST_CJK = chr(HANGUL_RANGES[0][0])
-"""The first of them all: a sentence of Latin letters, looked at with each token, costs a tenth for it."""
-
 
 def is_cjk(character: str) -> bool:
     """Say whether a character is Han, kana or Hangul: written without spaces, and said in about a syllable."""
-    if character < FIRST_CJK:
-        return False
-    return _is_among(character, HAN_RANGES) or _is_among(character, KANA_RANGES) or _is_among(character, HANGUL_RANGES)
+    return character >= "\u1100" and any(script.match(character) for script in (HAN, KANA, HANGUL))  # Latin is quick
 
 
 def sentence_language(text: str, default: str) -> str:
@@ -40,9 +35,7 @@ def sentence_language(text: str, default: str) -> str:
     not know. Latin letters alone are `default`, or English when `default` is a language not written with them.
     """
     default = "en" if default in ("", "auto") else default
-    kana, hangul, han = (
-        sum(_is_among(character, ranges) for character in text) for ranges in (KANA_RANGES, HANGUL_RANGES, HAN_RANGES)
-    )
+    kana, hangul, han = (len(script.findall(text)) for script in (KANA, HANGUL, HAN))
     latin_words = sum(word[0].isascii() and word[0].isalpha() for word in text.split())
     others = [(len(words.findall(text)), languages) for words, languages in ALPHABETS] if not text.isascii() else []
     most, languages = max(others, default=(0, ()))
@@ -57,7 +50,3 @@ def sentence_language(text: str, default: str) -> str:
     if han:
         return default if default == "ja" else "zh"
     return default
-
-
-def _is_among(character: str, ranges: tuple[tuple[int, int], ...]) -> bool:
-    return any(first <= ord(character) <= last for first, last in ranges)

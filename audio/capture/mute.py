@@ -1,12 +1,12 @@
 """Mute: a switch at the source; sound recorded while it is on is silence to all but the wake word's model."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
 
-from audio.interfaces import AudioSource, ChunkWatcher, always_awake
+from audio.interfaces import AudioSource, ChunkWatcher, always_awake, closing
 from audio.pcm import CHUNK_SAMPLES, AudioChunk, Samples
 from audio.speech import RecognizedTurn
 
@@ -62,15 +62,11 @@ class MutedSource:
 
     async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
         """Yield the other one's chunks, or silence of the same time."""
-        chunks = self._source.chunks(is_at_rest)
-        try:
+        async with closing(self._source.chunks(is_at_rest)) as chunks:
             async for chunk in chunks:
                 is_on = self._mute.is_on
                 yield self._silent(chunk) if is_on else chunk
                 self._was_on = is_on
-        finally:
-            if isinstance(chunks, AsyncGenerator):
-                await chunks.aclose()  # closes the device with this iterator
 
     def _silent(self, chunk: AudioChunk) -> AudioChunk:
         self._mute.dropped_chunks += 1

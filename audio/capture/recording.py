@@ -53,14 +53,11 @@ class RecordingSource:
     def __init__(self, path: Path, *, fast: bool = False) -> None:
         self.name = str(path)
         self._samples = read_recording(path)
+        self.seconds = len(self._samples) / SAMPLE_RATE
+        """Length of the recording, without the silence behind it."""
         self.started_at = 0.0
         """Seconds on `time.monotonic` of the first sample; 0 until `chunks` is stepped."""
         self.is_live = not fast
-
-    @property
-    def seconds(self) -> float:
-        """Length of the recording, without the silence behind it."""
-        return len(self._samples) / SAMPLE_RATE
 
     async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
         """Yield the recording and the silence behind it; the last chunk is filled up with zeros."""

@@ -102,7 +102,7 @@ class Statement(Struct, frozen=True):
     @property
     def names(self) -> set[str]:
         """Whatever may be a label, a type or a key in it; keywords and variables too."""
-        return {token.text.strip("`").replace("``", "`") for token in self.tokens if token.kind in ("word", "name")}
+        return {unquoted(token.text) for token in self.tokens if token.kind in ("word", "name")}
 
     @property
     def without_comments(self) -> str:
@@ -234,3 +234,8 @@ def _repeats(literal: str, said: str, words: set[str]) -> bool:
 def quoted(name: str) -> str:
     """Return a label, a type, a property key or an index's name as a statement takes any."""
     return f"`{name.replace('`', '``')}`"
+
+
+def unquoted(name: str) -> str:
+    """Return what a name in a statement says, quoted or not."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from memory.graph.cypher import Statement, quoted
 from memory.graph.dump.definitions import makes_index
 from memory.graph.embedded.refusals import NameTaken
 from memory.graph.results import COUNTERS, Limits, Result, Written, collected, stats, wrote
-from memory.graph.store import Dialect, Endpoint, Made, Refused, Store, StoreIndexes
+from memory.graph.store import Endpoint, Made, Refused, Store
 from memory.graph.survey import Schema, survey
 from memory.json_value import Json, listed
 from memory.kept import Kept
@@ -54,7 +54,7 @@ class _Phase(Enum):
     COMMITTING = auto()
 
 
-class Witness(Protocol):
+class Witness:
     """Who has to know of a write before it happens, and before it is kept. What it raises stops the write."""
 
     async def attempted(self, number: int) -> None:
@@ -64,15 +64,7 @@ class Witness(Protocol):
         """Take note of what the statement did, each of `COUNTERS`; its transaction is still open."""
 
 
-class _Nobody:
-    async def attempted(self, number: int) -> None:
-        return
-
-    async def counted(self, counters: Mapping[str, int]) -> None:
-        return
-
-
-NOBODY: Final = _Nobody()
+NOBODY: Final = Witness()
 """Witness of writes that nobody has to know of."""
 
 
@@ -96,16 +88,13 @@ class Graph(Kept[str | Statement, Result, Written]):
 
     def __init__(self, store: Store, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
+        self.dialect, self.indexes = store.dialect, store.indexes
+        """What is true of the store's Cypher, and what it knows of its indexes that SHOW INDEXES leaves out."""
         self._store = store
         self._writing = asyncio.Lock()
         self._connections = Connections()
         self._unanswered = 0
         """Who asked in a row and was not greeted."""
-
-    @property
-    def dialect(self) -> Dialect:
-        """What is true of the store's Cypher."""
-        return self._store.dialect
 
     async def until_idle(self) -> None:
         """Return when no statement runs."""
@@ -139,7 +128,7 @@ class Graph(Kept[str | Statement, Result, Written]):
             run = _Run(statement, params or {}, writes=True, witness=witness)
             result, counters = await self._run(run, self.limits)
         written = Written(result.records, result.truncated, stats(counters))
-        self._store.indexes.wrote(written.stats)
+        self.indexes.wrote(written.stats)
         return written
 
     async def schema(self) -> Schema:
@@ -149,14 +138,9 @@ class Graph(Kept[str | Statement, Result, Written]):
         indexes = [self._described(index) for index in there if index["type"] == "VECTOR"]
         listed = {index["name"] for index in there if index["type"] == "VECTOR"}
         indexes += [self._described(index) for index in there if is_by_itself(index["name"])]
-        states = self._store.indexes.states
+        states = self.indexes.states
         indexes += [{"name": name, "state": state} for name, state in states.items() if name not in listed]
         return replace(found, vector_indexes=indexes)
-
-    @property
-    def indexes(self) -> StoreIndexes:
-        """What the store knows of its indexes that SHOW INDEXES leaves out."""
-        return self._store.indexes
 
     @asynccontextmanager
     async def transaction(self, *, writes: bool, seconds: float) -> AsyncIterator[Bulk]:
@@ -204,7 +188,7 @@ class Graph(Kept[str | Statement, Result, Written]):
         await self._connections.close()
 
     def _described(self, index: dict[str, Json]) -> dict[str, Json]:
-        known = self._store.indexes.states.get(str(index["name"]), "")
+        known = self.indexes.states.get(str(index["name"]), "")
         state = known or ("ready" if index["state"] == "ONLINE" else f"{index['state']}".lower())
         return {
             "name": index["name"],
@@ -242,7 +226,7 @@ class Graph(Kept[str | Statement, Result, Written]):
             await self._connections.load()
             from neo4j.exceptions import DriverError, Neo4jError
 
-            await self._store.indexes.ready_for(run.statement, run.params)
+            await self.indexes.ready_for(run.statement, run.params)
             await run.witness.attempted(attempt)
             began = time.monotonic()
             try:

@@ -12,7 +12,7 @@ import structlog
 
 from memory.clock import utc_now
 from memory.errors import StateUnusable
-from memory.graph.cypher import Statement, Token
+from memory.graph.cypher import Statement, Token, unquoted
 from memory.json_value import Json
 from memory.state.database import Database
 
@@ -211,7 +211,7 @@ def lookups_of(statement: Statement) -> set[Lookup]:
             if clause in _LOOKS:
                 found |= {(label, key) for label in named for key in keys}
         elif _text(tokens, at + 1) == "." and clause in _LOOKS and _is_compared(tokens, at):
-            found |= {(label, _name(tokens[at + 2])) for label in labels.get(_name(token), ())}
+            found |= {(label, unquoted(tokens[at + 2].text)) for label in labels.get(unquoted(token.text), ())}
     return found
 
 
@@ -219,9 +219,9 @@ def _node(tokens: Sequence[Token], at: int) -> tuple[str, list[str], list[str]]:
     """Return the variable, the labels and the keys in braces of a node pattern, from behind its parenthesis."""
     variable, labels, keys = "", list[str](), list[str]()
     if _is_name(tokens, at):
-        variable, at = _name(tokens[at]), at + 1
+        variable, at = unquoted(tokens[at].text), at + 1
     while _text(tokens, at) in (":", "&") and _is_name(tokens, at + 1):
-        labels.append(_name(tokens[at + 1]))
+        labels.append(unquoted(tokens[at + 1].text))
         at += 2
     depth = 0
     if labels and _text(tokens, at) == "{":
@@ -230,7 +230,7 @@ def _node(tokens: Sequence[Token], at: int) -> tuple[str, list[str], list[str]]:
             if not depth:
                 break
             if depth == 1 and _text(tokens, here + 1) == ":" and _text(tokens, here - 1) in ("{", ","):
-                keys.append(_name(tokens[here]))
+                keys.append(unquoted(tokens[here].text))
     return variable, labels, keys
 
 
@@ -248,7 +248,3 @@ def _text(tokens: Sequence[Token], at: int) -> str:
 
 def _is_name(tokens: Sequence[Token], at: int) -> bool:
     return at < len(tokens) and tokens[at].kind in ("word", "name")
-
-
-def _name(token: Token) -> str:
-    return token.text[1:-1].replace("``", "`") if token.kind == "name" else token.text

@@ -14,7 +14,7 @@ from memory.graph.cypher import Statement
 from memory.graph.deterministic import Deterministic, deterministic
 from memory.graph.dump.dump import silently
 from memory.graph.dump.serialization import serialized
-from memory.graph.graph import Graph
+from memory.graph.graph import Graph, Witness
 from memory.graph.results import Written
 from memory.history.addressed import BY_ID, addressed
 from memory.history.audit import AuditLog
@@ -224,7 +224,7 @@ class Alone(Struct, frozen=True):
         return await self.writer.snapshots.take(self.writer.graph, reason)
 
 
-class _Attempt:
+class _Attempt(Witness):
     """One statement on its way; the audit log's witness of it."""
 
     def __init__(self, writer: Writer, bound: Deterministic, params: Mapping[str, object], origin: Origin) -> None:

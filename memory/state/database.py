@@ -73,10 +73,15 @@ class Database(Kept[Change, object, object]):
     Not guaranteed: that a cancelled `write` did not happen; whoever cancels looks.
     """
 
+    is_shared = False
+    """Whether other machines of the household have a copy of it."""
+
     def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS, patience: float = PATIENCE) -> None:
         self.path = path
         self._disk = DiskWatch(patience)
         self._migrations = migrations
+        self._present = len(migrations) + 1
+        """The version that this nakari writes."""
         self._jobs: deque[_Job] = deque()
         self._room = asyncio.Semaphore(MAX_WAITING)
         self._thread: ThreadPoolExecutor | None = None
@@ -87,11 +92,6 @@ class Database(Kept[Change, object, object]):
         self._sync_due: asyncio.TimerHandle | None = None
         """Brings to the disk what need not last."""
         self._held = ExitStack()
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether other machines of the household have a copy of it."""
-        return False
 
     @property
     def is_silent(self) -> bool:
@@ -337,11 +337,6 @@ class Database(Kept[Change, object, object]):
         found = self._check_version(connection)
         missing = self._migrations[found - 1 :] if found else ()
         return "\n;\n".join((*missing, *schemas, f"PRAGMA user_version={self._present}"))
-
-    @property
-    def _present(self) -> int:
-        """The version that this nakari writes."""
-        return len(self._migrations) + 1
 
     def _explained(self, error: Exception) -> Exception:
         """Return what `explained` does, also of words that the disk changed."""

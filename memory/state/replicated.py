@@ -57,6 +57,8 @@ class ReplicatedDatabase(Database):
     may be found in the log later, and then it is in the file before the next `write` begins.
     """
 
+    is_shared = True
+
     def __init__(
         self,
         path: Path,
@@ -87,11 +89,6 @@ class ReplicatedDatabase(Database):
     def position(self) -> Position:
         """The last record that the file holds."""
         return self._copy.at
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether other machines have copies: yes."""
-        return True
 
     async def open(self, *schemas: str) -> None:
         """Open or create the file, without the engine: `lead` or `follow` brings it up to the log.

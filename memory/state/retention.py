@@ -76,6 +76,8 @@ class Retention:
     ) -> None:
         """`is_busy` says whether somebody speaks or something sounds."""
         self._database = database
+        self.days = keep.details
+        """How long a context is kept, and so what it shows; 0 is for ever."""
         self._keep = keep
         self._now = now
         self._is_busy = is_busy
@@ -96,8 +98,8 @@ class Retention:
     async def once(self) -> int:
         """Drop all that is too old now, and return how many entries went. Raises `StateUnusable`."""
         before = self._dropped
-        if self._keep.details:
-            horizon = self._before(self._keep.details)
+        if self.days:
+            horizon = self._before(self.days)
             every = bool(self._keep.words_days)
             await self._repeat(lambda connection: _thin_epoch(connection, horizon, every=every))
             await self._repeat(lambda connection: _drop_details(connection, horizon))
@@ -110,17 +112,12 @@ class Retention:
             log.info("journal_thinned", entries=dropped)
         return self._dropped - before
 
-    @property
-    def days(self) -> int:
-        """How long a context is kept, and so what it shows; 0 is for ever."""
-        return self._keep.details
-
     def describe(self) -> dict[str, Json]:
         """Return what is kept, how much went since the start, and how large the file is, in bytes."""
         files = (self._database.path, self._database.path.with_name(f"{self._database.path.name}-wal"))
         return {
             "bytes": sum(file.stat().st_size for file in files if file.exists()),
-            "details_days": self._keep.details or "for ever",
+            "details_days": self.days or "for ever",
             "words_days": self._keep.words_days or "for ever",
             "dropped": self._dropped,
         }

@@ -277,18 +277,13 @@ def _mark(connection: sqlite3.Connection, entry: Stored) -> None:
     if not isinstance(given, int | float):
         return
     importance = Importance(_within(given), storable(str(entry.body.get("reason") or "")))
-    key = {"event": entry.event_id, "owner": entry.owner_key}
-    connection.execute(
-        f"UPDATE tier_item SET importance = :value, reason = :reason, marked_by = '{AGENT}' "
-        "WHERE event_id = :event AND owner_key = :owner",
-        {**key, "value": importance.value, "reason": importance.reason},
-    )
     summary = summary_of(storable(str(entry.body.get("summary") or "")), SUMMARY)
-    if summary and not summary.startswith(INTERRUPTED):
-        connection.execute(
-            "UPDATE tier_item SET summary = :summary WHERE event_id = :event AND owner_key = :owner",
-            {**key, "summary": summary},
-        )
+    written = None if summary.startswith(INTERRUPTED) else summary or None
+    connection.execute(
+        f"UPDATE tier_item SET importance = ?, reason = ?, marked_by = '{AGENT}', summary = coalesce(?, summary) "
+        "WHERE event_id = ? AND owner_key = ?",
+        (importance.value, importance.reason, written, entry.event_id, entry.owner_key),
+    )
     _tell(entry, importance, AGENT)
 
 

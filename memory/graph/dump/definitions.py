@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from memory.durable import replace_durably
 from memory.errors import GraphRefused
 from memory.graph.by_itself import lookup_index
-from memory.graph.cypher import Statement, quoted
+from memory.graph.cypher import Statement, quoted, unquoted
 from memory.graph.store import VectorOptions
 from memory.json_value import Json, listed, read_json
 
@@ -131,7 +131,7 @@ def definition(wanted: Statement) -> IndexDefinition | None:
     bare = wanted.without_comments.strip()
     if plain := _PLAIN.match(bare):
         return IndexDefinition(
-            "PLAIN", _plain(plain["name"] or ""), _plain(plain["label"] or ""), (), once=False, cypher=wanted.text
+            "PLAIN", unquoted(plain["name"] or ""), unquoted(plain["label"] or ""), (), once=False, cypher=wanted.text
         )
     if not _BEGINNING.match(bare):
         return None
@@ -143,8 +143,8 @@ def definition(wanted: Statement) -> IndexDefinition | None:
             "FOR (n:Label) ON EACH [n.property]"
         )
     kind: Literal["VECTOR", "FULLTEXT"] = "VECTOR" if found["kind"].upper() == "VECTOR" else "FULLTEXT"
-    properties = tuple(_plain(name) for name in _PROPERTY.findall(found["properties"]))
-    name, label = _plain(found["name"] or ""), _plain(found["label"])
+    properties = tuple(unquoted(name) for name in _PROPERTY.findall(found["properties"]))
+    name, label = unquoted(found["name"] or ""), unquoted(found["label"])
     _check_names(name, label, properties)
     options = _options(found["options"] or "", properties) if kind == "VECTOR" else None
     return IndexDefinition(kind, name, label, properties, bool(found["once"]), options)
@@ -165,7 +165,7 @@ def makes_index(given: Statement) -> bool:
 def dropped_index(given: Statement) -> str | None:
     """Return the name of the index that a statement drops; None for every other statement."""
     found = _DROP.fullmatch(given.without_comments.strip())
-    return _plain(found["name"]) if found else None
+    return unquoted(found["name"]) if found else None
 
 
 def queried_index(given: Statement) -> Literal["VECTOR", "FULLTEXT"] | None:
@@ -229,7 +229,3 @@ def _check_names(name: str, label: str, properties: tuple[str, ...]) -> None:
         raise GraphRefused(
             "an index of this kind takes no ` or ~ in its name and label, and a property of letters, digits and _ only"
         )
-
-
-def _plain(name: str) -> str:
-    return name[1:-1].replace("``", "`") if name.startswith("`") else name

@@ -72,6 +72,11 @@ def power_of(samples: Samples) -> float:
     return float(wave.dot(wave)) / len(samples) / 32768.0**2
 
 
+def power_ratio(decibels: float) -> float:
+    """Return how many times a power is one that is so many decibels below it."""
+    return float(10 ** (decibels / 10))
+
+
 def rms_dbfs(samples: Samples) -> float:
     """Return `power_of` in dB relative to full scale; `QUIETEST_DBFS` for digital silence and for no samples."""
     power = power_of(samples) if len(samples) else 0.0

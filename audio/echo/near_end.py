@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audio.echo.linear_echo import BLOCK, BLOCK_SECONDS, PARTITIONS, Block, LinearEcho
-from audio.pcm import SAMPLE_RATE, Samples
+from audio.pcm import SAMPLE_RATE, Samples, power_ratio
 
 BANDS_HZ: Final = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150, 3700, 4400,
                    5300, 6400, 7600)  # fmt: skip
@@ -150,7 +150,7 @@ class Expectation:
         self._follow_loudness(10 * math.log10(level))
         self._echo_power = np.maximum(echo, self._echo_power * _FADING)
         rest = np.maximum(rest, _LEAST)
-        self._distorting = max(level**3 / _power(2 * self._loud_db), self._distorting * _FADING, _LEAST)
+        self._distorting = max(level**3 / power_ratio(2 * self._loud_db), self._distorting * _FADING, _LEAST)
         expected = self._expected.copy()
         expected[0] *= np.maximum(self._echo_power, _LEAST)
         expected[2] *= self._distorting
@@ -323,10 +323,6 @@ class NearEnd:
         return (self._echo.path, self._expectation.learned) if self._learnt >= SETTLING_SECONDS else None
 
 
-def _power(decibels: float) -> float:
-    return float(10 ** (decibels / 10))
-
-
 def _within(values: Spectra, bounds: tuple[float, float] | tuple[Spectra, Spectra]) -> Spectra:
     """Return the values, none beyond the bounds: `np.clip` takes three times as long for so few."""
     within = np.maximum(values, bounds[0])
@@ -335,7 +331,7 @@ def _within(values: Spectra, bounds: tuple[float, float] | tuple[Spectra, Spectr
 
 def _rows(leak_db: float, noise_db: float, distortion_db: float) -> Spectra:
     """Return three numbers of dB as factors, shape (3, 1)."""
-    return np.array([[_power(leak_db)], [_power(noise_db)], [_power(distortion_db)]], np.float32)
+    return np.array([[power_ratio(leak_db)], [power_ratio(noise_db)], [power_ratio(distortion_db)]], np.float32)
 
 
 def _steps(leak_db: float, noise_db: float) -> Steps:
@@ -354,8 +350,8 @@ def _bands() -> NDArray[np.float64]:
 _SCALE: Final = np.float32(1 / 32768)
 _BANDS: Final = _bands().astype(np.float32)
 _COUNT: Final = len(BANDS_HZ) - 1
-_FADING: Final = _power(-FADING_DB)
-_COUNTED: Final = (_power(COUNTS_FROM_DB), _power(MOST_DB))
+_FADING: Final = power_ratio(-FADING_DB)
+_COUNTED: Final = (power_ratio(COUNTS_FROM_DB), power_ratio(MOST_DB))
 _NOISE: Final = np.repeat([[False], [True], [False]], _COUNT, axis=1)
 _LEAST_DB, _MOST_DB = zip(LEAK_RANGE_DB, NOISE_RANGE_DB, DISTORTION_RANGE_DB, strict=True)
 _RANGES: Final = (_rows(*_LEAST_DB), _rows(*_MOST_DB))

@@ -1,6 +1,7 @@
 """Sentence splitting of streamed text."""
 
 import re
+from itertools import chain
 
 from audio.language import is_cjk
 
@@ -136,10 +137,7 @@ def _break(text: str, limit: int) -> int | None:
         mark = text[index - 1]
         if mark in CLAUSE_MARKS and (not mark.isascii() or text[index].isspace()):
             return index
-    for index in range(limit, 0, -1):
-        if text[index].isspace() or is_cjk(text[index]):
-            return index
-    for index in range(limit, min(len(text), LONGEST_WORD)):
+    for index in chain(range(limit, 0, -1), range(limit, min(len(text), LONGEST_WORD))):
         if text[index].isspace() or is_cjk(text[index]):
             return index
     return LONGEST_WORD if len(text) > LONGEST_WORD else None
@@ -207,10 +205,7 @@ def _full_stop(before: str) -> str:
 
 def _following(text: str, index: int) -> str:
     """Return the first visible character from `index` on, a line break before it included; empty when none is there."""
-    for character in text[index:]:
-        if character == "\n" or not character.isspace():
-            return character
-    return ""
+    return next((character for character in text[index:] if character == "\n" or not character.isspace()), "")
 
 
 def _letters(text: str) -> int:

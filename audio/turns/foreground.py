@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from audio.pcm import CHUNK_SECONDS
+from audio.pcm import CHUNK_SECONDS, power_ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -69,7 +69,7 @@ class Foreground:
             self._background = self._talking_before(power)
         if self._background is None:
             return False
-        return power <= self._background * _ratio(NEAR_DB) and power <= self._peak / _ratio(RISE_DB)
+        return power <= self._background * power_ratio(NEAR_DB) and power <= self._peak / power_ratio(RISE_DB)
 
     def _talking_before(self, power: float) -> float | None:
         """Return the power of what talked until now where this is clearly louder, else None."""
@@ -77,8 +77,4 @@ class Foreground:
         if len(speech) < LEAST_SPEECH * (self._before.maxlen or 0):
             return None
         average = sum(speech) / len(speech)
-        return average if power >= average * _ratio(RISE_DB) else None
-
-
-def _ratio(decibels: float) -> float:
-    return float(10 ** (decibels / 10))
+        return average if power >= average * power_ratio(RISE_DB) else None

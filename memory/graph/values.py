@@ -66,13 +66,7 @@ def _entity(value: graph.Node | graph.Relationship, longest_vector: int) -> Json
     if isinstance(value, graph.Node):
         return {"elementId": value.element_id, "labels": [*sorted(value.labels)], "properties": properties}
     start, end = (None if each is None else each.element_id for each in value.nodes)
-    return {
-        "elementId": value.element_id,
-        "type": value.type,
-        "start": start,
-        "end": end,
-        "properties": properties,
-    }
+    return {"elementId": value.element_id, "type": value.type, "start": start, "end": end, "properties": properties}
 
 
 def _short(moment: str) -> str:

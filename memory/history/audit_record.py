@@ -88,13 +88,8 @@ class Record(Struct, frozen=True):
         return cls(seq, after.at if after else datetime.fromtimestamp(0, UTC), "lost", {}, "", "")
 
     def _as_json(self) -> dict[str, Json]:
-        chained: dict[str, Json] = {
-            "seq": self.seq,
-            "at": self.at.isoformat(),
-            "kind": self.kind,
-            "facts": dict(self.facts),
-        }
-        chained |= {"digest": self.digest, "prev": self.previous}
+        chained: dict[str, Json] = {"seq": self.seq, "at": self.at.isoformat(), "kind": self.kind}
+        chained |= {"facts": dict(self.facts), "digest": self.digest, "prev": self.previous}
         return chained if self.content is None else {**chained, "content": dict(self.content)}
 
 

@@ -62,8 +62,7 @@ TITLES: Final[tuple[Rule, ...]] = (
     rule(rf"(?i)(?<![\w.])({either(_CITED)})\.\s?(?=\d|[IVXL]+\b)", _cited),
     rule(rf"\b({_PARTS})\s({ROMAN})\b(?!')", _numbered),
     rule(
-        rf"\b({ROMAN})(?:th)?(?=\s(?:century|centuries|dynasty|Olympi))",
-        lambda found: ordinal(roman_value(found[1])),
+        rf"\b({ROMAN})(?:th)?(?=\s(?:century|centuries|dynasty|Olympi))", lambda found: ordinal(roman_value(found[1]))
     ),
     rule(rf"\b({_RULERS})\s((?=[IVX]{{2}}|[VX]\b(?!\.\s?[A-Z])){ROMAN})\b", _ruler),
     rule(rf"\b(?!(?:{_NO_NAME})\b)([A-Z][a-z]{{2,}})\s((?!XX+\b)(?=[IVX]{{2}}){ROMAN})\b", _numbered),

@@ -162,12 +162,7 @@ def groups() -> dict[str, object]:
 
 
 def _group(records: list[str], *database: str) -> dict[str, object]:
-    return {
-        "access": list(database),
-        "resultSetLimit": -1,
-        "readTimeout": -1,
-        "types": {"*": {"access": records}},
-    }
+    return {"access": list(database), "resultSetLimit": -1, "readTimeout": -1, "types": {"*": {"access": records}}}
 
 
 def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:

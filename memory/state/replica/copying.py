@@ -222,11 +222,7 @@ class Copy:
         if record.previous != self.at.digest or not self._is_in_epoch(record):
             raise self._unfit(each.position)
         at = replace(
-            self.at,
-            position=each.position,
-            digest=digest_of(each.record),
-            epoch=record.epoch,
-            machine=record.machine,
+            self.at, position=each.position, digest=digest_of(each.record), epoch=record.epoch, machine=record.machine
         )
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("BEGIN IMMEDIATE")

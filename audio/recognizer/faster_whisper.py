@@ -305,9 +305,7 @@ def _load(folder: Path, threads: int, language: str | None) -> "WhisperModel":
 
     try:
         model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True)
-    except (
-        Exception
-    ) as error:  # of a damaged tokenizer.json `tokenizers` says so by an Exception of no class of its own
+    except Exception as error:  # of a damaged tokenizer.json `tokenizers` says so by one of no class of its own
         raise ModelDamaged(
             f"the Whisper model in {folder} is damaged ({error}); remove it and fetch it again"
         ) from error

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import re
 import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.loops import Loop
 from audio.speech import SpeechAudio
 from audio.tts.decoding import WavStream
-from audio.tts.programs import VoiceProgram, end_of
+from audio.tts.programs import CONTROLS, VoiceProgram, end_of
 
 FIX: Final = "install it with `pipx install piper-tts`, or set [piper] command"
 
@@ -28,8 +27,6 @@ LONGEST_REST: Final = 600.0
 
 LONGEST_LINE: Final = 1_000_000
 """Bytes of what it logs in one line."""
-
-_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 class PiperSynthesizer:
@@ -74,7 +71,7 @@ class PiperSynthesizer:
         model = self._models.get(language) if language else next(iter(self._models.values()), "")
         if not model:
             raise VoiceUnavailable(f"piper has no model for {language!r}: name one in [piper] models")
-        line = _CONTROLS.sub(" ", sentence)
+        line = CONTROLS.sub(" ", sentence)
         if (kept := self._kept.get(model)) is not None:
             yield await kept.sound_of(line)
             return

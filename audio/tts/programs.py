@@ -123,7 +123,7 @@ VOICES = {"en": "en-us", "zh": "cmn"}
 """ISO 639-1 to espeak-ng's voice where the two differ."""
 
 _VOICE_NAME = re.compile(r"[a-z]{2,3}(-[a-z0-9]+)*")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
+CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 WORDS_A_MINUTE = "165"
@@ -226,7 +226,7 @@ class EspeakSynthesizer:
 
 def _plain(sentence: str) -> str:
     """Return the sentence so that it is only read: double brackets would begin phonemes, controls commands."""
-    return _CONTROLS.sub(" ", sentence).replace("[[", "[ [").replace("]]", "] ]")
+    return CONTROLS.sub(" ", sentence).replace("[[", "[ [").replace("]]", "] ]")
 
 
 class FliteSynthesizer:
@@ -245,7 +245,7 @@ class FliteSynthesizer:
             raise SynthesisFailed(f"flite speaks English only, and this is {language}")
         # Read from standard input it would want to read what it wrote, which a pipe cannot give.
         program = VoiceProgram(
-            [self._program, "-voice", "slt", "-t", _CONTROLS.sub(" ", sentence), "-o", "/dev/stdout"],
+            [self._program, "-voice", "slt", "-t", CONTROLS.sub(" ", sentence), "-o", "/dev/stdout"],
             fix="install it with `sudo apt install flite`",
         )
         async with aclosing(program.speak("")) as pieces:

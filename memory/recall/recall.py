@@ -74,11 +74,6 @@ class Meaning:
         self._unfit: set[int] = set()
         """Texts that the model makes no vector of; they are tried again by the next process."""
 
-    @property
-    def is_for_search(self) -> bool:
-        """Whether its model was made to find what answers a question, so that it tells as much as words do."""
-        return self._embedder.is_for_search
-
     async def near(self, question: Question, owner_key: str) -> list[int]:
         """Return the places in the index of what is near a question, the nearest first; none where no model is."""
         try:
@@ -218,6 +213,7 @@ class Recall:
     def __init__(self, journal: Journal, embedder: Embedder) -> None:
         self._index = Index(journal)
         self._reader = Reader(journal.database.path)
+        self._embedder = embedder
         self._meaning = Meaning(journal.database, self._reader, embedder)
 
     async def find(self, question: Question, owner_key: str) -> Found:
@@ -226,7 +222,7 @@ class Recall:
         ranking = await self._reader.look(partial(rank, question=question, owner_key=owner_key))
         if question.words.strip() and ranking.sureness != "sure":
             near = await self._meaning.near(question, owner_key)
-            both = partial(with_meaning, by_words=ranking, near=near, fuses=self._meaning.is_for_search)
+            both = partial(with_meaning, by_words=ranking, near=near, fuses=self._embedder.is_for_search)
             if near:
                 ranking = await self._reader.look(partial(both, question=question, owner_key=owner_key))
         return await self._reader.look(partial(page, ranking=ranking, question=question))

@@ -57,14 +57,10 @@ class Found(Struct, frozen=True):
 class Calendars:
     """All calendars of the configuration."""
 
-    def __init__(
-        self, abouts: Sequence[tuple[About, Pace]], folder: Path, file: File, shares: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, abouts: Sequence[tuple[About, Pace]], folder: Path, file: File) -> None:
         """At least one."""
         self._file = file
         self._now = abouts[0][1].now
-        self.shares = shares
-        """Whether an owner may use the household's calendars, by its key; asked at each call."""
         self.all = {about.name: Calendar(about, folder / about.name, self._remind, pace) for about, pace in abouts}
         """By the name of the configuration."""
 

@@ -1,7 +1,7 @@
 """The household's calendars as tools: what stands in them, and one more appointment."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from hashlib import blake2b
 from typing import Annotated, Final
@@ -43,13 +43,11 @@ _MOMENT: Final = "Local time: 2026-11-24T15:00, or 2026-11-24 for the whole day.
 
 def tools(context: ToolContext) -> list[Tool]:
     """Return calendar_events, and calendar_add; none where no calendar is configured."""
-    if context.calendars is None:
-        return []
-    return calendar_tools(context.calendars)
+    return calendar_tools(context.calendars, context.shares) if context.calendars else []
 
 
-def calendar_tools(calendars: Calendars) -> list[Tool]:
-    """Return the tools over these calendars."""
+def calendar_tools(calendars: Calendars, shares: Callable[[str], bool]) -> list[Tool]:
+    """Return the tools over these calendars, for members."""
     hands = CalendarTools(calendars)
     made = [
         tool(
@@ -66,7 +64,7 @@ def calendar_tools(calendars: Calendars) -> list[Tool]:
             brief="Add an appointment: title, start as 2026-11-24T15:00.",
         ),
     ]
-    return [for_members(each, calendars.shares, NOT_SHARED) for each in made]
+    return [for_members(each, shares, NOT_SHARED) for each in made]
 
 
 class CalendarTools(Struct, frozen=True):

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Annotated, Final
 
-from msgspec import Struct
 from pydantic import Field
 
 from agent.errors import ToolFailed
@@ -18,21 +17,13 @@ NOT_SHARED: Final = "running code is for members of the household, and whoever s
 MOST_CODE: Final = 50_000
 
 
-class HouseholdCode(Struct, frozen=True):
-    """Where code is run, and who may have it run."""
-
-    sandbox: Sandbox
-    shares: Callable[[str], bool]
-    """Whether an owner is a member."""
-
-
 def tools(context: ToolContext) -> list[Tool]:
     """Return run_python where the household wants it."""
-    return [] if context.code is None else [code_tool(context.code)]
+    return [code_tool(context.sandbox, context.shares)] if context.sandbox else []
 
 
-def code_tool(code: HouseholdCode) -> Tool:
-    """Return run_python."""
+def code_tool(sandbox: Sandbox, shares: Callable[[str], bool]) -> Tool:
+    """Return run_python, for members."""
 
     async def run_python(
         program: Annotated[
@@ -40,10 +31,10 @@ def code_tool(code: HouseholdCode) -> Tool:
         ],
     ) -> Json:
         """Run Python in a sandbox: for sums, dates, texts. It has no network and none of the household's files."""
-        return _told(await code.sandbox.run(program))
+        return _told(await sandbox.run(program))
 
     made = tool(run_python, effect="pure", timeout=2 * SECONDS)
-    return for_members(made, code.shares, NOT_SHARED)
+    return for_members(made, shares, NOT_SHARED)
 
 
 def _told(ran: Ran) -> str:

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Annotated, Final, TypeVar
 
-from msgspec import Struct
 from pydantic import Field
 
 from agent.tools.confined.folders import Entry, Folders, Page
@@ -32,25 +31,17 @@ Path_ = Annotated[str, Field(description="From an allowed folder on: papers/2026
 Start = Annotated[int, Field(ge=0, description="Where to go on, as the last answer says.")]
 
 
-class HouseholdFiles(Struct, frozen=True):
-    """The folders that the household allows, and who may use them."""
-
-    folders: Folders
-    shares: Callable[[str], bool]
-    """Whether an owner is a member."""
-    language: str = "en"
-    """What the agent asks in before it replaces something: "en", "zh"."""
-
-
 def tools(context: ToolContext) -> list[Tool]:
     """Return the file tools where folders are allowed."""
-    return [] if context.files is None else file_tools(context.files)
+    return file_tools(context.folders, context.shares, context.language) if context.folders else []
 
 
-def file_tools(files: HouseholdFiles) -> list[Tool]:
-    """Return list_files, read_file, search_files and write_file."""
+def file_tools(folders: Folders, shares: Callable[[str], bool], language: str = "en") -> list[Tool]:
+    """Return list_files, read_file, search_files and write_file, for members.
+
+    `language` is what the agent asks in before it replaces something: "en", "zh".
+    """
     pool = ThreadPoolExecutor(2, "files")
-    folders = files.folders
 
     async def beside(function: Callable[..., Value], *given: object) -> Value:
         """Run it in a thread of the files' own: a disk that hangs holds up nothing else."""
@@ -93,7 +84,7 @@ def file_tools(files: HouseholdFiles) -> list[Tool]:
         path = str(given.get("path"))
         if given.get("how") != "replace" or not await beside(folders.has_copy, path):
             return ""
-        return _REPLACES.get(files.language, _REPLACES["en"]).format(name=path)
+        return _REPLACES.get(language, _REPLACES["en"]).format(name=path)
 
     made = [
         tool(list_files, effect="pure", outside=OUTSIDE),
@@ -101,7 +92,7 @@ def file_tools(files: HouseholdFiles) -> list[Tool]:
         tool(search_files, effect="pure", outside=OUTSIDE),
         tool(write_file, effect="reversible", asks_first=loses),
     ]
-    return [for_members(each, files.shares, NOT_SHARED) for each in made]
+    return [for_members(each, shares, NOT_SHARED) for each in made]
 
 
 def _row(entry: Entry) -> list[object]:

@@ -37,8 +37,6 @@ class HomeTools(Struct, frozen=True):
     home: Home
     sentences: Sentences
     watches: Watches
-    shares: Callable[[str], bool]
-    """Whether an owner may use what is the household's, by its key."""
 
     async def home_say(self, sentence: Annotated[str, Field(max_length=500)]) -> Json:
         """Have Home Assistant carry out a short sentence about the house, as a person would say it there.
@@ -94,13 +92,11 @@ class HomeTools(Struct, frozen=True):
 
 def tools(context: ToolContext) -> list[Tool]:
     """Return home_say, home_watch and home_watches; nothing where there is no Home Assistant."""
-    return home_tools(context.home)
+    return home_tools(context.home, context.shares) if context.home else []
 
 
-def home_tools(own: HomeTools | None) -> list[Tool]:
+def home_tools(own: HomeTools, shares: Callable[[str], bool]) -> list[Tool]:
     """Return the tools over the house, for members."""
-    if own is None:
-        return []
 
     async def asks_first(arguments: Mapping[str, Json]) -> str:
         return await own.sentences.asks_first(str(arguments.get("sentence", "")))
@@ -110,7 +106,7 @@ def home_tools(own: HomeTools | None) -> list[Tool]:
         tool(own.home_watch, effect="reversible", outside="home"),
         tool(own.home_watches, effect="reversible", outside="home"),
     ]
-    return [for_members(each, own.shares, NOT_SHARED) for each in made]
+    return [for_members(each, shares, NOT_SHARED) for each in made]
 
 
 def _not_one(name: str, house: House) -> str:

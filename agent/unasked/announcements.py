@@ -7,12 +7,11 @@ from datetime import datetime
 from typing import Final
 
 import structlog
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.context.epochs import MESSAGE
-from agent.event import HOUSEHOLD, Event, utc_now
+from agent.event import HOUSEHOLD, Event
 from agent.mailbox import Lease, Mailbox
 from agent.mailbox.mail import first_words
 from agent.record import step
@@ -45,29 +44,28 @@ _TOLD: Final[Mapping[Outcome, str]] = {
 }
 
 
-class Filing(Struct, frozen=True):
-    """By what announcements are filed."""
-
-    quiet: QuietHours | None = None
-    """In which time does not count against them."""
-    urgent: Collection[str] = ()
-    """Words and entities by which what comes from outside is urgent."""
-    now: Callable[[], datetime] = utc_now
-    """Aware."""
-
-
 class Announcements:
     """What waits is in the mailbox, what became of it in the journal: a kill loses neither, and nothing is said twice.
 
     On the event loop. An `ArrivalObserver` of the mailbox (`arrived`), a `SituationProvider` (`situation`).
     """
 
-    def __init__(self, mailbox: Mailbox, journal: Journal, bus: Bus, filing: Filing | None = None) -> None:
+    def __init__(
+        self,
+        mailbox: Mailbox,
+        journal: Journal,
+        bus: Bus,
+        quiet: QuietHours | None,
+        urgent: Collection[str],
+        now: Callable[[], datetime],
+    ) -> None:
+        """In the `quiet` hours time does not count against them; `urgent` are words and entities of what is urgent."""
         self._mailbox = mailbox
         self._journal = journal
         self._bus = bus
-        self._filing = filing or Filing()
-        self.now = self._filing.now
+        self._quiet = quiet
+        self._urgent = urgent
+        self.now = now
         """Returns the time, aware."""
         self._past: deque[Fate] = deque(maxlen=MOST_REMEMBERED)
         self._untold: deque[Fate] = deque(maxlen=MOST_TOLD)
@@ -103,8 +101,8 @@ class Announcements:
         """Keep words that the agent wants to say unasked until they are said; the same of an event once."""
         now = self.now()
         parent = await self._mailbox.find(event.parent_id) if event.parent_id else None
-        kind = kind_of(event, words, self._filing.urgent, parent.event if parent else None)
-        until = self._filing.quiet.until(now) if self._filing.quiet else None
+        kind = kind_of(event, words, self._urgent, parent.event if parent else None)
+        until = self._quiet.until(now) if self._quiet else None
         made = announcement_of(event, words, kind, now, until)
         if await self._mailbox.enqueue(event_of(made)):
             log.info("announcement_filed", event_id=made.id, kind=kind, words=words)

@@ -194,8 +194,8 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         remembered = _remembered(owners, graph, sessions)
         acting = open_acting(world, output, sessions, _erasing(admin, graph, remembered))
         rooms = await parts.enter_async_context(rooms_elsewhere(world, output, sessions, acting.forgetting))
-        machine = machine_of(config, owners.shares_graph)
-        home = home_side(config, state.mailbox, owners.shares_graph)
+        machine = machine_of(config)
+        home = home_side(config, state.mailbox)
         lent, side = graph.lent(owners.shares_graph, remembered), speaker_side(world, graph)
         hands = Hands(lent, memory.recall, acting.device, machine, home, side.speakers if side else None)
         news = [acting.record.situation, output.announcements.situation, output.where]

@@ -64,9 +64,6 @@ class NoDevice:
 class NoCalendars:
     """Stands where the calendars are: never called here."""
 
-    def shares(self, owner_key: str) -> bool:
-        raise NotImplementedError
-
 
 class NoVoices:
     """Stands where the voices are: never called here."""
@@ -96,7 +93,7 @@ def real_tools() -> ToolRegistry:
             clock_tool(lambda: MORNING, "Europe/Berlin"),
             recall_tool(Recall(Journal(database), NoEmbedder())),
             *device_tools(NoDevice()),
-            *calendar_tools(cast("Calendars", NoCalendars())),
+            *calendar_tools(cast("Calendars", NoCalendars()), bool),
             weather_tool(OpenMeteo("nakari/test", ""), RunState()),
             voice_tool(NoVoices()),
         ]

@@ -17,9 +17,9 @@ from memory.state.journal import Journal
 
 if TYPE_CHECKING:
     from agent.calendars.household import Calendars
-    from agent.tools.code import HouseholdCode
+    from agent.tools.confined.folders import Folders
+    from agent.tools.confined.sandbox import Sandbox
     from agent.tools.device import DeviceVerbs
-    from agent.tools.files import HouseholdFiles
     from agent.tools.growth import Growth
     from agent.tools.home import HomeTools
     from agent.tools.voices import SpeakerVoices
@@ -40,15 +40,19 @@ class ToolContext(Struct, frozen=True):
     device: "DeviceVerbs"
     limits: RunLimits
     now: Callable[[], datetime]
+    shares: Callable[[str], bool]
+    """Whether an owner may use what is the household's, by its key; asked at each call."""
     zone: str = "UTC"
     """Name of the time zone of the house, as Europe/Berlin."""
     quiet: QuietHours | None = None
     """None where nakari may speak unasked at any hour."""
     has_test_tool: bool = False
     """Whether the tool that fails on purpose is wanted."""
-    files: "HouseholdFiles | None" = None
+    language: str = "en"
+    """What the house asks in where no words tell: "en", "zh"."""
+    folders: "Folders | None" = None
     """None where no folder is allowed."""
-    code: "HouseholdCode | None" = None
+    sandbox: "Sandbox | None" = None
     """None where no code is to be run."""
     search: "SearchEngine | None" = None
     """None where the web is not to be searched."""

@@ -58,14 +58,14 @@ def files(config: Config) -> Line:
     """Ask the running service whether it can use each allowed folder; without one, look here."""
     if not config.file_folders:
         return Line("files", Verdict.OK, "no folder is allowed ([files] folders)")
-    return judge_files(_told(config.sockets, machine_of(config, lambda _: True)))
+    return judge_files(_told(config.sockets, machine_of(config)))
 
 
 def code(config: Config) -> Line:
     """Ask the running service whether code can be run in a sandbox; without one, try it here."""
     if not config.code.enabled:
         return Line("code", Verdict.OK, "no code is run ([code] enabled)")
-    return judge_code(_told(config.sockets, machine_of(config, lambda _: True)))
+    return judge_code(_told(config.sockets, machine_of(config)))
 
 
 def judge_files(told: Mapping[str, Json]) -> Line:

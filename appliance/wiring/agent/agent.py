@@ -199,7 +199,7 @@ async def open_agent(
     contexts, run_state, attention = sessions.contexts, sessions.run_state, sessions.attention
     outside = world.environment
     models = Chain.of(await outside.models(catalog_of(config), prefix_of_room(contexts)), outside.clock)
-    calendars = calendars_of(config, state.mailbox.enqueue, owners.shares_graph)
+    calendars = calendars_of(config, state.mailbox.enqueue)
     try:
         choice = ModelChoice(models, state.journal, state.bus, config.zone)
         await choice.restore()
@@ -208,7 +208,9 @@ async def open_agent(
         budgets = budgets_of(config.economy)
         limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=config.quiet)
         growth = growth_side(world, output, GrowthOf(models, windows, hands.graph, lambda: attention.run))
-        context = replace(_tool_context(world, sessions, limits, hands), calendars=calendars, growth=growth.looked_at)
+        context = replace(
+            _tool_context(world, owners, sessions, limits, hands), calendars=calendars, growth=growth.looked_at
+        )
         discovered = discover(context, config.tools_folder, config.secret, owners.shares_graph)
         registry = _registry(world, [*discovered.tools, *hands.graph.tools], windows)
         showing = Showing(state.images, run_state)
@@ -248,7 +250,7 @@ def _registry(world: World, tools: Sequence[Tool], windows: Windows) -> ToolRegi
     return ToolRegistry(tools, lambda: windows.chosen.is_small, as_wanted, most)
 
 
-def _tool_context(world: World, sessions: Sessions, limits: RunLimits, hands: Hands) -> ToolContext:
+def _tool_context(world: World, owners: Owners, sessions: Sessions, limits: RunLimits, hands: Hands) -> ToolContext:
     """Return what the tool files build their tools over."""
     config, state = world.config, world.state
     return ToolContext(
@@ -261,11 +263,13 @@ def _tool_context(world: World, sessions: Sessions, limits: RunLimits, hands: Ha
         hands.device,
         limits,
         utc_now,
+        owners.shares_graph,
         str(config.zone),
         config.quiet,
         config.mind.test_tool,
-        files=hands.machine.files,
-        code=hands.machine.code,
+        language=config.ears.language,
+        folders=hands.machine.folders,
+        sandbox=hands.machine.sandbox,
         search=engine_of(config),
         pages=world.environment.pages(config),
         weather=weather_of(config),

@@ -1,6 +1,5 @@
 """The household's calendars as the configuration describes them."""
 
-from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
@@ -19,7 +18,7 @@ FOLDER = "calendars"
 """Of the state folder: the last known copy of each calendar."""
 
 
-def calendars_of(config: Config, file: File, shares: Callable[[str], bool]) -> Calendars | None:
+def calendars_of(config: Config, file: File) -> Calendars | None:
     """Return the calendars, those apart whose address is a secret that nobody set; None where there are none.
 
     The copies of those that are not configured any more go.
@@ -30,7 +29,7 @@ def calendars_of(config: Config, file: File, shares: Callable[[str], bool]) -> C
         for name, told in config.calendar.items()
         if (about := about_of(config, name)) is not None
     ]
-    return Calendars(abouts, config.state_folder / FOLDER, file, shares) if abouts else None
+    return Calendars(abouts, config.state_folder / FOLDER, file) if abouts else None
 
 
 def about_of(config: Config, name: str) -> About | None:

@@ -1,6 +1,6 @@
 """Home Assistant as the configuration describes it: its connection, what is asked first, and what is watched."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -37,11 +37,8 @@ class HomeSide(Struct, frozen=True):
         return {"home: Home Assistant, connected, and what is watched there": self.home.run}
 
 
-def home_side(config: Config, mailbox: EventBox, shares: Callable[[str], bool]) -> HomeSide | None:
-    """Return Home Assistant and what is done by it; None where none is configured.
-
-    `shares` says, at each call, whether an owner may use what is the household's.
-    """
+def home_side(config: Config, mailbox: EventBox) -> HomeSide | None:
+    """Return Home Assistant and what is done by it; None where none is configured."""
     if not config.home.url:
         return None
     watches = Watches(mailbox)
@@ -49,7 +46,7 @@ def home_side(config: Config, mailbox: EventBox, shares: Callable[[str], bool]) 
     home.observe(watches.look)
     consent = Consent(home, "zh" if config.ears.language == "zh" else "en")
     spoken = config.ears.language if config.ears.language not in {"auto", "zh"} else "en"
-    tools = HomeTools(home, Sentences(home, consent, spoken), watches, shares)
+    tools = HomeTools(home, Sentences(home, consent, spoken), watches)
     return HomeSide(home, tools, server_of(config, consent, home))
 
 

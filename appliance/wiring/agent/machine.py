@@ -1,7 +1,6 @@
 """What the agent may do on this machine beside thinking: files in allowed folders, code in a sandbox."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -9,10 +8,8 @@ import structlog
 from msgspec import Struct
 
 from agent.errors import ToolFailed
-from agent.tools.code import HouseholdCode
 from agent.tools.confined.folders import Folders, Trouble
 from agent.tools.confined.sandbox import Sandbox
-from agent.tools.files import HouseholdFiles
 from appliance import program
 from appliance.config.load import Config
 from audio.loops import Loop
@@ -27,8 +24,8 @@ KERNEL: Final = ("/proc", "/sys", "/run/credentials")
 class Machine(Struct):
     """The files and the sandbox of the household, and whether they can be used."""
 
-    files: HouseholdFiles | None
-    code: HouseholdCode | None
+    folders: Folders | None
+    sandbox: Sandbox | None
     is_service: bool
     """Whether systemd started it, whose unit hides folders and allows no namespaces."""
     found: dict[str, Json] = {}
@@ -36,17 +33,16 @@ class Machine(Struct):
 
     def loops(self) -> dict[str, Loop]:
         """Return what finds out whether they can be used; nothing where there are none."""
-        is_wanted = self.files is not None or self.code is not None
+        is_wanted = self.folders or self.sandbox
         return {"tools: whether folders and a sandbox can be had, once": self.look} if is_wanted else {}
 
     async def look(self) -> None:
         """Find out, once, beside everything else: a disk may hang."""
-        if self.files is not None:
-            folders = self.files.folders
+        if (folders := self.folders) is not None:
             for name, path in folders.names.items():
                 self._note(path, await asyncio.to_thread(_folder_trouble, folders, name, is_service=self.is_service))
-        if self.code is not None:
-            self._note("code", await _code_trouble(self.code.sandbox))
+        if self.sandbox is not None:
+            self._note("code", await _code_trouble(self.sandbox))
 
     def describe(self) -> dict[str, Json]:
         """Return what is wrong with each folder, and with "code", as far as that is known."""
@@ -58,8 +54,8 @@ class Machine(Struct):
             log.warning("tool_confined", what=what, reason=trouble)
 
 
-def machine_of(config: Config, shares: Callable[[str], bool]) -> Machine:
-    """Return what this configuration allows; `shares` says, at each call, whether an owner is a member."""
+def machine_of(config: Config) -> Machine:
+    """Return what this configuration allows."""
     never = {
         config.state_folder: "nakari's own state",
         config.tools_folder: "its tools",
@@ -67,10 +63,8 @@ def machine_of(config: Config, shares: Callable[[str], bool]) -> Machine:
         **({config.file: "its configuration"} if config.file else {}),
         **{Path(place): "what the system keeps of its processes" for place in KERNEL},
     }
-    folders = Folders(config.file_folders, never)
-    files = HouseholdFiles(folders, shares, config.ears.language) if config.file_folders else None
-    code = HouseholdCode(Sandbox(), shares) if config.code.enabled else None
-    return Machine(files, code, bool(config.supervisor.notify_socket))
+    folders = Folders(config.file_folders, never) if config.file_folders else None
+    return Machine(folders, Sandbox() if config.code.enabled else None, bool(config.supervisor.notify_socket))
 
 
 def _folder_trouble(folders: Folders, name: str, *, is_service: bool) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from agent.context.situation import SituationProvider
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.replies import ReplySink
-from agent.unasked.announcements import Announcements, Filing
+from agent.unasked.announcements import Announcements
 from appliance.output.company import Company, RoomTurns
 from appliance.output.text import ReplyRouter, TextReplySink
 from appliance.output.unasked import UnaskedReplySink
@@ -106,8 +106,8 @@ async def open_output(world: World) -> AsyncIterator[Output]:
         voice = VoiceReplySink(speech, state.bus, config.ears.language)
         text = TextReplySink(state.bus)
         quiet, now = config.quiet, environment.now
-        filing = Filing(quiet, config.announcements.urgent, now)
-        announcements = Announcements(state.mailbox, state.journal, state.bus, filing)
+        urgent = config.announcements.urgent
+        announcements = Announcements(state.mailbox, state.journal, state.bus, quiet, urgent, now)
         await announcements.load()
         state.mailbox.observe_arrivals(announcements.arrived)
         state.mailbox.observe_arrivals(partial(_asked_aloud, speech.voice))

@@ -75,13 +75,12 @@ class Home:
     mailbox: Mailbox
     minutes: int = 0
     has_alarms: bool = True
-    members: set[str] = field(default_factory=lambda: {HOUSEHOLD})
 
     def calendars(self) -> Calendars:
         """The calendars of one run of the program."""
         about = About("family", "here", self.source, Rules("family", ZONE, self.minutes, self.has_alarms))
         pace = Pace(self.clock, self.clock.wait)
-        return Calendars([(about, pace)], self.folder / "calendars", self.mailbox.enqueue, self.members.__contains__)
+        return Calendars([(about, pace)], self.folder / "calendars", self.mailbox.enqueue)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Calendars]:

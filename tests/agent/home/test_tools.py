@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from agent.event import HOUSEHOLD, USER_TEXT, Event
 from agent.home.asking import left_out
 from agent.home.watches import MOST_WATCHES, Watches
-from agent.tools.home import HomeTools, home_tools
+from agent.tools.home import HomeTools, home_tools, tools
 from agent.tools.mcp.server import Server
 from agent.tools.tool import Call, Tool, run_tool
 from memory.json_value import Json
@@ -21,6 +21,7 @@ from tests.agent.home.living import Living, living
 from tests.agent.home_server import SmallHome, entity, small_home
 from tests.agent.in_memory_mailbox import InMemoryMailbox
 from tests.agent.mcp_house import QUICK, House, a_house, shares
+from tests.appliance.wiring.every_tool import over_nothing
 
 pytestmark = pytest.mark.shows("X10")
 
@@ -31,7 +32,7 @@ class Tools:
     def __init__(self, told: Living) -> None:
         self.box = InMemoryMailbox(lambda: datetime.now(UTC))
         self.watches = Watches(self.box)
-        made = home_tools(HomeTools(told.home, told.sentences, self.watches, shares))
+        made = home_tools(HomeTools(told.home, told.sentences, self.watches), shares)
         self.named: Mapping[str, Tool] = {each.name: each for each in made}
 
     async def call(self, tool: str, owner: str = HOUSEHOLD, /, **arguments: Json) -> str:
@@ -49,7 +50,7 @@ async def lent(server: SmallHome, told: Living, **fields: object) -> AsyncIterat
 
 
 async def test_without_a_home_assistant_there_is_no_such_tool() -> None:
-    assert home_tools(None) == []
+    assert tools(over_nothing()) == []
 
 
 async def test_a_sentence_is_said_and_asks_first_what_it_opens() -> None:

@@ -13,6 +13,7 @@ from agent.tools.calendar import calendar_tools
 from agent.tools.tool import NO_ORDER, Call, run_tool, unmarked
 from tests.agent.calendars.household import Home, a_home, at
 from tests.agent.clock import MORNING
+from tests.agent.mcp_house import shares
 
 NOON = MORNING + timedelta(hours=1)
 """At home."""
@@ -26,7 +27,7 @@ async def home(tmp_path: Path) -> AsyncIterator[Home]:
 
 async def observed(home: Home, name: str, owner: str = HOUSEHOLD, event_id: str = "e1", **arguments: Any) -> str:
     """What a call gives."""
-    tools = {each.name: each for each in calendar_tools(home.calendars())}
+    tools = {each.name: each for each in calendar_tools(home.calendars(), shares)}
     event = Event(USER_TEXT, "", id=event_id, owner_key=owner)
     return await run_tool(tools[name], json.dumps(arguments), Call("call", event))
 
@@ -118,7 +119,7 @@ async def test_what_is_not_up_to_date_says_since_when_and_why(home: Home) -> Non
     async with home.running() as calendars:
         home.source.is_away = True
         await home.passes(2 * 3600)
-        tool = next(each for each in calendar_tools(calendars) if each.name == "calendar_events")
+        tool = next(each for each in calendar_tools(calendars, shares) if each.name == "calendar_events")
         told = json.loads(unmarked(await run_tool(tool, "{}", Call("call", Event(USER_TEXT)))))
     assert titles(told) == ["Dentist"]
     assert told["not_up_to_date"] == [
@@ -192,7 +193,7 @@ async def test_an_invitation_with_orders_in_it_is_marked_as_a_strangers_words(ho
     assert NO_ORDER in told
     assert told.count("</From_Outside>") == 1
     assert told.endswith("</From_Outside>")
-    made = {each.name: each for each in calendar_tools(home.calendars())}
+    made = {each.name: each for each in calendar_tools(home.calendars(), shares)}
     assert (made["calendar_events"].outside, made["calendar_events"].effect) == ("calendar", "pure")
     assert made["calendar_add"].effect == "irreversible"
 
@@ -210,7 +211,7 @@ async def test_only_members_of_the_household_are_answered(home: Home) -> None:
 async def test_who_asks_waits_for_no_server_that_just_failed(home: Home) -> None:
     home.source.is_away = True
     calendars = home.calendars()
-    tool = next(each for each in calendar_tools(calendars) if each.name == "calendar_events")
+    tool = next(each for each in calendar_tools(calendars, shares) if each.name == "calendar_events")
     for _ in range(3):
         told = json.loads(unmarked(await run_tool(tool, "{}", Call("call", Event(USER_TEXT)))))
     assert told["not_up_to_date"] == [{"calendar": "family", "as_of": "", "reason": "it cannot be reached"}]

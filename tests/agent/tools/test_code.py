@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent.event import HOUSEHOLD, Event
-from agent.tools.code import NOT_SHARED, HouseholdCode, code_tool, tools
+from agent.tools.code import NOT_SHARED, code_tool, tools
 from agent.tools.confined.sandbox import Sandbox
 from agent.tools.tool import Call, Tool, run_tool
 from tests.agent.tools.confined.test_sandbox import NOWHERE, sandbox
@@ -22,7 +22,7 @@ async def answer(tool: Tool, program: str, owner_key: str = HOUSEHOLD) -> str:
 
 
 def over(sandbox: Sandbox) -> Tool:
-    return code_tool(HouseholdCode(sandbox, lambda key: key == HOUSEHOLD))
+    return code_tool(sandbox, lambda key: key == HOUSEHOLD)
 
 
 async def test_what_it_prints_is_the_answer(sandbox: Sandbox) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from agent.event import HOUSEHOLD, Event
 from agent.tools.confined.folders import Folders
-from agent.tools.files import NOT_SHARED, HouseholdFiles, file_tools
+from agent.tools.files import NOT_SHARED, file_tools
 from agent.tools.tool import NO_ORDER, Call, Tool, run_tool
 
 pytestmark = pytest.mark.shows("G6")
@@ -25,8 +25,8 @@ def papers(tmp_path: Path) -> Path:
 
 
 def tools_over(papers: Path, language: str = "en") -> dict[str, Tool]:
-    files = HouseholdFiles(Folders([papers], {}), lambda key: key == HOUSEHOLD, language)
-    return {tool.name: tool for tool in file_tools(files)}
+    made = file_tools(Folders([papers], {}), lambda key: key == HOUSEHOLD, language)
+    return {tool.name: tool for tool in made}
 
 
 async def answer(tool: Tool, owner_key: str = HOUSEHOLD, **arguments: object) -> str:

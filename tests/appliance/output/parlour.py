@@ -15,7 +15,7 @@ from agent.mailbox.economy import SELF
 from agent.record import Recorder
 from agent.replies import Reply
 from agent.unasked.announcement import ANNOUNCEMENT
-from agent.unasked.announcements import Announcements, Filing
+from agent.unasked.announcements import Announcements
 from agent.unasked.decide import Rules
 from appliance.output.announcer import Announcer
 from appliance.output.company import Company, RoomTurns
@@ -114,7 +114,7 @@ async def parlour(folder: Path, scene: Scene | None = None) -> AsyncIterator[Par
 
     mailbox, journal = Mailbox(database, now), Journal(database)
     bus = Bus(Recorder(journal))
-    announcements = Announcements(mailbox, journal, bus, Filing(scene.rules.quiet, scene.urgent, now))
+    announcements = Announcements(mailbox, journal, bus, scene.rules.quiet, scene.urgent, now)
     await announcements.load()
     mailbox.observe_arrivals(announcements.arrived)
     player = DyingLoudspeaker(folder / "sound", scene.steps, database.flush)

@@ -42,4 +42,5 @@ def over_nothing() -> ToolContext:
         cast("DeviceVerbs", nothing),
         RunLimits(),
         utc_now,
+        bool,
     )

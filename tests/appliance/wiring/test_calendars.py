@@ -10,7 +10,7 @@ import pytest
 
 from agent.calendars.caldav import CalDav
 from agent.calendars.ics_source import IcsAddress, IcsFile
-from agent.event import HOUSEHOLD, USER_TEXT, Event
+from agent.event import USER_TEXT, Event
 from agent.tools.calendar import calendar_tools
 from agent.tools.tool import Call, run_tool, unmarked
 from appliance.config.file import SettingsText, default_toml, show
@@ -80,7 +80,7 @@ def test_each_calendar_is_what_its_keys_make_of_it(tmp_path: Path) -> None:
 
 def test_without_any_there_is_nothing_to_do_and_nothing_to_tell(tmp_path: Path) -> None:
     config = configured(tmp_path, "")
-    assert calendars_of(config, None, lambda _: True) is None  # type: ignore[arg-type]
+    assert calendars_of(config, None) is None  # type: ignore[arg-type]
     assert str(check(config)) == "ok      calendar   none is configured"
 
 
@@ -89,7 +89,7 @@ def test_the_copy_of_a_calendar_that_is_configured_no_more_goes(tmp_path: Path) 
     for name in ("club", "gone"):
         (config.state_folder / "calendars" / name).mkdir(parents=True)
         (config.state_folder / "calendars" / name / "index.json").write_text("{}")
-    calendars_of(config, None, lambda _: True)  # type: ignore[arg-type]
+    calendars_of(config, None)  # type: ignore[arg-type]
     assert [each.name for each in (config.state_folder / "calendars").iterdir()] == ["club"]
 
 
@@ -183,9 +183,9 @@ async def test_from_the_configuration_to_an_appointment_at_a_real_server(tmp_pat
         return True
 
     config = configured(tmp_path, account(server), WORD=PASSWORD)
-    calendars = calendars_of(config, file, lambda key: key == HOUSEHOLD)
+    calendars = calendars_of(config, file)
     assert calendars is not None
-    tools = {each.name: each for each in calendar_tools(calendars)}
+    tools = {each.name: each for each in calendar_tools(calendars, bool)}
 
     async def observed(name: str, **given: object) -> str:
         return await run_tool(tools[name], json.dumps(given), Call("c", Event(USER_TEXT, id="e")))

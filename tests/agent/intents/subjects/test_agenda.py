@@ -16,6 +16,7 @@ from tests.agent.calendars.household import ZONE, a_home
 from tests.agent.calendars.household import at as entry_at
 from tests.agent.clock import MORNING
 from tests.agent.intents.test_mind import a_house
+from tests.agent.mcp_house import shares
 from tests.agent.offline_talk import OFFLINE, SPECS, Talk, without
 
 pytestmark = pytest.mark.shows("X11", "V30")
@@ -151,7 +152,7 @@ async def test_the_real_tool_is_understood(tmp_path: Path, asked: Talk) -> None:
         home.source.write(entry_at(MORNING + timedelta(hours=4)))
         asked.hear("What is my next appointment?")
         ((name, given),) = await asked.answer()
-        tool = next(each for each in calendar_tools(home.calendars()) if each.name == name)
+        tool = next(each for each in calendar_tools(home.calendars(), shares) if each.name == name)
         asked.result(await run_tool(tool, json.dumps(given), Call("call", Event(USER_TEXT, owner_key=HOUSEHOLD))))
     assert await asked.says() == "Next comes this, today at three o'clock in the afternoon: Dentist."
 

@@ -36,9 +36,9 @@ AWAY = "I cannot reach Home Assistant right now, and for anything else I need a 
 @asynccontextmanager
 async def a_home(folder: Path, server: SmallHome) -> AsyncIterator[tuple[TestMind, Living]]:
     async with living(server) as told, a_mind(folder, [OfflineModel()]) as house:
-        own = HomeTools(told.home, told.sentences, Watches(house.mailbox), shares)
+        own = HomeTools(told.home, told.sentences, Watches(house.mailbox))
         registry = ToolRegistry(
-            [*house.mind.registry, recall_tool(Recall(house.journal, NoEmbedder())), *home_tools(own)]
+            [*house.mind.registry, recall_tool(Recall(house.journal, NoEmbedder())), *home_tools(own, shares)]
         )
         mind = replace(house.mind, registry=registry)
         loop = Loop(mind, house.attention, OnePrompt(SYSTEM), [], lambda: datetime.now(UTC), RunLimits())

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.tools.code import HouseholdCode
 from agent.tools.confined.folders import Folders
 from agent.tools.confined.sandbox import NO_SANDBOX, Sandbox
-from agent.tools.files import HouseholdFiles
 from appliance.config.load import load
 from appliance.doctor.examine import Verdict
 from appliance.doctor.tools.tools import code, files, judge_code, judge_files
@@ -32,8 +30,8 @@ def configured(tmp_path: Path, *folders: Path, enabled: bool = False) -> Path:
 def test_both_are_off_where_nothing_is_said(tmp_path: Path) -> None:
     config = load(configured(tmp_path))
     assert [files(config).verdict, code(config).verdict] == [Verdict.OK, Verdict.OK]
-    machine = machine_of(config, everybody)
-    assert (machine.files, machine.code) == (None, None)
+    machine = machine_of(config)
+    assert (machine.folders, machine.sandbox) == (None, None)
 
 
 @pytest.mark.shows("G6")
@@ -54,7 +52,7 @@ def test_each_folder_that_cannot_be_used_is_told_with_what_to_do(tmp_path: Path)
 @pytest.mark.shows("G6")
 async def test_a_service_is_told_the_lines_of_its_unit(tmp_path: Path) -> None:
     hidden = tmp_path / "hidden"
-    machine = Machine(HouseholdFiles(Folders([hidden], {}), everybody), None, is_service=True)
+    machine = Machine(Folders([hidden], {}), None, is_service=True)
     await machine.look()
     fix = judge_files(machine.describe()).fix
     assert "`sudo systemctl edit nakari` with the lines [Service] and BindPaths=" in fix
@@ -64,7 +62,7 @@ async def test_a_service_is_told_the_lines_of_its_unit(tmp_path: Path) -> None:
 @pytest.mark.shows("G7")
 async def test_a_sandbox_that_is_not_there_is_told(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path / "socket", programs=str(tmp_path))
-    machine = Machine(None, HouseholdCode(sandbox, everybody), is_service=True)
+    machine = Machine(None, sandbox, is_service=True)
     assert judge_code(machine.describe()).verdict is Verdict.WARNING, "the service has not looked yet"
     await machine.look()
     line = judge_code(machine.describe())

@@ -1,7 +1,7 @@
 """The replies of the system itself: fixed sentences to a person, and one filler while something takes its time."""
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from time import monotonic
@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from agent.event import ASR_TRANSCRIPT, Event, utc_now
+from agent.intents.tables import table
 from agent.mailbox.mail import first_words
 from agent.replies import Delivered, Reply, ReplySink
 from agent.run.budget import SIGN_AFTER
@@ -24,128 +25,8 @@ MOST_FILLED: Final = 64
 FILLER: Final = "filler-"
 """How the call id of a filler begins: it is a sound, and no answer."""
 
-_PHRASES: Final[Mapping[str, tuple[str, str]]] = {
-    "no_model": (
-        "I heard you, but I cannot reach the model I think with right now. "
-        "I will answer when it is back; say never mind, and I drop it.",
-        "我听到了，但是现在连不上我思考用的模型。等连上了我再回答，不用的话就说“算了”。",
-    ),
-    "no_answer": (
-        "I heard you, but the model I think with gives me no whole answer to that. "
-        "I will ask it again later; say never mind, and I drop it.",
-        "我听到了，但是我思考用的模型没给出完整的回答。我稍后再问它，不用的话就说“算了”。",
-    ),
-    "no_answer_empty": (
-        "I heard you, but the model I think with gave me an empty answer to that. "
-        "I will ask it again later; say never mind, and I drop it.",
-        "我听到了，但是我思考用的模型只给了一个空的回答。我稍后再问它，不用的话就说“算了”。",
-    ),
-    "no_answer_thought": (
-        "I heard you, but the model I think with used all its room up for thinking, and came to no answer. "
-        "I will ask it again later; say never mind, and I drop it.",
-        "我听到了，但是我思考用的模型把篇幅都用在思考上了，没有给出回答。我稍后再问它，不用的话就说“算了”。",
-    ),
-    "no_answer_filtered": (
-        "I heard you, but the model I think with was kept from answering that by its own rules. "
-        "I will ask it again later; say never mind, and I drop it.",
-        "我听到了，但是我思考用的模型按它自己的规定没有回答这个。我稍后再问它，不用的话就说“算了”。",
-    ),
-    "no_model_there": (
-        "I heard you, but the server I think with does not have the model that is set for me. "
-        "I will answer when it does; say never mind, and I drop it.",
-        "我听到了，但是我用的服务器上没有给我设置的那个模型。等有了我再回答，不用的话就说“算了”。",
-    ),
-    "no_model_key": (
-        "I heard you, but the server of the model I think with does not take my key. "
-        "I will answer when it does; say never mind, and I drop it.",
-        "我听到了，但是模型的服务器不接受我的密钥。等它接受了我再回答，不用的话就说“算了”。",
-    ),
-    "no_model_credit": (
-        "I heard you, but there is no credit left for the model I think with. "
-        "I will answer when there is; say never mind, and I drop it.",
-        "我听到了，但是我思考用的模型账户里没有余额了。等有了我再回答，不用的话就说“算了”。",
-    ),
-    "no_model_free": (
-        "I heard you, but the model I think with takes no more questions right now. "
-        "I will answer when it does; say never mind, and I drop it.",
-        "我听到了，但是我思考用的模型现在不再接受问题了。等它接受了我再回答，不用的话就说“算了”。",
-    ),
-    "no_model_refused": (
-        "I heard you, but the server of the model I think with refuses what I ask of it. "
-        "I will answer when it does not; say never mind, and I drop it.",
-        "我听到了，但是模型的服务器拒绝了我的请求。等它接受了我再回答，不用的话就说“算了”。",
-    ),
-    "no_model_working": (
-        "I heard you, but the model I think with does not work as it should right now. "
-        "I will answer when it does; say never mind, and I drop it.",
-        "我听到了，但是我思考用的模型现在不正常。等它正常了我再回答，不用的话就说“算了”。",
-    ),
-    "no_model_silent": (
-        "I heard you, but the model I think with says nothing. "
-        "I will answer when it does; say never mind, and I drop it.",
-        "我听到了，但是我思考用的模型一直没有回应。等它回应了我再回答，不用的话就说“算了”。",
-    ),
-    "slow": (
-        "This takes long. I am still waiting for the model I think with.",
-        "这个要等一会儿，我还在等我思考用的模型。",
-    ),
-    "no_words": ("I have nothing to say to that.", "这个我没有什么可说的。"),
-    "done_without_words": ("Done.", "好了。"),
-    "no_model_either": ("That waits for the model too.", "这个也要等模型连上。"),
-    "out_of_budget": (
-        "I have used up the steps I may take for: {task}. I kept a note of how far I got.",
-        "这件事我能用的步骤已经用完了：{task}。进度我记下来了。",
-    ),
-    "failed": (
-        "Something went wrong inside me while I was working on that. It is in my log.",
-        "处理这件事的时候，我内部出了问题，日志里有记录。",
-    ),
-    "failed_midway": (
-        "Something went wrong inside me while I was working on that. It is in my log. "
-        "Part of it may be done already: please look before you ask for it again.",
-        "处理这件事的时候，我内部出了问题，日志里有记录。可能已经做了一部分，再叫我做之前请先看一看。",
-    ),
-    "moment": ("One moment.", "请稍等。"),
-    "timed_out": ("This takes me too long. I have stopped working on it.", "这件事花的时间太长了，我先停下来了。"),
-    "gave_up": (
-        "I have tried as often as I may, and I am giving this up: {task}.",
-        "我试了好几次都没有做完，只好放弃了：{task}。",
-    ),
-    "too_long": (
-        "This is more at once than the model I think with can read. Please give it to me in smaller parts.",
-        "这一次的内容太长，我思考用的模型读不下，请分成小一点的部分再给我。",
-    ),
-    "context_lost": (
-        "I could not read all of what we said before any more. I go on with what my journal still has.",
-        "我们之前说的话有一部分读不出来了，我接着日志里还有的内容继续。",
-    ),
-    "disk_full": (
-        "I heard you, but I cannot write it down: my disk is full. I will answer when there is room.",
-        "我听到了，但是磁盘满了，我记不下来。等有了空间我再回答。",
-    ),
-    "disk_unusable": (
-        "I heard you, but I cannot write it down: something is wrong with my disk. I will answer when it works.",
-        "我听到了，但是磁盘出了问题，我记不下来。等磁盘好了我再回答。",
-    ),
-    "disk_still": ("I heard that too. It waits for my disk as well.", "这句我也听到了，也要等磁盘。"),
-    "confirm": ("I am about to {phrase}. Shall I?", "我要{phrase}，可以吗？"),
-    "confirm_again": ("To be sure: I am about to {phrase}. Shall I?", "再确认一下，我要{phrase}，可以吗？"),
-    "confirm_in_writing": ("(Write yes within a minute.)", "（请在一分钟内回答“好的”。）"),
-    "confirm_by_command": ("(Within a minute: nakari ask yes)", "（请在一分钟内输入：nakari ask 好的）"),
-    "not_confirmed": ("All right, I will not {phrase}.", "好的，我不会{phrase}。"),
-    "confirmed_late": ("That came too late. This was not done: {phrase}.", "已经过了时间，这件事没有做：{phrase}。"),
-    "confirmed_doubtful": (
-        "I could not be sure of that yes. This was not done: {phrase}.",
-        "我没能听准你是不是同意，这件事没有做：{phrase}。",
-    ),
-    "unwanted": ("All right, I will not tell you such things any more.", "好的，以后不跟你说这些了。"),
-    "wanted_again": ("All right, I will tell you such things again.", "好的，以后这些又会跟你说了。"),
-    "disk_too_long": (
-        "I cannot keep any more in my head. Please say that again when my disk works.",
-        "我脑子里记不下更多了，等磁盘好了请再说一遍。",
-    ),
-}
-"""English and Chinese."""
+_PHRASES: Final[Mapping[str, Sequence[str]]] = table(__package__, "system_replies.yaml")
+"""English and Chinese; read at the start, as some of them are said when the disk can be read no more."""
 
 
 class Question(Struct, frozen=True):

@@ -145,11 +145,6 @@ class Event(Struct, frozen=True):
         """The stranger whose words came with it, "" for none: what an image or a document says is nobody's order."""
         return str(self.metadata.get(OUTSIDE) or "") or (ATTACHED if self.metadata.get(ATTACHMENTS) else "")
 
-    @property
-    def has_outside(self) -> bool:
-        """Whether words of strangers came with it."""
-        return bool(self.outside)
-
 
 def speaker_of(event: Event) -> str:
     """Return the name of the person who said or wrote it, "" where nobody knows which one it was."""

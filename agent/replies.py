@@ -17,7 +17,6 @@ SENTENCE_STARTED: Final = "speech.sentence_started"
 INTERRUPTED: Final = "speech.interrupted"
 """Topic of what was heard of a reply that was not heard whole, and of what stayed unsaid."""
 
-
 SOURCES: Final = "speech.sources"
 """Topic of the pages and services that a reply rests on."""
 

@@ -87,7 +87,6 @@ _FACTS: Final[Mapping[Verdict, str]] = {
     "beside": "A yes is still waited for to this: {phrase}.",
 }
 
-
 _TOLD: Final[Mapping[Verdict, str]] = {
     "no": "not_confirmed",
     "doubtful": "confirmed_doubtful",

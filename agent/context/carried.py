@@ -26,7 +26,6 @@ _CUT_COSTS: Final = 50
 MOST_TRIES: Final = 4
 """Times a text is cut again whose escaped form came out longer than reckoned."""
 
-
 LEAST_ROOM: Final = 500
 """Tokens an epoch has room for behind its prefix, however large that is: else it would begin anew at every event."""
 

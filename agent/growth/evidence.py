@@ -33,7 +33,6 @@ MOST_IDS: Final = 8
 
 _WORD: Final = re.compile(r"\w+")
 
-
 REMEMBERED: Final = timedelta(days=14)
 """How far back a request counts as one that comes again."""
 

@@ -97,7 +97,8 @@ class Sentences:
             return dict(NOT_UNDERSTOOD)
         is_done = response.get("response_type") == "action_done"
         absent = await self._home.absent(_done(response)) if is_done else []
-        words = " ".join(filter(None, [_words(response), absence(absent, language)]))
+        spoken = plain(fields(fields(response.get("speech")).get("plain")).get("speech"), _ANSWER)
+        words = " ".join(filter(None, [spoken, absence(absent, language)]))
         if absent and len(absent) == len(_done(response)):
             words = absence(absent, language)
         return {
@@ -125,10 +126,6 @@ def _done(response: Mapping[str, Json]) -> list[str]:
     """Return the ids of what was acted upon, as it says."""
     acted_upon = objects(fields(response.get("data")).get("success"))
     return [str(one.get("id")) for one in acted_upon if one.get("type") == "entity"]
-
-
-def _words(response: Mapping[str, Json]) -> str:
-    return plain(fields(fields(response.get("speech")).get("plain")).get("speech"), _ANSWER)
 
 
 def absence(names: Sequence[str], language: Language) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -32,7 +32,6 @@ _OPENS: Final = re.compile(
     re.IGNORECASE,
 )
 """What is in the names of things that open something."""
-
 
 MOST_THINGS: Final = 20_000
 """Entities that are looked at."""
@@ -230,8 +229,5 @@ def _called(row: Mapping[str, Json]) -> tuple[Json, ...]:
 def spoken_names(house: House) -> Iterator[str]:
     """Yield names that people may say: of the areas, then of what is exposed."""
     yield from house.areas
-    yield from (name for entity in _shown(house) for name in entity.names)
-
-
-def _shown(house: House) -> Iterable[Entity]:
-    return (house.entities[one] for one in sorted(house.exposed or ()) if one in house.entities)
+    exposed = (house.entities[one] for one in sorted(house.exposed or ()) if one in house.entities)
+    yield from (name for entity in exposed for name in entity.names)

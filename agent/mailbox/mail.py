@@ -38,7 +38,6 @@ IDLE_PAUSE: Final = timedelta(seconds=60)
 LEAST_PAUSE: Final = timedelta(seconds=1)
 """How long any suspended event stays away at least, also when the moment it asked for has passed."""
 
-
 FIRST_WORDS: Final = 60
 """Characters of an event by which a person or the agent knows it again."""
 

@@ -43,7 +43,6 @@ USUAL_HOSTS: Mapping[str, str] = {
 TOO_LONG: Final = "ContextWindowExceededError"
 """What litellm calls the error of a list that is too long, whatever the provider called it."""
 
-
 _OWN_NAMES: Final = re.compile(r"\A(?:litellm\.\w+: *|\w+(?:Error|Exception)(?:: *| - *))+")
 """What litellm puts before the provider's words: `litellm.X: X: YException - words`, `litellm.X: ZError - words`."""
 

@@ -12,7 +12,6 @@ from memory.json_value import Json, fields, read_as
 
 Role = Literal["system", "user", "assistant", "tool"]
 
-
 MOST_TOKENS: Final = 2**53
 """No call costs so many; every reader of JSON can hold a smaller number."""
 

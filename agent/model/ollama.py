@@ -6,11 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from agent.model.interface import CachedPrefix
 from agent.model.server_model import ServerModel
 from agent.model.sight import sees_by_show
-from agent.model.stream.relay import Patience
-from agent.model.window import Window, WindowRecord, window_of_loaded
+from agent.model.window import Window, window_of_loaded
 from agent.model.wire.openai import Entry
 from agent.model.wire.profile import PROFILES, Profile
 from agent.model.wire.requests import Slot
@@ -33,30 +31,17 @@ _NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 
 
 class OllamaModel(ServerModel):
-    """A model behind Ollama's /api/chat; it loads the model when it is first asked, also to read ahead."""
+    """A model behind Ollama's /api/chat; it loads the model when it is first asked, also to read ahead.
+
+    Its root is without path, e.g. `http://127.0.0.1:11434`. `context_tokens` of the profile are the window to set; 0
+    sets what the model's own file says, else what it is loaded with if that is more than usual, else the usual. It
+    stays the same for as long as this lives: another one would have Ollama load the model anew.
+    """
 
     path = "/api/chat"
-
-    def __init__(
-        self,
-        root: str,
-        model: str,
-        api_key: str = "",
-        *,
-        patience: Patience | None = None,
-        profile: Profile | None = None,
-        room: CachedPrefix | None = None,
-    ) -> None:
-        """`root` is without path, e.g. `http://127.0.0.1:11434`.
-
-        `context_tokens` of the profile are the window to set; 0 sets what the model's own file says, else what it is
-        loaded with if that is more than usual, else the usual. It stays the same for as long as this lives: another
-        one would have Ollama load the model anew.
-        """
-        super().__init__(root, model, api_key, profile or PROFILES["ollama"], patience=patience, room=room)
-        self.window = WindowRecord()  # what is configured is in force once it is set
-        self._num_ctx = 0
-        """0 until the model's maximum is known."""
+    sets_window = True
+    _num_ctx = 0
+    """0 until the model's maximum is known."""
 
     async def warm(self) -> None:
         """Open the connection and learn what the model reads; loads nothing, and never raises."""
@@ -83,6 +68,9 @@ class OllamaModel(ServerModel):
     async def learn_sight(self) -> None:
         """Ask Ollama whether the model sees; it says so with the window."""
         await self.learn_window()
+
+    def _usual_profile(self, root: str) -> Profile:
+        return PROFILES["ollama"]
 
     def _form(self) -> "NativeForm":
         return NativeForm()

@@ -4,10 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from agent.model.interface import CachedPrefix
 from agent.model.server_model import ServerModel
 from agent.model.sight import sees_by_props, sees_listed
-from agent.model.stream.relay import Patience
 from agent.model.window import (
     LOADED,
     Window,
@@ -28,29 +26,14 @@ _DEFAULTS: Mapping[str, Json] = {"stream": True, "stream_options": {"include_usa
 
 
 class OpenAiCompatibleModel(ServerModel):
-    """A model behind any server that speaks OpenAI's chat completions."""
+    """A model behind any server that speaks OpenAI's chat completions.
+
+    Its root ends before `/chat/completions`, e.g. `http://127.0.0.1:8080/v1`. `params` of the profile that are None are
+    left out of a request, `stream_options` too; its `context_tokens` are the window, 0 where only its server knows.
+    """
 
     path = "/chat/completions"
-
-    def __init__(
-        self,
-        base_url: str,
-        model: str,
-        api_key: str = "",
-        *,
-        patience: Patience | None = None,
-        profile: Profile | None = None,
-        room: CachedPrefix | None = None,
-    ) -> None:
-        """`base_url` ends before `/chat/completions`, e.g. `http://127.0.0.1:8080/v1`.
-
-        `params` of the profile that are None are left out of a request, `stream_options` too. Where the profile knows
-        of several slots, the conversation that `room` finds has the first to itself, so that no other list can put its
-        prefix out of the server's cache. Its `context_tokens` are the window, 0 where only its server knows.
-        """
-        super().__init__(base_url, model, api_key, profile or profile_for(base_url), patience=patience, room=room)
-        self._head = {"model": model, **_DEFAULTS, **self._profile.params}
-        self._has_looked = False
+    _has_looked = False
 
     async def warm(self) -> None:
         """Open the connection, so that the first call need not, and learn what the model reads.
@@ -100,8 +83,11 @@ class OpenAiCompatibleModel(ServerModel):
             return window
         return window_of_loaded(await look(f"{root}/api/ps"), self._model)
 
+    def _usual_profile(self, root: str) -> Profile:
+        return profile_for(root)
+
     def _body(self, slot: Slot, *, is_ahead: bool = False) -> bytes:
-        fields = {**self._head, **slot.fields}
+        fields = {"model": self._model, **_DEFAULTS, **self._profile.params, **slot.fields}
         if is_ahead:
             fields |= {"stream": False, "stream_options": None, "max_tokens": 1}
         left_out = self._dialect.refused

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 MODELS_LOOKED_AT = 8
 """Installed models of Ollama that are asked whether they can call tools, newest first."""
 
-
 Kind: TypeAlias = Literal["ollama", "llama.cpp"]
 """Which program it is, by the name of its profile."""
 

@@ -30,21 +30,28 @@ class ServerModel(ABC):
 
     path: ClassVar[str]
     """Where a chat is posted, behind the root."""
+    sets_window: ClassVar[bool] = False
+    """Whether the window that is configured is in force only once it is set."""
 
     def __init__(
         self,
         root: str,
         model: str,
-        api_key: str,
-        profile: Profile,
+        api_key: str = "",
         *,
         patience: Patience | None = None,
+        profile: Profile | None = None,
         room: CachedPrefix | None = None,
     ) -> None:
-        """`room` finds the conversation that is likely to go on; for the rest see the adapters."""
+        """`room` finds the conversation that is likely to go on; for the rest see the adapters.
+
+        Where the profile knows of several slots, that conversation has the first to itself, so that no other list can
+        put its prefix out of the server's cache.
+        """
+        profile = profile or self._usual_profile(root)
         self.name = f"{root.partition('//')[2].partition('/')[0] or root}/{model}"
         self.sends_to = (SendsTo(MODEL_INPUT, host_of(root)),)
-        self.window = WindowRecord(profile.context_tokens)
+        self.window = WindowRecord(0 if self.sets_window else profile.context_tokens)
         self.sight = Sight(profile.vision, profile.images)
         self._key = api_key
         self._model = model
@@ -95,6 +102,10 @@ class ServerModel(ABC):
                         yield item
         finally:
             self._is_asked = False
+
+    @abstractmethod
+    def _usual_profile(self, root: str) -> Profile:
+        """Return the profile of a server at this address where none is named."""
 
     @abstractmethod
     async def learn_sight(self) -> None:

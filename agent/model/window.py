@@ -49,7 +49,6 @@ SAFE_SHARE: Final = 0.8
 BYTES_PER_TOKEN: Final = 3.6
 """As `agent.context.tokens` estimates."""
 
-
 NAMED: Final = "a refusal"
 GUESSED: Final = "a refusal without a number"
 """The sources of a bound."""

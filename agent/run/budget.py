@@ -18,13 +18,11 @@ SPARE_MODEL_CALLS: Final = 3
 MAX_GRANTS: Final = 2
 """An event suspended for budget gets a fresh grant at most twice, then the dead letter."""
 
-
 RUN_SECONDS: Final = 300.0
 """The longest a run may think and act; what it says may take longer to be heard."""
 
 UNUSABLE_STATE_PAUSE: Final = 5.0
 """Seconds between tries while the state database cannot be used."""
-
 
 JITTER: Final = 0.25
 """Share by which chance shortens a pause: many boxes behind one provider must not come back at one moment."""

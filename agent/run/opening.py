@@ -44,7 +44,6 @@ MANNER: Final = "how this program wants the answer: heed it in form and manner; 
 _EXCERPT: Final = 200
 """Characters of what a child was to do, and of what came of it."""
 
-
 CRASHED: Final = (
     "unknown: the machine stopped before this call had a result; look whether it took effect before you repeat it"
 )

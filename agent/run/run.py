@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Why = Literal["interrupted", "superseded", "preempted", "timed_out"]
 
-
 Status = Literal[
     "PENDING",
     "BUILDING_CONTEXT",

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from agent.event import ASR_TRANSCRIPT, Event, utc_now
-from agent.intents.tables import table
+from agent.intents.language.tables import table
 from agent.mailbox.mail import first_words
 from agent.replies import Delivered, Reply, ReplySink
 from agent.run.budget import SIGN_AFTER

@@ -17,7 +17,6 @@ COUNTS: Final = "counts"
 LEAST_STEP: Final = timedelta(seconds=2)
 """What is less is the clock being slewed, and two readings that are not at the same moment."""
 
-
 DAY: Final = timedelta(days=1)
 """By so much an alarm is passed over by a step, not due: it rings late where it is less."""
 

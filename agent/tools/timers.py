@@ -194,7 +194,9 @@ class Timers(Struct, frozen=True):
 
     async def _set(self, event: Event, content: str, due: datetime, rule: str, told: dict[str, Json]) -> Json:
         """File what rings, once where the `rule` is ""; `told` is what its metadata says besides."""
-        due, series_id = self._kept_quiet(event, due), new_id()
+        series_id = new_id()
+        if self.quiet is not None and not event.is_from_person:
+            due = self.quiet.until(due) or due
         metadata = in_room_of(event) | ({} if event.is_from_person else {UNASKED: True}) | told
         if rule:
             due, series = self._begun(rule, due, series_id)
@@ -226,11 +228,6 @@ class Timers(Struct, frozen=True):
         if due is None:
             raise ToolFailed(f"{rule!r} has no occurrence after {self._local(wanted)}")
         return due, {SERIES: described(rule, start, self.zone.key, series_id)}
-
-    def _kept_quiet(self, event: Event, due: datetime) -> datetime:
-        if event.is_from_person or self.quiet is None:
-            return due
-        return self.quiet.until(due) or due
 
     def _shown(self, timer: Event) -> dict[str, Json]:
         due = timer.not_before or self.now()

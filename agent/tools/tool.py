@@ -58,7 +58,6 @@ class Secrets(dict[str, str]):
 Hidden: TypeAlias = type[Event] | type[Call] | type[Secrets]
 """What the runtime fills in, by the annotation of a parameter."""
 
-
 AsksFirst: TypeAlias = Callable[[Mapping[str, Json]], Awaitable[str]]
 """Tells from a call's arguments what it is about to do that cannot be undone, as words after "to": "unlock the front
 door", in the language of the house. An empty text where this call needs nobody's yes."""

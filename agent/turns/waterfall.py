@@ -32,7 +32,6 @@ STEPS: Final = (
 
 _SUPERSEDED: Final = "SUPERSEDED"
 
-
 LEAST_EXCESS: Final = 0.2
 """Seconds over the usual below which nobody notices."""
 

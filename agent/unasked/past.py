@@ -25,7 +25,6 @@ _EMPTY: Final = frozenset(
     | {"a", "an", "i", "of", "to", "in", "on", "at", "be", "s"}
 )
 
-
 Outcome: TypeAlias = Literal["said", "merged", "expired", "unwanted", "ignored"]
 """Said; left to a newer one of the same matter; of no use any more; against a rule of the household; twice ignored."""
 

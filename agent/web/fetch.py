@@ -129,14 +129,11 @@ class Fetcher:
         return Fetched(str(request.url), response.status_code, kind, charset, body, is_cut, later[:40]), towards
 
     async def _opened(self) -> "httpx.AsyncBaseTransport":
-        if self._transport is None:
-            self._transport = await asyncio.to_thread(self._open)  # which reads the certificates of all authorities
-        return self._transport
-
-    def _open(self) -> "httpx.AsyncBaseTransport":
         from agent.web.transport import GuardedTransport
 
-        return GuardedTransport(self._guard)
+        if self._transport is None:  # in a thread: it reads the certificates of all authorities
+            self._transport = await asyncio.to_thread(GuardedTransport, self._guard)
+        return self._transport
 
 
 def judged(address: str) -> "httpx.URL":

@@ -49,7 +49,7 @@ class SeenAddresses:
         is_in_document = any(told in each.text for each in event.attachments if isinstance(each, Document))
         if is_told or is_in_document or (event.owner_key, told.rstrip("/")) in self._seen:
             return told
-        if event.id in self._events or event.has_outside:
+        if event.id in self._events or event.outside:
             raise ToolFailed(MADE_UP)
         if url.query:
             raise ToolFailed(WITH_QUERY)

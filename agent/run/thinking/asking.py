@@ -127,7 +127,8 @@ class Asking(Struct, Generic[T]):
             if model is not None and at <= _now() + TIMER_SLACK:
                 if model in last:
                     last.clear()
-                self._begin(group, model)
+                self._under_way[group.create_task(self._contend(model))] = model
+                self._next_at = _now() + self.limits.beside
             elif self._under_way:
                 ends = inf if self._winner is not None else self._ends
                 if ends <= _now() + TIMER_SLACK:
@@ -180,10 +181,6 @@ class Asking(Struct, Generic[T]):
     def _is_waited_for(self, model: Guarded) -> bool:
         """Whether its rest is: where nothing listens, a person hears that rather than nothing for so long."""
         return not model.is_absent or model.breaker.rest <= self.limits.absent
-
-    def _begin(self, group: asyncio.TaskGroup, model: Guarded) -> None:
-        self._under_way[group.create_task(self._contend(model))] = model
-        self._next_at = _now() + self.limits.beside
 
     async def _contend(self, model: Guarded) -> T | ModelError:
         try:

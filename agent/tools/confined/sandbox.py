@@ -52,7 +52,6 @@ NO_SANDBOX: Final = (
     "or bubblewrap (`sudo apt-get install bubblewrap`)"
 )
 
-
 _REFUSED: Final = b"bwrap: "
 """Begins what bubblewrap says when the kernel gives it no namespaces, as inside nakari.service."""
 

@@ -169,12 +169,9 @@ def _with_required(schema: dict[str, Json], required: object) -> dict[str, Json]
     properties = schema.get("properties")
     if not isinstance(properties, dict) or not isinstance(required, list):
         return schema
-    names: list[Json] = [name for name in dict.fromkeys(filter(_is_text, required)) if name in properties]
+    texts = dict.fromkeys(name for name in required if isinstance(name, str))
+    names: list[Json] = [name for name in texts if name in properties]
     return schema | {"required": names} if names else schema
-
-
-def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str)
 
 
 _VALUES: Final[Mapping[str, Callable[[object], Json]]] = {

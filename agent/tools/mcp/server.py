@@ -27,7 +27,6 @@ class Offered(Struct, frozen=True):
 AsksAbout: TypeAlias = Callable[[Offered, Mapping[str, Json]], Awaitable[str]]
 """`AsksFirst` of a call of one of a server's tools."""
 
-
 Adds: TypeAlias = Callable[[str], Awaitable[str]]
 
 

@@ -72,7 +72,6 @@ PATIENCE: Final = 1.0
 
 LATE: Final = "it was not loaded within {seconds:g} s; let it do what takes long inside its functions, not at its top"
 
-
 Observe: TypeAlias = Callable[[Event], Awaitable[None]]
 
 

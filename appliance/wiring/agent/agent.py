@@ -108,7 +108,7 @@ class Agent(Struct, frozen=True):
             **({"mcp": self.servers.describe} if self.servers.owners else {}),
             **({"home": self.home.home.describe} if self.home else {}),
             **({"calendar": self.calendars.describe} if self.calendars else {}),
-            "tools": self.own.describe,
+            "tools": self.own.discovered.describe,
             "questions": self.loop.describe_questions,
         }
 

@@ -158,5 +158,5 @@ async def test_what_a_program_says_of_itself_stands_beside_the_words_and_orders_
             PROGRAM_SAYS,
             MANNER,
         )
-        assert event.has_outside
+        assert event.outside
         asked.cancel()

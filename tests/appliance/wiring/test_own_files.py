@@ -18,7 +18,7 @@ async def test_a_box_listens_though_a_tool_file_never_loads(tmp_path: Path) -> N
         (folder / name).write_text(text)
         (folder / name).chmod(0o644)
     async with a_box(tmp_path / "home", Room(), tools={"folder": str(folder)}) as box:
-        told = box.agent.own.describe()
+        told = box.agent.own.discovered.describe()
         assert told["own"] == ["works"]
         assert [*told["broken"]] == ["hangs.py"]  # type: ignore[misc]
         assert "own: hangs.py, once it is loaded" in box.loops()

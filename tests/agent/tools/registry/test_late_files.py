@@ -80,7 +80,7 @@ async def test_a_file_that_was_slow_joins_with_all_it_adds(folder: Path, tmp_pat
     assert slow is not None
     assert await run_tool(slow, "{}", Call("c1", Event("user_text"))) == "at last"
     assert len(situation) == 1
-    assert own.describe() == {"own": ["quick", "other", "slow"], "broken": {}, "lacking": {}}
+    assert own.discovered.describe() == {"own": ["quick", "other", "slow"], "broken": {}, "lacking": {}}
 
 
 async def test_a_slow_file_that_is_broken_in_the_end_says_why(folder: Path, tmp_path: Path) -> None:

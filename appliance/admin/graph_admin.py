@@ -1,4 +1,4 @@
-"""Operations on the graph from outside: query, snapshot, restore, compare, replay, verify."""
+"""Operations on the graph from outside: query, snapshot, restore, compare, replay, verify; and where there is none."""
 
 import asyncio
 import json
@@ -50,40 +50,14 @@ from memory.history.writer import Writer
 from memory.json_value import Json
 from memory.passing_files import folder_for_now
 
-NO_GRAPH: Final = "there is no graph here; set [memory] enabled = true"
-
-
-class NoGraph(Struct, frozen=True):
-    """Answers in place of a `GraphAdmin`, in the one process that has the state folder."""
-
-    everything: Everything
-
-    async def described(self) -> list[Json]:
-        """Raise `Problem`, as all but a backup does."""
-        _refuse()
-
-    async def use(self, request: UseTool) -> Json:
-        """Raise `Problem`."""
-        _refuse()
-
-    async def act(self, request: MemoryRequest, told: Progress) -> Json:
-        """Write the backup that is asked for. Raises what `write_archive` raises, and `Problem` for all else."""
-        if not isinstance(request, Backup):
-            _refuse()
-        file = Path(request.file or await asyncio.to_thread(fetched, self.everything.state_folder))
-        return await write_archive(self.everything, None, file, in_hundredths(told))
-
-
-def _refuse() -> NoReturn:
-    raise Problem(NO_GRAPH, Exit.UNAVAILABLE)
-
-
 ASKED_FROM_OUTSIDE = "asked_from_outside"
 """Type of the events that other programs' use of the memory is written down under; none is in the mailbox."""
 
 MOST_DIFFERENCES = 200
 """Nodes, and relationships, that a comparison lists each way; all are counted."""
 
+
+NO_GRAPH: Final = "there is no graph here; set [memory] enabled = true"
 
 READ_ONLY: Final = (
     "query only reads, and this statement would change something: nothing was changed; `nakari memory write` takes it"
@@ -133,7 +107,7 @@ class GraphAdmin(Struct, frozen=True):
             case Replay() | Changes() | Past():
                 return await self._gone_back(request, told)
             case Backup():
-                file = Path(request.file or await asyncio.to_thread(fetched, self.everything.state_folder))
+                file = await _place_of(request, self.everything)
                 return await write_archive(self.everything, self.writer, file, told, self.visitors.still)
         return await self._look(request)
 
@@ -244,6 +218,35 @@ class GraphAdmin(Struct, frozen=True):
 
     async def _dump(self, graph: Graph, path: Path) -> Dump:
         return await write_dump(graph, path, datetime.now(UTC))
+
+
+class NoGraph(Struct, frozen=True):
+    """Answers in place of a `GraphAdmin`, in the one process that has the state folder."""
+
+    everything: Everything
+
+    async def described(self) -> list[Json]:
+        """Raise `Problem`, as all but a backup does."""
+        _refuse()
+
+    async def use(self, request: UseTool) -> Json:
+        """Raise `Problem`."""
+        _refuse()
+
+    async def act(self, request: MemoryRequest, told: Progress) -> Json:
+        """Write the backup that is asked for. Raises what `write_archive` raises, and `Problem` for all else."""
+        if not isinstance(request, Backup):
+            _refuse()
+        file = await _place_of(request, self.everything)
+        return await write_archive(self.everything, None, file, in_hundredths(told))
+
+
+async def _place_of(backup: Backup, everything: Everything) -> Path:
+    return Path(backup.file or await asyncio.to_thread(fetched, everything.state_folder))
+
+
+def _refuse() -> NoReturn:
+    raise Problem(NO_GRAPH, Exit.UNAVAILABLE)
 
 
 def graph_admin_of(everything: Everything, graph: GraphSide) -> GraphAdmin | NoGraph:

@@ -4,9 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
 from appliance.commands.registry import Asking, Command
-from appliance.config.as_toml import toml_value
 from appliance.config.file import SECTIONS
-from appliance.config.meaning import settings_of
+from appliance.config.meaning import settings_of, toml_value
 from appliance.config.sections import Settings
 from appliance.errors import Exit, Problem
 from memory.json_value import Json

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from appliance.config.agent.calendar import CalendarSource, wrong_calendar
-from appliance.config.agent.mcp import MOST_CHARACTERS, McpServer, wrong_server
 from appliance.config.agent.models import NamedModel
-from appliance.config.as_toml import shown, toml_value
-from appliance.config.meaning import settings_of
+from appliance.config.agent.tools import MOST_CHARACTERS, CalendarSource, McpServer, wrong_calendar, wrong_server
+from appliance.config.meaning import settings_of, shown, toml_value
 from appliance.config.network.http import wrong_http, wrong_wyoming
 from appliance.config.network.machines import wrong_machines
 from appliance.config.sections import Settings
@@ -35,9 +32,6 @@ LONGEST = 1_000_000
 
 _HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
-_RULES = {"models": "model", "mcp": "mcp", "calendar": "calendar"}
-"""By whose rules the texts of a catalog's tables are judged."""
-
 OLD_ENGINES: Mapping[str, tuple[str, ...]] = {
     "auto": ("edge", "espeak"),
     "edge": ("edge", "espeak"),
@@ -90,15 +84,12 @@ class SettingsText(Struct, frozen=True):
         for section, key in without:
             _leave_out(document, section, key)
         self._renew(document)
-        catalogs = {name: document.pop(name, {}) for name in CATALOGS}
+        tables = {name: document.pop(name, {}) for name in CATALOGS}
         for name, table in document.items():
             self._check_names(name, table, SECTIONS.get(name))
-        settings = replace(
-            Settings(**{name: self._read(name, table, SECTIONS[name]) for name, table in document.items()}),
-            models=self._catalog("models", NamedModel, catalogs["models"]),
-            mcp=self._catalog("mcp", McpServer, catalogs["mcp"]),
-            calendar=self._catalog("calendar", CalendarSource, catalogs["calendar"]),
-        )
+        sections = {name: self._read(name, table, SECTIONS[name]) for name, table in document.items()}
+        catalogs = {name: self._catalog(name, kind, tables[name]) for name, kind in CATALOGS.items()}
+        settings = Settings(**sections, **catalogs)
         for section, keys in document.items():
             self._check_meanings(section, section, keys, getattr(settings, section))
         streaming, wyoming = settings.streaming_recognizer, settings.wyoming_recognizer
@@ -163,7 +154,7 @@ class SettingsText(Struct, frozen=True):
             if wrong := _wrong_name(name, kind):
                 raise self._error(section, "", f"[{section}] {wrong}")
             found[name] = self._read(section, table, kind)
-            self._check_meanings(section, _RULES[catalog], table, found[name])
+            self._check_meanings(section, "model" if kind is NamedModel else catalog, table, found[name])
             key, wrong = _wrong_table(found[name])
             if wrong:
                 raise self._error(section, key, f"[{section}] {key} {wrong}".replace("  ", " "))

@@ -1,5 +1,6 @@
-"""A setting of a section: its default, what it means, and the least and the most that it may be."""
+"""A setting of a section: its default, what it means, the least and the most that it may be; and values as TOML."""
 
+import json
 from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Final, Literal, TypeVar, cast, get_args, get_origin
@@ -7,9 +8,10 @@ from typing import Final, Literal, TypeVar, cast, get_args, get_origin
 from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import fields
 
-from appliance.config.as_toml import shown
-
 T = TypeVar("T")
+
+_TABLES: Final[Mapping[type, str]] = {dict: "table", list: "list"}
+"""What TOML calls them."""
 
 _KINDS: Final = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -79,3 +81,22 @@ def _is(value: object, kind: object) -> bool:
     except ValidationError:
         return False
     return True
+
+
+def toml_value(value: object) -> str:
+    """Return a setting's value as TOML writes it; for texts that is JSON's way too, DEL apart."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{name} = {toml_value(inner)}' for name, inner in value.items())} }}" if value else "{}"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else str(value)
+
+
+def shown(value: object) -> str:
+    """Return a value of any type in few characters, for a sentence."""
+    text = (
+        toml_value(value)
+        if isinstance(value, bool | int | float | str)
+        else f"a {_TABLES.get(type(value), type(value).__name__)}"
+    )
+    return text if len(text) <= 60 else f"{text[:60]}…"

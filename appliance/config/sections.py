@@ -5,14 +5,14 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from appliance.config.agent.calendar import CalendarSource
-from appliance.config.agent.mcp import McpServer
 from appliance.config.agent.models import ModelSettings, NamedModel
 from appliance.config.agent.own_work import AnnouncementSettings, EconomySettings, GrowthSettings
 from appliance.config.agent.tools import (
+    CalendarSource,
     CodeSettings,
     FileSettings,
     HomeSettings,
+    McpServer,
     ToolSettings,
     WeatherSettings,
     WebSettings,

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from agent.time.quiet import quiet_hours
-from appliance.config.as_toml import shown
+from appliance.config.meaning import shown
 from appliance.config.network.http import wrong_listen, wrong_network, wrong_part
 from appliance.config.network.machines import SCHEMES, wrong_household, wrong_name
 from audio.reflexes.words import REFLEXES

@@ -11,9 +11,9 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import fields
 
-from appliance.config.as_toml import toml_value
 from appliance.config.edit import with_value
 from appliance.config.file import SettingsText
+from appliance.config.meaning import toml_value
 from appliance.config.sections import EarsSettings
 from appliance.errors import Exit, Problem
 from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard

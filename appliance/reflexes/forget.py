@@ -134,22 +134,15 @@ class Forgetting(Struct):
         steps = self.state.bus.observe("ui.events")
 
         async def forget() -> Forgot:
-            try:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(TELLS_WITHIN):
-                        await _finished(steps, {event.id})
-            finally:
-                self.state.bus.forget(steps)
+            await self._run_over(steps, {event.id}, TELLS_WITHIN)
             return await self.these(events)
 
         return forget
 
-    async def since(self, minutes: float, *, typed: bool = False) -> Forgot:
-        """Forget what it was told within the last so many minutes."""
+    async def since(self, minutes: float) -> Forgot:
+        """Forget what it was told within the last so many minutes, typed things too."""
         start = self.now() - timedelta(minutes=minutes)
-        return await self._forget(
-            [event for event in await self._told(typed=typed) if event.created_at >= start], start
-        )
+        return await self._forget(await self.would_go(minutes=minutes), start)
 
     async def these(self, event_ids: Collection[str], minutes: float | None = None) -> Forgot:
         """Forget these turns, spoken or typed, as `would_go` named them, and what was held back in those minutes."""
@@ -235,14 +228,22 @@ class Forgetting(Struct):
         for event in events:
             await mailbox.withdraw(event.id, "forgotten")
         steps = self.state.bus.observe("ui.events")
-        try:
-            if any(self.interrupt(event.id) for event in events):
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(RUN_ENDS_WITHIN):
-                        await _finished(steps, {event.id for event in events})
-        finally:
+        if any(self.interrupt(event.id) for event in events):
+            await self._run_over(steps, {event.id for event in events}, RUN_ENDS_WITHIN)
+        else:
             self.state.bus.forget(steps)
         await self.state.bus.publish()
+
+    async def _run_over(self, steps: Observer, events: Collection[str], seconds: float) -> None:
+        """Let the observer go once a run of one of these events is over, or after so many seconds."""
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    async for each in steps:
+                        if each.parent_id in events and each.metadata.get("event") == "run_finished":
+                            return
+        finally:
+            self.state.bus.forget(steps)
 
     async def _with_predecessors(self, events: list[Event]) -> list[Event]:
         """Return the events with those whose words they go on with: one sentence, said with a pause."""
@@ -367,10 +368,3 @@ def _core(words: str) -> str:
     longest = max(_UNESCAPED.findall(words), key=len, default="")
     least = LEAST_SOUGHT if longest.isascii() else LEAST_SOUGHT // 2
     return longest[:LONGEST_SOUGHT] if len(longest) >= least else ""
-
-
-async def _finished(steps: Observer, events: Collection[str]) -> None:
-    """Return when a run of one of these events is over."""
-    async for each in steps:
-        if each.parent_id in events and each.metadata.get("event") == "run_finished":
-            return

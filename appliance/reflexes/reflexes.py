@@ -14,7 +14,7 @@ from appliance.reflexes.record import ASKED_BACK, MOST_TOLD, Acted, How, ReflexR
 from appliance.reflexes.verbs import Order, Verb, Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import Forgot, forgotten, muted, sentence
-from appliance.timers.snooze import USUAL_MINUTES
+from appliance.timers.words import USUAL_MINUTES
 from audio.interfaces import TurnObserver
 from audio.loops import Loop
 from audio.reflexes.keyword_search import Spotted, overlap

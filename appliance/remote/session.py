@@ -1,4 +1,4 @@
-"""The sound of a client that stays connected: it may speak and listen as often as it likes."""
+"""The sound of a client that stays connected, such as a page: it may speak and listen as often as it likes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,9 +7,14 @@ from typing import Final
 import structlog
 
 from appliance.errors import Exit, Problem
+from appliance.live.audio import ClientGone
+from appliance.live.audio import Send as SendMessage
+from appliance.live.messages import Failure, Message, SpeechEnded, SpeechStarted, message_of
+from appliance.live.messages import Heard as HeardThere
 from appliance.remote.ears import HeardAs
-from appliance.remote.outbox import Send
+from appliance.remote.outbox import Heard, Outgoing, PlaceGone, Send, SoundBegins, SoundEnds, Trouble
 from appliance.remote.place import House, Places, RemotePlace
+from audio.turns.listener import REFLEX
 from memory.json_value import Json
 
 log = structlog.get_logger()
@@ -80,3 +85,33 @@ class RemoteSession:
         """Take that the client is gone."""
         if self._place is not None:
             self._place.leave()
+
+
+def sound_of_page(house: House, places: Places, owner_key: str, send: SendMessage) -> RemoteSession:
+    """Return the sound of a page of this owner, by the WebSocket's messages."""
+
+    async def hand_on(item: Outgoing) -> None:
+        told = item if isinstance(item, bytes) else _message(item, session.session_id)
+        if told is None:
+            return
+        try:
+            await send(told)
+        except ClientGone as error:
+            raise PlaceGone from error
+
+    session = RemoteSession(house, places, owner_key, hand_on)
+    return session
+
+
+def _message(item: SoundBegins | SoundEnds | Heard | Trouble, session_id: str) -> Message | None:
+    """Return the message; None for what the streams tell of everything that is heard."""
+    match item:
+        case SoundBegins(sample_rate, event_id):
+            return message_of("speech_started", SpeechStarted(sample_rate=sample_rate, event_id=event_id or None))
+        case SoundEnds(event_id, is_cut):
+            return message_of("speech_ended", SpeechEnded(event_id=event_id or None, is_cut=is_cut))
+        case Trouble(sentence, code):
+            return message_of("error", Failure(sentence=sentence, code=code))
+        case Heard(text, "", ""):
+            return message_of("heard", HeardThere(text=text, session=session_id, held_back=REFLEX))
+    return None

@@ -12,8 +12,7 @@ from msgspec import Struct, field
 from agent.event import Event
 from appliance.rooms.rooms import Room, Rooms
 from appliance.timers.due import DueTimer, DueTimers
-from appliance.timers.snooze import snooze_minutes
-from appliance.timers.words import is_alarm, is_stop, is_stop_for_today, told
+from appliance.timers.words import is_alarm, is_stop, is_stop_for_today, snooze_minutes, told
 from audio.loops import Loop, until_set
 from audio.playback.earcons import bell
 
@@ -182,7 +181,7 @@ class Ringer:
         company: HeardIn,
         pace: Pace | None = None,
     ) -> None:
-        self._due = due
+        self.due = due
         self._rooms = rooms
         self._language = language
         self._pace = pace or Pace()
@@ -201,7 +200,7 @@ class Ringer:
 
     async def silence(self) -> None:
         """Return when nothing rings and nothing is about to."""
-        await self._due.nothing_due.wait()
+        await self.due.nothing_due.wait()
         await self._silent.wait()
 
     @property
@@ -226,37 +225,11 @@ class Ringer:
         timers, self._unnoted = self._unnoted, []
         if timers:
             log.info("ringing_stopped", words=words)
-            await self._due.note_stop(timers, words)
-
-    async def take(self, words: str, room: Room) -> bool:
-        """Be silent at once if something rings and the words ask for that; return whether they are done with.
-
-        "Snooze" is silence as well, and the same timers again in five minutes, or as many as are said; "stop for
-        today" leaves out what would come later today of the same series.
-        """
-        minutes, for_today = snooze_minutes(words), is_stop_for_today(words)
-        if not self.meant_in(room) or (minutes is None and not for_today and not is_stop(words)):
-            return False
-        timers = self.silence_in(room)
-        if for_today:
-            await self._due.leave_out_today(timers)
-        if minutes is not None:
-            await self._due.snooze(timers, minutes)
-        await self.note(words)
-        return True
-
-    async def snooze(self, minutes: float, words: str, room: Room) -> bool:
-        """Be silent at once and ring again in so many minutes; False when nothing rings."""
-        if not self.meant_in(room):
-            return False
-        timers = self.silence_in(room)
-        await self._due.snooze(timers, minutes)
-        await self.note(words)
-        return True
+            await self.due.note_stop(timers, words)
 
     async def _watch(self) -> None:
         while True:
-            for due in await self._due.next():
+            for due in await self.due.next():
                 self._begin(Ringing(self._pace.now(), due))
 
     def _begin(self, ringing: Ringing) -> None:
@@ -283,7 +256,7 @@ class Ringer:
 
     async def _ring_in(self, ringer: RoomRinger) -> None:
         """Ring in a room; what still rings when that is away goes on elsewhere."""
-        await ringer.run(self._due.over)
+        await ringer.run(self.due.over)
         self._ringers.remove(ringer)
         for ringing in ringer.ringing:
             self._begin(ringing)
@@ -300,7 +273,7 @@ class RingerHere(Struct, frozen=True):
     @property
     def is_ringing(self) -> bool:
         """Whether something rings that is meant here."""
-        return self.ringer.is_ringing and bool(self.ringer.meant_in(self.room))
+        return bool(self.ringer.meant_in(self.room))
 
     def silence(self) -> list[Event]:
         """Silence at once what is meant here; return the timers that rang. `note` should be told of them."""
@@ -311,9 +284,26 @@ class RingerHere(Struct, frozen=True):
         await self.ringer.note(words)
 
     async def take(self, words: str) -> bool:
-        """Be silent if the words ask for that; return whether they are done with (`Ringer.take`)."""
-        return await self.ringer.take(words, self.room)
+        """Be silent at once if something rings and the words ask for that; return whether they are done with.
+
+        "Snooze" is silence as well, and the same timers again in five minutes, or as many as are said; "stop for
+        today" leaves out what would come later today of the same series.
+        """
+        minutes, for_today = snooze_minutes(words), is_stop_for_today(words)
+        if minutes is not None:
+            return await self.snooze(minutes, words)
+        if not self.is_ringing or not (for_today or is_stop(words)):
+            return False
+        timers = self.silence()
+        if for_today:
+            await self.ringer.due.leave_out_today(timers)
+        await self.note(words)
+        return True
 
     async def snooze(self, minutes: float, words: str) -> bool:
         """Be silent at once and ring again in so many minutes; False when nothing rings."""
-        return await self.ringer.snooze(minutes, words, self.room)
+        if not self.is_ringing:
+            return False
+        await self.ringer.due.snooze(self.silence(), minutes)
+        await self.note(words)
+        return True

@@ -103,7 +103,7 @@ class Inside(Struct, frozen=True):
     def routers(self, register: Register) -> "list[APIRouter]":
         """Return what speaks a protocol of its own beside the register's requests; loads it."""
         from appliance.http import attachments, audio, page, streams, websocket
-        from appliance.remote.browser import sound_of_page
+        from appliance.remote.session import sound_of_page
 
         sound = partial(sound_of_page, self.remote.house, self.remote.places)
         behind = websocket.Behind(self.live, register, self.household, sound)

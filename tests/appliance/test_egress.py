@@ -22,9 +22,8 @@ from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.record import Recorder
 from appliance.cli.look_after.status import in_words
-from appliance.config.agent.mcp import McpServer
 from appliance.config.agent.models import ModelSettings, NamedModel
-from appliance.config.agent.tools import WeatherSettings, WebSettings
+from appliance.config.agent.tools import McpServer, WeatherSettings, WebSettings
 from appliance.config.file import SECTIONS
 from appliance.config.load import Config, Secret, load
 from appliance.config.meaning import settings_of

@@ -7,9 +7,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from msgspec.structs import fields
 
 from appliance.config.agent.models import ModelSettings, NamedModel
-from appliance.config.as_toml import toml_value
 from appliance.config.file import CATALOGS, SECTIONS
-from appliance.config.meaning import Meaning, settings_of
+from appliance.config.meaning import Meaning, settings_of, toml_value
 from tests.architecture.source import ROOT
 
 PAGE = ROOT / "docs" / "configuration.md"

@@ -12,9 +12,7 @@ from agent.model.chain import Chain
 from agent.model.interface import ChatModel
 from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from appliance.config.agent.calendar import CalendarSource
-from appliance.config.agent.mcp import McpServer
-from appliance.config.agent.tools import HomeSettings, WeatherSettings, WebSettings
+from appliance.config.agent.tools import CalendarSource, HomeSettings, McpServer, WeatherSettings, WebSettings
 from appliance.config.load import Config, load
 from appliance.config.network.http import WyomingSettings
 from appliance.config.network.machines import MachineSettings

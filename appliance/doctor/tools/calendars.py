@@ -6,7 +6,7 @@ from typing import Final
 
 from agent.calendars.owner import About
 from agent.errors import CalendarLost
-from appliance.config.agent.calendar import CalendarSource
+from appliance.config.agent.tools import CalendarSource
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of, told_by_service
 from appliance.egress import is_here

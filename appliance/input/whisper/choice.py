@@ -5,18 +5,21 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from appliance.config.load import Config
-from appliance.input import measurements
 from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recognizer.models.catalog import Model, find_model, models_in, repository_of
 from audio.recognizer.models.hub import HubModel, whisper_model
 from audio.recognizer.models.speed import Measurement, choose, measure, thread_counts
+from memory.durable import replace_durably
+from memory.json_value import read_json
+
+Found = TypeVar("Found")
 
 AUTO: Final = "auto"
 
@@ -146,8 +149,8 @@ def candidates(settings: WhisperSettings) -> list[Model]:
 
 def recall(settings: WhisperSettings) -> Measured | None:
     """Return what was measured, None if that was never, cannot be read, or was under other conditions."""
-    kept = measurements.recall(Measured, _file(settings))
-    return kept if kept and kept.measurements and kept.conditions == _conditions(settings) else None
+    found = kept(Measured, _file(settings))
+    return found if found and found.measurements and found.conditions == _conditions(settings) else None
 
 
 def measure_box(
@@ -174,7 +177,7 @@ def measure_box(
     if not found:
         raise ModelNotFound("no Whisper model is here that could be measured; `nakari models pull auto` fetches one")
     measured = Measured(conditions, tuple(found), datetime.now(UTC))
-    measurements.keep(measured, _file(settings))
+    keep(measured, _file(settings))
     return measured
 
 
@@ -196,3 +199,17 @@ def _processor() -> str:
 
 def _file(settings: WhisperSettings) -> Path:
     return settings.state_folder / "recognizer.json"
+
+
+def kept(kind: type[Found], file: Path) -> Found | None:
+    """Return what was kept in a file; None where none was, or it cannot be read any more."""
+    try:
+        return read_json(file.read_bytes(), kind)
+    except (OSError, ValueError):
+        return None
+
+
+def keep(found: Struct, file: Path) -> None:
+    """Write what was found; a reader finds the old or the new whole. Raises OSError when that cannot be done."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    replace_durably(file, [json.format(json.encode(found), indent=1)])

@@ -12,8 +12,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from appliance.input import measurements
-from appliance.input.whisper.choice import Pick, WhisperSettings
+from appliance.input.whisper.choice import Pick, WhisperSettings, keep, kept
 from audio.capture.recording import read_recording
 from audio.errors import AudioError
 from audio.pcm import SAMPLE_RATE
@@ -61,11 +60,11 @@ def is_short(settings: WhisperSettings, picked: Pick) -> bool:
 
 def recall(settings: WhisperSettings, picked: Pick) -> Verdict | None:
     """Return what was found about this model and language; None if nothing was, or it cannot be read."""
-    kept, weights = measurements.recall(Verdict, _file(settings)), picked.folder / WEIGHTS
-    if kept is None or not weights.is_file():
+    found, weights = kept(Verdict, _file(settings)), picked.folder / WEIGHTS
+    if found is None or not weights.is_file():
         return None
     now = (picked.folder.name, weights.stat().st_size, settings.language)
-    return kept if (kept.model, kept.size, kept.language) == now else None
+    return found if (found.model, found.size, found.language) == now else None
 
 
 def compare_box(settings: WhisperSettings, picked: Pick, tell: Callable[[Comparison], None]) -> Verdict:
@@ -82,7 +81,7 @@ def compare_box(settings: WhisperSettings, picked: Pick, tell: Callable[[Compari
         tell(total)
     size = (picked.folder / WEIGHTS).stat().st_size
     verdict = Verdict(picked.folder.name, size, settings.language, total, datetime.now(UTC))
-    measurements.keep(verdict, _file(settings))
+    keep(verdict, _file(settings))
     return verdict
 
 

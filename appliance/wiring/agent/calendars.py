@@ -11,7 +11,7 @@ from agent.calendars.owner import About, Pace
 from agent.calendars.reminders import Rules
 from agent.calendars.source import Source
 from agent.calendars.store import forget_others
-from appliance.config.agent.calendar import CalendarSource
+from appliance.config.agent.tools import CalendarSource
 from appliance.config.load import Config
 
 FOLDER = "calendars"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from agent.tools.mcp.server import Server
-from appliance.config.agent.mcp import McpServer
+from appliance.config.agent.tools import McpServer
 from appliance.config.load import Config, Secret
 
 

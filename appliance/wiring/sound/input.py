@@ -110,7 +110,7 @@ class Input(Struct, frozen=True):
         elif minutes is None:
             forgot = await forgetting.last(last, typed=True)
         else:
-            forgot = await forgetting.since(minutes, typed=True)
+            forgot = await forgetting.since(minutes)
         told = forgotten(forgot, self.acting.voice.language)
         if forgot.did == "not forgotten":
             raise await asyncio.to_thread(_not_forgotten, told, forgetting.state.journal.database.path.parent)

@@ -15,9 +15,10 @@ from appliance.recorder.store import recordings_in
 from appliance.reflexes.device import Device
 from appliance.reflexes.doubts import Doubts
 from appliance.reflexes.forget import Forgetting
+from appliance.reflexes.kept import TimedMute
 from appliance.reflexes.record import ReflexRecord
 from appliance.reflexes.reflexes import Reflexes, Wording
-from appliance.reflexes.verbs import TimedMute, Verbs
+from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import RingerHere

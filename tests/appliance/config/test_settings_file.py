@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from appliance.config.agent.models import NamedModel
-from appliance.config.as_toml import toml_value
 from appliance.config.file import (
     SECTIONS,
     SettingsText,
@@ -19,7 +18,7 @@ from appliance.config.file import (
     read_settings,
     show,
 )
-from appliance.config.meaning import settings_of
+from appliance.config.meaning import settings_of, toml_value
 from appliance.config.network.http import HttpSettings
 from appliance.config.sections import EarsSettings, Settings, VoiceSettings
 from appliance.errors import ConfigError, Exit

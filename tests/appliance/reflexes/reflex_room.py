@@ -13,10 +13,10 @@ from agent.event import Event
 from agent.mailbox import Lease
 from appliance.reflexes.device import Device
 from appliance.reflexes.forget import mindless
-from appliance.reflexes.kept import KeptSwitches
+from appliance.reflexes.kept import KeptSwitches, TimedMute
 from appliance.reflexes.record import REFLEX, ReflexRecord
 from appliance.reflexes.reflexes import Reflexes, Wording
-from appliance.reflexes.verbs import TimedMute, Verbs
+from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import Ringer

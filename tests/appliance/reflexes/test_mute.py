@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent.time.clock_steps import ClockSteps
-from appliance.reflexes.kept import KeptSwitches
+from appliance.reflexes.kept import KeptSwitches, TimedMute
 from appliance.reflexes.record import ASKED_BACK
 from appliance.reflexes.reflexes import AGAIN_WITHIN
-from appliance.reflexes.verbs import Order, TimedMute
+from appliance.reflexes.verbs import Order
 from appliance.reflexes.words import muted
 from audio.reflexes.words import Reflex
 from tests.agent.clock import MORNING, Clock

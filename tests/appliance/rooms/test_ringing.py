@@ -9,7 +9,7 @@ import pytest
 
 from appliance.output.voice import VoiceReplySink
 from appliance.rooms.rooms import Room
-from appliance.timers.ringer import PAUSE
+from appliance.timers.ringer import PAUSE, RingerHere
 from audio.playback.speech_output import SpeechOutput
 from tests.appliance.ringing_room import RingingRoom, ringing_room
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
@@ -98,7 +98,7 @@ async def test_a_room_unplugged_while_it_rings_leaves_the_ring_to_another(tmp_pa
 @pytest.mark.shows("V28", "X16")
 async def test_stop_is_for_the_room_it_is_said_in(tmp_path: Path) -> None:
     async with _two_ringing(tmp_path) as (house, kitchen, study):
-        assert await house.ringer.take("stop", kitchen.room)
+        assert await RingerHere(house.ringer, kitchen.room).take("stop")
         assert await house.stops() == ["stop"]
         assert house.ringer.is_ringing, "the study's goes on"
         assert [ringer.room for ringer in house.ringer.meant_in(study.room)] == [study.room]
@@ -108,7 +108,7 @@ async def test_stop_is_for_the_room_it_is_said_in(tmp_path: Path) -> None:
 async def test_stop_said_elsewhere_is_for_what_alone_rings(tmp_path: Path) -> None:
     async with _two_ringing(tmp_path) as (house, kitchen, _):
         assert not await house.here.take("stop"), "which of the two?"
-        assert await house.ringer.take("stop", kitchen.room)
+        assert await RingerHere(house.ringer, kitchen.room).take("stop")
         assert await house.here.take("stop"), "now there is one"
         assert not house.ringer.is_ringing
 

@@ -151,7 +151,7 @@ async def test_one_due_while_the_machine_was_off_rings_once_and_late(tmp_path: P
             if hours == 1:
                 await room.rings(1)
                 assert "It was due" in room.said[0]
-            await room.ringer._due.nothing_due.wait()
+            await room.ringer.due.nothing_due.wait()
             await room.settle()
             assert len(room.said) == 2 - hours
             assert await room.rang() == [(timer.id, 3540.0)]
@@ -162,7 +162,7 @@ async def test_one_that_was_in_hand_at_a_crash_rings_after_it(tmp_path: Path) ->
     async with ringing_room(tmp_path) as room:
         timer = await room.set(60)
         await room.settle()
-        room.ringer._due._given.add(timer.id)  # the crash comes before the ring
+        room.ringer.due._given.add(timer.id)  # the crash comes before the ring
         room.clock.advance(60)
         await room.state.mailbox.take()
     async with ringing_room(tmp_path, MORNING + timedelta(seconds=90)) as room:
@@ -178,7 +178,7 @@ async def test_one_that_the_mind_was_through_with_at_a_crash_rings_soon_after_it
     async with ringing_room(tmp_path) as room:
         timer = await room.set(5)
         await room.settle()
-        room.ringer._due._given.add(timer.id)  # the crash comes before the ring, and behind the mind's last step
+        room.ringer.due._given.add(timer.id)  # the crash comes before the ring, and behind the mind's last step
         room.clock.advance(5)
         await room.state.mailbox.complete((await room.state.mailbox.take()).event.id, "it rang", {})
     for later in (0.0, 60.0):
@@ -216,7 +216,7 @@ async def test_one_that_rang_to_its_end_before_a_restart_or_long_ago_does_not_be
             await room.ringer.silence()
     start = MORNING + timedelta(seconds=80 if how == "it rang for its minute" else DIED_WITHIN + 10)
     async with ringing_room(tmp_path, start) as room:
-        await room.ringer._due.nothing_due.wait()
+        await room.ringer.due.nothing_due.wait()
         await room.settle()
         assert room.said == []
         assert len(await room.rang()) == 1
@@ -400,13 +400,13 @@ async def test_what_rang_and_is_done_with_is_remembered_by_the_journal_alone(tmp
         await room.settle()
         room.clock.advance(5)
         await room.rings(1)
-        assert room.ringer._due._given == {timer.id}
+        assert room.ringer.due._given == {timer.id}
         await room.state.mailbox.withdraw(timer.id, "done with")
         await room.here.take("Stop.")
         await room.set(100, "tea")
         await room.ringer.silence()
         await room.settle()
-        assert room.ringer._due._given == set()
+        assert room.ringer.due._given == set()
         assert room.said == ["Timer: pasta."]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from appliance.timers.due import STOPPED
-from appliance.timers.snooze import snooze_minutes
+from appliance.timers.words import snooze_minutes
 from tests.appliance.ringing_room import ringing_room
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from agent.intents.model import OfflineModel
 from agent.model.chain import Chain
-from appliance.config.agent.mcp import McpServer
+from appliance.config.agent.tools import McpServer
 from appliance.config.file import SettingsText, default_toml, show
 from appliance.config.load import Config, load
 from appliance.doctor.examine import Verdict

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from agent.event import TIMER, Event
 from appliance.machines.wire import Timers
+from appliance.timers.ringer import RingerHere
 from tests.appliance.machines.ears_box import EarsBox, live
 from tests.engine_fake import FakeServer
 from tests.room.virtual_time import passed
@@ -43,7 +44,7 @@ def test_a_timer_of_the_mind_rings_here_in_time_though_the_mind_is_away(tmp_path
         assert ringing(ears)
         ringer = ears.box.output.ringer
         assert ringer is not None
-        assert await ringer.take("stop", ears.box.output.rooms.own)
+        assert await RingerHere(ringer, ears.box.output.rooms.own).take("stop")
         await passed(60)
         ears.mind_comes()
         await ears.until(lambda: len(ears.mind.rings) == 2)

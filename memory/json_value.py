@@ -93,6 +93,11 @@ def objects(value: Json) -> list[dict[str, Json]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
+def number(value: Json) -> float:
+    """Return a number, 0.0 for anything else."""
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
 def fields(value: Json) -> dict[str, Json]:
     """Return an object as it is, and {} for anything else."""
     return value if isinstance(value, dict) else {}

@@ -124,8 +124,7 @@ async def write_archive(
     the folders of all others hold theirs. Nothing waits for it but who wants to write into a graph. Raises `Problem`
     when the file is there or a disk has no room, `MemoryFailure`, OSError.
     """
-    if await asyncio.to_thread(path.exists):
-        raise Problem(f"{path} is there already; name a new file", Exit.CANNOT_CREATE)
+    await asyncio.to_thread(refuse_what_is_there, path)
     state = everything.state_folder
     whole = in_room_of(state, "a backup, which takes once more what the state takes; free some disk space")
     with whole:
@@ -199,12 +198,19 @@ def _pack(place: Path, path: Path, graph: tuple[str, str], told: Progress) -> di
     return {"file": str(path), "bytes": path.stat().st_size, "files": len(files)}
 
 
+def refuse_what_is_there(file: Path) -> None:
+    """Raise `Problem` where a file is there already."""
+    if file.exists():
+        raise Problem(f"{file} is there already; name a new file", Exit.CANNOT_CREATE)
+
+
 @contextmanager
 def in_the_making(file: Path) -> Iterator[BinaryIO]:
     """Give what becomes this file at the end of the block, whole and on the disk; nothing is left when it fails.
 
-    What a command that was killed left of it is replaced.
+    What a command that was killed left of it is replaced. Raises `Problem` where the file is there already.
     """
+    refuse_what_is_there(file)
     new = file.with_name(f"{file.name}.new")
     new.unlink(missing_ok=True)
     room = in_room_of(file.parent, f"{file.name}; free some disk space")

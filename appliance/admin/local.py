@@ -58,7 +58,6 @@ class RemoteAdmin:
 
     async def _back_up(self, file: Path, told: Progress) -> Json:
         """Have it written there, where a service may write, and take it away to `file`, which is then our user's."""
-        await asyncio.to_thread(_refuse_what_is_there, file)
         with in_the_making(file) as target:
             found = await self._done(Backup(), told)
             assert isinstance(found, dict)
@@ -72,7 +71,6 @@ class RemoteAdmin:
 
     async def _replay(self, file: Path, request: Replay, told: Progress) -> Json:
         """Have the graph made again there, where a service may write, and take it away to `file`."""
-        await asyncio.to_thread(_refuse_what_is_there, file)
         with in_the_making(file) as target:
             async with self._handed_over(file.name) as place:
                 made = place.with_name(f"{place.name}.made")
@@ -161,11 +159,6 @@ async def _started(graph: GraphSide, patience: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 await graph.store.until(State.READY)
-
-
-def _refuse_what_is_there(file: Path) -> None:
-    if file.exists():
-        raise Problem(f"{file} is there already; name a new file", Exit.CANNOT_CREATE)
 
 
 def _take_away(made: Path, target: BinaryIO) -> None:

@@ -1,7 +1,5 @@
 """Past model calls as a person looks at them, read beside the running service."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import tzinfo
 from pathlib import Path
 
@@ -9,14 +7,14 @@ from agent.context.rebuild import REQUESTS, Gone, rebuild
 from appliance.admin.exchange import DATABASE
 from appliance.errors import Exit, Problem
 from memory.json_value import Json
-from memory.state.database import DatabaseView
+from memory.state.database import viewed
 from memory.state.journal import DAMAGED, ERASED, THINNED, Journal, Stored
 
 
 async def newest(state_folder: Path, zone: tzinfo, count: int) -> list[str]:
     """Return a line for each of the newest calls, oldest first, in this zone's time. Raises `StateUnreadable`."""
-    async with _journal(state_folder) as journal:
-        asked = await journal.entries(topic=REQUESTS, newest=True, limit=count)
+    async with viewed(state_folder / DATABASE) as view:
+        asked = await Journal(view).entries(topic=REQUESTS, newest=True, limit=count)
     return [f"{entry.at.astimezone(zone):%Y-%m-%d %H:%M:%S}  {entry.id}  {_told(entry)}" for entry in asked]
 
 
@@ -35,9 +33,9 @@ async def past_call(state_folder: Path, request_id: str) -> tuple[dict[str, Json
 
     Raises `Problem` for one that is not there, or not any more, and `StateUnreadable`.
     """
-    async with _journal(state_folder) as journal:
+    async with viewed(state_folder / DATABASE) as view:
         try:
-            past = await rebuild(journal, request_id)
+            past = await rebuild(Journal(view), request_id)
         except Gone as gone:
             raise Problem(str(gone), Exit.NO_INPUT) from gone
     told: dict[str, Json] = {
@@ -50,13 +48,3 @@ async def past_call(state_folder: Path, request_id: str) -> tuple[dict[str, Json
         "tools": [{"name": tool.name, "description": tool.description} for tool in past.tools],
     }
     return told, past.is_proven
-
-
-@asynccontextmanager
-async def _journal(state_folder: Path) -> AsyncIterator[Journal]:
-    view = DatabaseView(state_folder / DATABASE)
-    await view.open()
-    try:
-        yield Journal(view)
-    finally:
-        await view.close()

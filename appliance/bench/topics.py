@@ -152,41 +152,19 @@ PLACE: Final = Topic(
 TOPICS: Final = (CITY, JOB, DRINK, PLACE)
 
 NAMES: Final = (
-    *(
-        ("Anna", "安娜"),
-        ("Boris", "鲍里斯"),
-        ("Clara", "克拉拉"),
-        ("David", "大卫"),
-        ("Emma", "艾玛"),
-        ("Felix", "菲利克斯"),
-    ),
-    *(
-        ("Greta", "格蕾塔"),
-        ("Hugo", "雨果"),
-        ("Irene", "艾琳"),
-        ("Jonas", "约纳斯"),
-        ("Lena", "莱娜"),
-        ("Max", "马克斯"),
-    ),
-    *(("Nora", "诺拉"), ("Oscar", "奥斯卡"), ("Paula", "保拉"), ("Rosa", "罗莎")),
+    *(("Anna", "安娜"), ("Boris", "鲍里斯"), ("Clara", "克拉拉"), ("David", "大卫"), ("Emma", "艾玛")),
+    *(("Felix", "菲利克斯"), ("Greta", "格蕾塔"), ("Hugo", "雨果"), ("Irene", "艾琳"), ("Jonas", "约纳斯")),
+    *(("Lena", "莱娜"), ("Max", "马克斯"), ("Nora", "诺拉"), ("Oscar", "奥斯卡"), ("Paula", "保拉"), ("Rosa", "罗莎")),
 )
 STRANGERS: Final = (
-    ("Zelda", "泽尔达"),
-    ("Yuri", "尤里"),
-    ("Xenia", "克谢尼娅"),
-    ("Walter", "瓦尔特"),
-    ("Viola", "薇奥拉"),
+    *(("Zelda", "泽尔达"), ("Yuri", "尤里"), ("Xenia", "克谢尼娅"), ("Walter", "瓦尔特"), ("Viola", "薇奥拉")),
 )
 """Whom nobody ever speaks of."""
 
 TRIVIA: Final = (
     *("It rained all morning.", "The tram was late again.", "I slept badly last night.", "The soup was too salty."),
-    *(
-        "What a lovely sunset.",
-        "The neighbours are having a party.",
-        "I have to go shopping.",
-        "My back hurts a little.",
-    ),
+    *("What a lovely sunset.", "The neighbours are having a party."),
+    *("I have to go shopping.", "My back hurts a little."),
     *("今天地铁又晚点了。", "外面风好大。", "晚饭吃得太饱了。", "周末想去公园走走。", "邻居家的狗一直叫。"),
 )
 

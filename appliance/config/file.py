@@ -87,9 +87,9 @@ class SettingsText(Struct, frozen=True):
         tables = {name: document.pop(name, {}) for name in CATALOGS}
         for name, table in document.items():
             self._check_names(name, table, SECTIONS.get(name))
-        sections = {name: self._read(name, table, SECTIONS[name]) for name, table in document.items()}
-        catalogs = {name: self._catalog(name, kind, tables[name]) for name, kind in CATALOGS.items()}
-        settings = Settings(**sections, **catalogs)
+        found: dict[str, Any] = {name: self._read(name, table, SECTIONS[name]) for name, table in document.items()}
+        found |= {name: self._catalog(name, kind, tables[name]) for name, kind in CATALOGS.items()}
+        settings = Settings(**found)
         for section, keys in document.items():
             self._check_meanings(section, section, keys, getattr(settings, section))
         streaming, wyoming = settings.streaming_recognizer, settings.wyoming_recognizer

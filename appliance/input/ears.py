@@ -6,6 +6,7 @@ from time import monotonic
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import astuple
 
 from appliance.input.devices.devices import Devices
 from appliance.input.hearing.choose import Hearing
@@ -118,15 +119,7 @@ class Followers(Struct, frozen=True):
 
     def follow(self, listener: Listener) -> None:
         """Have each of them told of every turn."""
-        listener.observe(
-            self.reflexes,
-            self.interruption,
-            self.prewarm,
-            self.look_ahead,
-            self.suppressed,
-            self.lost,
-            self.not_understood,
-        )
+        listener.observe(*astuple(self))
 
 
 class Ears(Struct, frozen=True):

@@ -24,8 +24,8 @@ from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import WRITTEN
 from appliance.output.voice import SENTENCE_ENDED
 from appliance.recorder.store import Recordings
-from memory.json_value import Json
-from memory.state.database import DatabaseView
+from memory.json_value import Json, number
+from memory.state.database import viewed
 from memory.state.journal import WORDS, Journal, Stored
 
 MOST_FOUND: Final = 10
@@ -62,7 +62,7 @@ async def why(journal: Journal, mailbox: Mailbox, name: str, owner_key: str) -> 
     told: dict[str, Json] = {
         "event": await _event(mailbox, event_id, owner_key, entries),
         "steps": list(_steps(entries)),
-        "cost_usd": round(sum(_number(each, "cost_usd") for each in entries if each.topic == "llm.results"), 6),
+        "cost_usd": round(sum(number(each.body.get("cost_usd")) for each in entries if each.topic == "llm.results"), 6),
     }
     if sentence is not None:
         told["sentence"] = _sentence(sentence, entries)
@@ -213,11 +213,6 @@ def _sentence(entry: Stored, entries: Sequence[Stored]) -> dict[str, Json]:
     return told | ({"request_id": asked[-1].id, "model": asked[-1].body.get("model")} if is_answer and asked else {})
 
 
-def _number(entry: Stored, name: str) -> float:
-    value = entry.body.get(name)
-    return float(value) if isinstance(value, int | float) else 0.0
-
-
 def lines_of(told: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """Yield an answer of `why` for people: a title and a text each, in the order in which it happened."""
     if isinstance(sentence := told.get("sentence"), Mapping):
@@ -321,7 +316,8 @@ class Insight(Struct, frozen=True):
         kinds = {"spoken": [turn for turn in turns if turn.is_spoken], "written": [t for t in turns if not t.is_spoken]}
         told: dict[str, Json] = {}
         for kind, of_kind in kinds.items():
-            told[kind] = {"turns": sum(turn.counts for turn in of_kind), "seconds": _json(usual(of_kind))}
+            seconds: dict[str, Json] = {name: dict(each) for name, each in usual(of_kind).items()}
+            told[kind] = {"turns": sum(turn.counts for turn in of_kind), "seconds": seconds}
         return told
 
 
@@ -336,16 +332,8 @@ def _told(turn: Turn) -> dict[str, Json]:
     return {"event_id": turn.event_id, "run_id": turn.run_id, **turn.body, **answered, "steps": steps}
 
 
-def _json(seconds: dict[str, dict[str, float]]) -> dict[str, Json]:
-    return {name: dict(each) for name, each in seconds.items()}
-
-
 @asynccontextmanager
 async def insight_beside(state_folder: Path, recordings: Recordings) -> AsyncIterator[Insight]:
     """Look into the state folder beside whatever may be running there. Raises `StateUnreadable`."""
-    view = DatabaseView(state_folder / DATABASE)
-    await view.open()
-    try:
+    async with viewed(state_folder / DATABASE) as view:
         yield Insight(Journal(view), Mailbox(view), recordings)
-    finally:
-        await view.close()

@@ -209,9 +209,8 @@ async def _ask(server: _Server) -> Line:
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
         what, fix = tls_fault(error) or (f"does not answer ({type(error).__name__})", server.url_fix)
         return Line(server.line, Verdict.FAULT, f"{server.address} {what}", fix)
-    if answer.status_code in (401, 403):
-        return Line(server.line, Verdict.FAULT, f"{server.address} refuses the key", server.key_fix)
-    if answer.status_code == 400 and "key" in answer.text.lower():  # what Google says of a wrong key
+    is_googles = answer.status_code == 400 and "key" in answer.text.lower()  # what Google says of a wrong key
+    if is_googles or answer.status_code in (401, 403):
         return Line(server.line, Verdict.FAULT, f"{server.address} refuses the key", server.key_fix)
     if answer.status_code >= 500:
         what = f"{server.address} is in trouble (status {answer.status_code})"

@@ -67,7 +67,7 @@ def sentence_settings(config: Config) -> SentenceSettings:
     """Return what the configuration says of it."""
     memory, hearing = config.memory, whisper_settings(config)
     is_wanted = memory.enabled and memory.embeddings == "auto" and not memory.embedding_model
-    return SentenceSettings(is_wanted, hearing.download, hearing.models_folder, config.file)
+    return SentenceSettings(is_wanted, config.ears.download, hearing.models_folder, config.file)
 
 
 def is_here(models_folder: Path) -> bool:

@@ -151,13 +151,14 @@ class ReplyRouter(Struct, frozen=True):
 
     def open(self, reply: Reply) -> ReplyStream:
         """Return the delivery of one reply."""
-        if not (reply.is_aloud or reply.room) and (there := self.remote.mouth_for(reply.event)) is not None:
+        if reply.is_aloud or reply.room:
+            return self.voice.open(reply)
+        if (there := self.remote.mouth_for(reply.event)) is not None:
             return there.open(reply)
-        if is_text(reply.event) and not (reply.is_aloud or reply.room):
+        if is_text(reply.event):
             return self.text.open(reply)
         spoken = self.voice.open(reply)
-        is_asked_in_writing = reply.event.source in TEXT_SOURCES and not (reply.is_aloud or reply.room)
-        return WrittenToo(spoken, self.text.open(reply)) if is_asked_in_writing else spoken
+        return WrittenToo(spoken, self.text.open(reply)) if reply.event.source in TEXT_SOURCES else spoken
 
 
 class EndedSentences(Struct):

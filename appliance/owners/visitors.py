@@ -16,7 +16,7 @@ from agent.errors import ToolFailed
 from agent.tools.registry.sharing import NOT_SHARED
 from agent.tools.tool import Tool
 from appliance.wiring.memory.managed_graph import ManagedGraph
-from audio.loops import until_set
+from audio.loops import running, until_set
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.embedded.store import EmbeddedStore
 from memory.history.audit import AuditLog
@@ -57,15 +57,12 @@ class _RunningGraph(Struct, eq=False):
     async def run(self) -> None:
         """Keep it running until it is to stop, then save it if that is due, and close it."""
         try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(run(), name=name) for name, run in self.graph.loops().items()]
+            async with running(self.graph.loops()):
                 await self.stopping.wait()
                 try:
                     await save_if_due(self.graph.writer, datetime.now(UTC))
                 except (MemoryFailure, OSError) as error:
                     log.warning("snapshot_failed", reason=str(error))
-                for task in tasks:
-                    task.cancel()
         finally:
             await self.graph.close()
 

@@ -29,7 +29,7 @@ from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import REFUSED, evidence_guard
 from audio.turns.listener import NO_WORDS, Listener, Surroundings
 from audio.turns.vad import LoadDetector
-from memory.json_value import Json
+from memory.json_value import Json, number
 
 NEVER: Final = 2**31
 """Chunks: more than any recording has."""
@@ -152,8 +152,8 @@ class _Outcome(TurnObserver):
         return turn if most > 0.0 else {"text": "", "reason": NO_TURN}
 
     def _shared(self, turn: Mapping[str, Json]) -> float:
-        began = max(_seconds(each.get("speech_began")) for each in (turn, self._recorded))
-        return min(_seconds(each.get("speech_ended")) for each in (turn, self._recorded)) - began
+        began = max(number(each.get("speech_began")) for each in (turn, self._recorded))
+        return min(number(each.get("speech_ended")) for each in (turn, self._recorded)) - began
 
 
 class _Replay:
@@ -231,7 +231,7 @@ class _Replay:
         delay = self._delays.get((utterance.committed_at, utterance.ended_at))
         if delay is not None:
             return asked + delay
-        if utterance.committed_at >= _seconds(self._recording.decided.get("committed")):
+        if utterance.committed_at >= number(self._recording.decided.get("committed")):
             return 0
         self._held_since = self._asks  # nobody was told: they came when speech had gone on, or the turn was over
         return NEVER
@@ -270,10 +270,6 @@ class _Replay:
         """Count a chunk, as a `ChunkWatcher`."""
         self._probabilities.append(probability)
         self._count += 1
-
-
-def _seconds(value: Json) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
 
 
 USED: Final = ("cancel_echo", "commit_silence", "hotwords", "language", "model", "short_window", "threads")

@@ -1,7 +1,7 @@
 """The verbs of the device: what a word, a tool or a command can make it do at once, each in one place."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -55,12 +55,18 @@ class Verbs(Struct):
 
     def act(self, order: Order, *, by_run: bool = False) -> str:
         """Do what is ordered; `by_run`: the run in hand asks for it, and is not ended by what it asks for."""
-        if order.verb == "volume":
-            return self.set_volume(order.percent)
-        if order.verb == "stop":
-            return self.stop(by_run=by_run)
-        act = _ACTS.get(order.verb)
-        return act(self) if act else ""
+        match order.verb:
+            case "stop":
+                return self.stop(by_run=by_run)
+            case "volume" | "quieter" | "louder":
+                return self._set_volume(order)
+            case "mute" | "unmute":
+                self.mute.switch(is_on=order.verb == "mute")
+                return "muted" if self.mute.is_on else "unmuted"
+            case "forget":
+                self.interrupt()  # so that what the run in hand was told can be forgotten
+                return "forgotten"
+        return self._go_on(order.verb)
 
     def stop(self, *, by_run: bool = False) -> str:
         """End the ring; where nothing rings, or it speaks too, end that and the run in hand."""
@@ -73,69 +79,29 @@ class Verbs(Struct):
         self.silence()
         return "stopped"
 
-    def wait(self) -> str:
-        """Pause what is being said."""
-        if self.mouth.current is None:
-            return ""
-        self.mouth.pause()
-        return "paused"
-
-    def go_on(self) -> str:
-        """Say on what was paused."""
-        if not self.mouth.is_paused:
-            return ""
-        self.mouth.resume()
-        return "resumed"
-
-    def quieter(self) -> str:
-        """Step the volume down."""
-        self.mouth.volume.quieter()
-        return "volume"
-
-    def louder(self) -> str:
-        """Step the volume up."""
-        self.mouth.volume.louder()
-        return "volume"
-
     def configure_volume(self, percent: int) -> None:
         """Be as loud as the configuration says by now, whatever people have changed since."""
         self.configured_volume = percent
-        self.set_volume(percent)
+        self._set_volume(Order("volume", percent))
 
-    def set_volume(self, percent: int) -> str:
-        """Set the volume, 0 to 100; what is beyond is taken as the nearer end."""
-        self.mouth.volume.percent = percent
+    def _set_volume(self, order: Order) -> str:
+        """Step the volume, or set it to a percent; what is beyond 0 to 100 is taken as the nearer end."""
+        match order.verb:
+            case "quieter":
+                self.mouth.volume.quieter()
+            case "louder":
+                self.mouth.volume.louder()
+            case _:
+                self.mouth.volume.percent = order.percent
         return "volume"
 
-    def repeat(self) -> str:
-        """Let the last reply be said again, where there is one and nothing is being said."""
-        if not self.mouth.last_reply or self.mouth.current is not None:
-            return ""
-        return "repeated"
-
-    def mute_microphone(self) -> str:
-        """Switch the microphone off, for as long as a mute lasts."""
-        self.mute.switch(is_on=True)
-        return "muted"
-
-    def unmute_microphone(self) -> str:
-        """Switch the microphone on."""
-        self.mute.switch(is_on=False)
-        return "unmuted"
-
-    def forget(self) -> str:
-        """End the run in hand, so that what it was told can be forgotten."""
-        self.interrupt()
-        return "forgotten"
-
-
-_ACTS: Final[dict[Verb, Callable[[Verbs], str]]] = {
-    "wait": Verbs.wait,
-    "go on": Verbs.go_on,
-    "quieter": Verbs.quieter,
-    "louder": Verbs.louder,
-    "repeat": Verbs.repeat,
-    "mute": Verbs.mute_microphone,
-    "unmute": Verbs.unmute_microphone,
-    "forget": Verbs.forget,
-}
+    def _go_on(self, verb: Verb) -> str:
+        """Pause what is being said, say on what was paused, or let the last reply be said again in silence."""
+        if verb == "wait" and self.mouth.current is not None:
+            self.mouth.pause()
+            return "paused"
+        if verb == "go on" and self.mouth.is_paused:
+            self.mouth.resume()
+            return "resumed"
+        is_repeated = verb == "repeat" and self.mouth.last_reply and self.mouth.current is None
+        return "repeated" if is_repeated else ""

@@ -17,9 +17,7 @@ from audio.speech import SpeechAudio
 
 log = structlog.get_logger()
 
-SIGNS: Final[dict[Verb, Sign]] = {
-    **{"quieter": "acknowledged", "louder": "acknowledged", "volume": "acknowledged"},
-}
+SIGNS: Final[dict[Verb, Sign]] = {"quieter": "acknowledged", "louder": "acknowledged", "volume": "acknowledged"}
 """Stop, wait, go on and repeat are heard by themselves."""
 
 SPOKEN: Final[dict[Verb, Sign]] = {"mute": "muted", "unmute": "unmuted", "forget": "acknowledged"}

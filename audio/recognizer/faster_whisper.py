@@ -40,6 +40,12 @@ def listed(text: str) -> list[str]:
     return [word for each in text.split(",") if (word := each.strip())]
 
 
+def expecting(text: str, names: Hotwords) -> Hotwords:
+    """Return what tells the words of a setting, and behind them these names."""
+    configured = listed(text)
+    return lambda language: [*configured, *names(language)]
+
+
 def fitting(words: Iterable[str], tokens_of: Callable[[str], int], most: int = MOST_HOTWORD_TOKENS) -> str:
     """Return the words with commas between them, each once, up to the first that no longer fits; "" for none.
 

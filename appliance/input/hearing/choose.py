@@ -18,7 +18,7 @@ from appliance.input.whisper.choice import WhisperSettings, whisper_settings
 from appliance.input.whisper.recognizers import NEXT, WhisperHearing, choose_whisper, last_resort
 from audio.interfaces import Recognizer, RemoteRecognizer, StreamingRecognizer, WordVerifier
 from audio.recognizer.chain import RecognizerChain
-from audio.recognizer.faster_whisper import Hotwords, listed, no_hotwords
+from audio.recognizer.faster_whisper import Hotwords, expecting, no_hotwords
 from audio.recognizer.openai_api import OpenAiRecognizer
 from audio.recognizer.sherpa_onnx import SherpaRecognizer
 from audio.recognizer.wrapped import LoadedAhead
@@ -149,11 +149,7 @@ def servers_of(settings: HearingSettings) -> list[RemoteRecognizer]:
 
 
 def _server(name: RecognizerName, settings: HearingSettings, names: Hotwords) -> RemoteRecognizer:
-    configured, language = listed(settings.whisper.hotwords), settings.whisper.language
-
-    def expected(spoken: str) -> Sequence[str]:
-        return [*configured, *names(spoken)]
-
+    expected, language = expecting(settings.whisper.ears.hotwords, names), settings.whisper.language
     if name == "wyoming":
         wyoming = settings.wyoming
         hotwords = expected if wyoming.send_names else no_hotwords

@@ -68,7 +68,7 @@ def window(config: Config) -> Line:
         return Line("window", Verdict.OK, "no Whisper model, no window to choose")
     verdict = recall(settings, picked)
     comparison = verdict.comparison if verdict else None
-    return judge_window(settings.short_window, comparison, is_used=is_short(settings, picked))
+    return judge_window(settings.ears.short_window, comparison, is_used=is_short(settings, picked))
 
 
 def judge_speed(found: RecognizerSpeed) -> Line:

@@ -5,11 +5,12 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Struct, json
 
 from appliance.config.load import Config
+from appliance.config.sections import EarsSettings
 from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
@@ -27,20 +28,15 @@ AUTO: Final = "auto"
 class WhisperSettings(Struct, frozen=True):
     """What is set about hearing, and where models and measurements are kept."""
 
-    model: str
-    """"auto", a name, or the path of a CTranslate2 Whisper folder."""
-    language: str
-    """What is spoken, as ISO 639-1; "" for any."""
-    download: bool
-    """Whether a model that is not here may be fetched."""
-    threads: int
-    """That recognize; 0 chooses by the processor."""
-    short_window: Literal["auto", "on", "off"]
-    hotwords: str
-    """Separated by commas."""
+    ears: EarsSettings
     state_folder: Path
     config_file: Path | None
     """What a nakari that is started to fetch a model has to read; None where there is no file."""
+
+    @property
+    def language(self) -> str:
+        """What is spoken, as ISO 639-1; "" for any."""
+        return "" if self.ears.language == AUTO else self.ears.language
 
     @property
     def models_folder(self) -> Path:
@@ -50,17 +46,7 @@ class WhisperSettings(Struct, frozen=True):
 
 def whisper_settings(config: Config) -> WhisperSettings:
     """Return what the configuration says of hearing."""
-    ears = config.ears
-    return WhisperSettings(
-        model=ears.model,
-        language="" if ears.language == AUTO else ears.language,
-        download=ears.download,
-        threads=ears.threads,
-        short_window=ears.short_window,
-        hotwords=ears.hotwords,
-        state_folder=config.state_folder,
-        config_file=config.file,
-    )
+    return WhisperSettings(config.ears, config.state_folder, config.file)
 
 
 USUAL_MODEL: Final = "base"
@@ -111,7 +97,7 @@ def pick(settings: WhisperSettings) -> Pick | None:
 
     Raises `ModelNotFound` when a name is configured that is neither here nor known.
     """
-    wanted, threads = settings.model, settings.threads
+    wanted, threads = settings.ears.model, settings.ears.threads
     if "/" in wanted:
         return Pick(Path(wanted).expanduser(), threads)
     if wanted != AUTO:
@@ -129,7 +115,7 @@ def pick(settings: WhisperSettings) -> Pick | None:
 
 def wanted_download(settings: WhisperSettings) -> HubModel | None:
     """Return the Whisper model that is to be fetched, None where one is here, or a folder or an unknown name is set."""
-    name = USUAL_MODEL if settings.model == AUTO else settings.model
+    name = USUAL_MODEL if settings.ears.model == AUTO else settings.ears.model
     try:
         is_lacking = pick(settings) is None
     except ModelNotFound:  # a name that nobody knows
@@ -139,7 +125,7 @@ def wanted_download(settings: WhisperSettings) -> HubModel | None:
 
 def is_to_be_measured(settings: WhisperSettings) -> bool:
     """Say whether "auto" has models to choose from, and has not chosen yet."""
-    return settings.model == AUTO and bool(candidates(settings)) and recall(settings) is None
+    return settings.ears.model == AUTO and bool(candidates(settings)) and recall(settings) is None
 
 
 def candidates(settings: WhisperSettings) -> list[Model]:
@@ -184,7 +170,7 @@ def measure_box(
 def _conditions(settings: WhisperSettings) -> Conditions:
     models = {model.name: model.size for model in candidates(settings)}
     cores = len(os.sched_getaffinity(0))
-    return Conditions(models, settings.language, settings.threads, cores, _processor())
+    return Conditions(models, settings.language, settings.ears.threads, cores, _processor())
 
 
 def _processor() -> str:

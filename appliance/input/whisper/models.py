@@ -62,7 +62,7 @@ def pull(settings: WhisperSettings, name: str, folder: Path | None) -> None:
     found = _fetch(name, place)
     if folder:
         click.echo(f'to listen with it: [ears] model = "{found.absolute()}"')
-    elif settings.model in (AUTO, name):
+    elif settings.ears.model in (AUTO, name):
         click.echo("a running nakari listens with it, if it is the best, after a restart")
     else:
         click.echo(f'to listen with it: [ears] model = "{name}"')
@@ -100,18 +100,16 @@ def _described(settings: WhisperSettings) -> list[dict[str, Json]]:
 
 def lines(settings: WhisperSettings) -> Iterator[str]:
     """Yield the table: name, size, whether it is here, how fast it is, whether it listens."""
-    folder, picked = settings.models_folder, pick(settings)
-    here = {model.name: model for model in models_in(folder)}
-    measured = recall(settings)
+    folder, picked, measured = settings.models_folder, pick(settings), recall(settings)
     speeds = fastest(measured) if measured else {}
-    for name in [*MEGABYTES, *sorted(here.keys() - MEGABYTES.keys())]:
-        facts = [_whereabouts(here.get(name), folder / f"{name}{PART}")]
+    for each in _described(settings):
+        name = str(each["name"])
+        facts = ["here" if each["is_here"] else _how_much_of(folder / f"{name}{PART}")]
         if name in speeds:
             facts.append(f"{speeds[name].factor:.2f} s for a second of speech, {_in_words(speeds[name].threads)}")
-        if name in here and picked and picked.folder == here[name].folder:
+        if each["listens"]:
             facts.append("listens")
-        size = f"{here[name].size / 1e6:.0f}" if name in here else MEGABYTES[name]
-        yield f"{name:<12}{size:>5} MB  {', '.join(facts)}"
+        yield f"{name:<12}{each['megabytes']:>5} MB  {', '.join(facts)}"
     is_here = sentence_model.wanted().is_in(settings.models_folder / sentence_model.NAME)
     there = "here" if is_here else "not here"
     yield f"{sentence_model.NAME}  {sentence_model.MEGABYTES} MB  {there}, compares texts by meaning"
@@ -135,9 +133,7 @@ def _in_words(count: int) -> str:
     return f"{count} thread" if count == 1 else f"{count} threads"
 
 
-def _whereabouts(model: Model | None, part: Path) -> str:
-    if model:
-        return "here"
+def _how_much_of(part: Path) -> str:
     if part.is_dir():
         return f"{sum(file.stat().st_size for file in part.iterdir()) / 1e6:.1f} MB of it are here; pull goes on"
     return "not here"

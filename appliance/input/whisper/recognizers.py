@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -28,8 +28,8 @@ from audio.recognizer.faster_whisper import (
     FasterWhisperRecognizer,
     Hotwords,
     WhisperOptions,
+    expecting,
     is_installed,
-    listed,
     no_hotwords,
 )
 from audio.recognizer.models.speed import BOUND
@@ -155,13 +155,13 @@ class WhisperHearing(Struct):
             await asyncio.sleep(self.settle)
         while True:
             try:
-                is_to_be_fetched = self.settings.download and pick(self.settings) is None
+                is_to_be_fetched = self.settings.ears.download and pick(self.settings) is None
                 if not is_to_be_fetched and not is_to_be_measured(self.settings):
                     return
-                await pull(self.settings.model, self.settings.config_file)
+                await pull(self.settings.ears.model, self.settings.config_file)
                 await self._change()
             except (AudioError, OSError) as error:
-                log.warning("model_not_ready", model=self.settings.model, reason=str(error))
+                log.warning("model_not_ready", model=self.settings.ears.model, reason=str(error))
                 await asyncio.sleep(TRY_AGAIN_SECONDS)
             else:
                 return
@@ -208,7 +208,7 @@ def choose_whisper(
 def model_in_use(settings: WhisperSettings) -> str:
     """Return what `[ears] model` comes to: the folder of the model that is here, else the setting as it is."""
     picked = pick(settings)
-    return str(picked.folder) if picked else settings.model
+    return str(picked.folder) if picked else settings.ears.model
 
 
 def _tell_absence(settings: WhisperSettings, instead: StandIn, *, fetches: bool) -> None:
@@ -216,14 +216,15 @@ def _tell_absence(settings: WhisperSettings, instead: StandIn, *, fetches: bool)
     if not is_installed():
         log.warning("no_faster_whisper", reason=f"{NOT_INSTALLED}, so {instead.listens}; {INSTALL}")
         return
-    name = USUAL_MODEL if settings.model == AUTO else settings.model
-    fix = f"{name} is being fetched" if fetches and settings.download else f"`nakari models pull {name}` fetches one"
+    name = USUAL_MODEL if settings.ears.model == AUTO else settings.ears.model
+    is_coming = fetches and settings.ears.download
+    fix = f"{name} is being fetched" if is_coming else f"`nakari models pull {name}` fetches one"
     log.warning("no_whisper_model", reason=f"no Whisper model is here yet, so {instead.listens}; {fix}")
 
 
 def _tell_choice(settings: WhisperSettings) -> None:
     """Log what "auto" chose, and the figures behind it."""
-    measured = recall(settings) if settings.model == AUTO else None
+    measured = recall(settings) if settings.ears.model == AUTO else None
     if measured is not None:
         log.info(
             "recognizer_chosen",
@@ -237,12 +238,7 @@ def _tell_choice(settings: WhisperSettings) -> None:
 
 
 def _whisper(settings: WhisperSettings, picked: Pick, names: Hotwords) -> FasterWhisperRecognizer:
-    configured = listed(settings.hotwords)
-
-    def hotwords(language: str) -> Sequence[str]:
-        return [*configured, *names(language)]
-
-    options = WhisperOptions(is_short(settings, picked), hotwords)
+    options = WhisperOptions(is_short(settings, picked), expecting(settings.ears.hotwords, names))
     return FasterWhisperRecognizer(picked.folder, settings.language, picked.threads, options)
 
 

@@ -52,8 +52,8 @@ class Verdict(Struct, frozen=True):
 
 def is_short(settings: WhisperSettings, picked: Pick) -> bool:
     """Say whether this model is given the short window: as configured, else by what was found about it."""
-    if settings.short_window != "auto":
-        return settings.short_window == "on"
+    if settings.ears.short_window != "auto":
+        return settings.ears.short_window == "on"
     verdict = recall(settings, picked)
     return verdict is not None and verdict.comparison.is_for_short
 

@@ -1,16 +1,16 @@
 """Times the recognizer on a recorded sentence and prints it as JSON, in a process of its own; the doctor starts it."""
 
-import json
 import os
 import sys
 import time
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from appliance.config.load import load
+from appliance.config.sections import EarsSettings
 from appliance.input.whisper.choice import WhisperSettings, pick
 from appliance.input.whisper.recognizers import choose_whisper
 from appliance.logs.configure import configure
@@ -75,17 +75,15 @@ def threads_of(settings: WhisperSettings) -> int:
 
 def arguments(settings: WhisperSettings) -> list[str]:
     """Return what the process has to be told."""
-    told = asdict(settings) | {"state_folder": str(settings.state_folder), "config_file": None}  # nothing is fetched
-    return [json.dumps(told)]
+    return [msgspec.json.encode(settings.ears).decode(), str(settings.state_folder)]
 
 
-def main(told: str) -> None:
+def main(ears: str, state_folder: str) -> None:
     """Measure and print."""
     usual = load(environ={}, wrong=[])  # what is wrong in the file, the doctor has told
     configure(usual, sys.stderr)  # what is logged on the way must not be in the answer
-    given = json.loads(told)
-    settings = WhisperSettings(**given | {"state_folder": Path(given["state_folder"])})
-    sys.stdout.write(json.dumps(asdict(measure(settings))))
+    settings = WhisperSettings(msgspec.json.decode(ears, type=EarsSettings), Path(state_folder), None)
+    sys.stdout.write(msgspec.json.encode(measure(settings)).decode())  # no file to read: nothing is fetched
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def settings(tmp_path: Path) -> WhisperSettings:
 
 
 def hearing(settings: WhisperSettings, **changed: str | int) -> WhisperSettings:
-    return replace(settings, **changed)  # keys are checked by replace
+    return replace(settings, ears=replace(settings.ears, **changed))  # keys are checked by replace
 
 
 def put(settings: WhisperSettings, *names: str) -> None:

@@ -183,7 +183,7 @@ def test_a_damaged_model_costs_the_service_its_accuracy_and_a_command_its_answer
 
 async def test_a_model_that_goes_while_the_box_runs_is_told_and_looked_for_again(tmp_path: Path) -> None:
     settings = settings_of(tmp_path, "own")
-    hearing, _ = choosing(replace(settings, model="own", download=True))
+    hearing, _ = choosing(replace(settings, ears=replace(settings.ears, model="own", download=True)))
     shutil.rmtree(settings.models_folder / "own")
     assert "there is no Whisper model 'own'" in await first_trouble(hearing)
 
@@ -217,4 +217,4 @@ async def test_a_measurement_can_be_ended_at_any_moment(tmp_path: Path) -> None:
 def test_a_folder_that_holds_no_model_is_told_at_once(tmp_path: Path) -> None:
     settings = whisper_settings(load(environ={"HOME": str(tmp_path)}))
     with pytest.raises(ModelNotFound, match="is no folder"):
-        choose_whisper(replace(settings, model=str(tmp_path / "nowhere")))
+        choose_whisper(replace(settings, ears=replace(settings.ears, model=str(tmp_path / "nowhere"))))

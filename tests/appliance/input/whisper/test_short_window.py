@@ -84,7 +84,7 @@ def test_a_verdict_holds_for_its_model_and_language_and_the_setting_overrides_it
     kept(settings, picked, '{"words": 60, "differing": 0, "whole_seconds": 9.0, "short_seconds": 1.0}')
     assert is_short(settings, picked)
     assert not is_short(settings_of(tmp_path, short_window="off"), picked)
-    other = replace(settings, language="de")
+    other = replace(settings, ears=replace(settings.ears, language="de"))
     assert not is_short(other, picked)
     (picked.folder / "model.bin").write_bytes(b"another")
     assert not is_short(settings, picked)

@@ -2,8 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from memory.durable import sync_folder
 from memory.errors import StateUnusable
 from memory.lock import is_locked, lock, unlock
-from memory.state.database import locked
+from memory.state.database import DatabaseView, locked
 from memory.state.failures import folder_unusable
 
 DATABASE: Final = "nakari.db"
@@ -90,6 +90,17 @@ def alone(state: Path) -> Iterator[None]:
 def is_used(state: Path) -> bool:
     """Whether a process has the state of a folder open."""
     return is_locked(state / f"{DATABASE}.lock")
+
+
+@asynccontextmanager
+async def viewed(state: Path) -> AsyncIterator[DatabaseView]:
+    """Read the database of a state folder beside whoever has it. Raises `StateUnreadable`."""
+    view = DatabaseView(state / DATABASE)
+    await view.open()
+    try:
+        yield view
+    finally:
+        await view.close()
 
 
 def moment_of(name: str) -> datetime:

@@ -4,16 +4,15 @@ from datetime import tzinfo
 from pathlib import Path
 
 from agent.context.rebuild import REQUESTS, Gone, rebuild
-from appliance.admin.exchange import DATABASE
+from appliance.admin.exchange import viewed
 from appliance.errors import Exit, Problem
 from memory.json_value import Json
-from memory.state.database import viewed
 from memory.state.journal import DAMAGED, ERASED, THINNED, Journal, Stored
 
 
 async def newest(state_folder: Path, zone: tzinfo, count: int) -> list[str]:
     """Return a line for each of the newest calls, oldest first, in this zone's time. Raises `StateUnreadable`."""
-    async with viewed(state_folder / DATABASE) as view:
+    async with viewed(state_folder) as view:
         asked = await Journal(view).entries(topic=REQUESTS, newest=True, limit=count)
     return [f"{entry.at.astimezone(zone):%Y-%m-%d %H:%M:%S}  {entry.id}  {_told(entry)}" for entry in asked]
 
@@ -33,7 +32,7 @@ async def past_call(state_folder: Path, request_id: str) -> tuple[dict[str, Json
 
     Raises `Problem` for one that is not there, or not any more, and `StateUnreadable`.
     """
-    async with viewed(state_folder / DATABASE) as view:
+    async with viewed(state_folder) as view:
         try:
             past = await rebuild(Journal(view), request_id)
         except Gone as gone:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from agent.time.quiet import quiet_hours
 from appliance.config.meaning import shown
-from appliance.config.network.http import wrong_listen, wrong_network, wrong_part
+from appliance.config.network.http import wrong_listen, wrong_part
 from appliance.config.network.machines import SCHEMES, wrong_household, wrong_name
 from audio.reflexes.words import REFLEXES
 
@@ -60,10 +60,8 @@ def wrong_meaning(section: str, key: str, value: object) -> str:
         return f"holds a character that cannot be seen (U+{ord(unseen):04X}); take it out"
     if (section, key) in _LISTS_OF_PATHS:
         return next(filter(None, (_wrong_path(each, is_one=True) for each in _texts_of(value))), "")
-    if section == "http" and isinstance(value, tuple):
+    if section in ("http", "wyoming") and isinstance(value, tuple):
         return next(filter(None, (wrong_part(key, each) for each in value)), "")
-    if (section, key) == ("wyoming", "networks"):
-        return next(filter(None, map(wrong_network, _texts_of(value))), "")
     return _wrong_text(section, key, value) if isinstance(value, str) and value else ""
 
 

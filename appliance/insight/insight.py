@@ -18,14 +18,13 @@ from agent.model.messages import Message
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.turns.stages import TURN_ENDED
 from agent.turns.waterfall import LAST, Turn, slowest, turns_of, usual, why_slow
-from appliance.admin.exchange import DATABASE
+from appliance.admin.exchange import viewed
 from appliance.errors import Exit, Problem
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import WRITTEN
 from appliance.output.voice import SENTENCE_ENDED
 from appliance.recorder.store import Recordings
 from memory.json_value import Json, number
-from memory.state.database import viewed
 from memory.state.journal import WORDS, Journal, Stored
 
 MOST_FOUND: Final = 10
@@ -335,5 +334,5 @@ def _told(turn: Turn) -> dict[str, Json]:
 @asynccontextmanager
 async def insight_beside(state_folder: Path, recordings: Recordings) -> AsyncIterator[Insight]:
     """Look into the state folder beside whatever may be running there. Raises `StateUnreadable`."""
-    async with viewed(state_folder / DATABASE) as view:
+    async with viewed(state_folder) as view:
         yield Insight(Journal(view), Mailbox(view), recordings)

@@ -4,9 +4,9 @@ import asyncio
 import os
 import sqlite3
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
@@ -367,17 +367,6 @@ class DatabaseView(Database):
             self._connection = held.enter_context(read_only(self.path))
             self._connection.execute("SELECT 1 FROM sqlite_master")
             self._held = held.pop_all()
-
-
-@asynccontextmanager
-async def viewed(path: Path) -> AsyncIterator[DatabaseView]:
-    """Read a state database beside whoever has it. Raises `StateUnreadable`."""
-    view = DatabaseView(path)
-    await view.open()
-    try:
-        yield view
-    finally:
-        await view.close()
 
 
 def locked(path: Path) -> int:

@@ -66,20 +66,26 @@ def _is_name(value: str) -> bool:
     return is_host and not value.endswith(".") and not re.search(r"\s", value)
 
 
+_EXAMPLES: Final = {
+    "addresses": "127.0.0.1:8420 or [::1]:8420",
+    "behind_proxy": "127.0.0.1 or 192.168.1.0/24",
+    "networks": "192.168.1.5 or 192.168.1.0/24",
+}
+
+
 def wrong_part(key: str, value: str) -> str:
     """Return what is wrong with one of several values of a key, as the rest of the sentence; "" when nothing is."""
     try:
         if key == "addresses":
             host_and_port(value)
-        elif key == "behind_proxy":
+        elif key in _EXAMPLES:
             ip_network(value)
         elif key == "names" and not _is_name(value):
             return (
                 f'should be names in small letters, without https:// and port, such as "nakari.home"; one is "{value}"'
             )
     except ValueError:
-        example = "127.0.0.1:8420 or [::1]:8420" if key == "addresses" else "127.0.0.1 or 192.168.1.0/24"
-        return f'should be addresses such as {example}; one is "{value}"'
+        return f'should be addresses such as {_EXAMPLES[key]}; one is "{value}"'
     return ""
 
 
@@ -136,13 +142,4 @@ def wrong_listen(value: str) -> str:
         host_and_port(value)
     except ValueError:
         return f'should be an address with a port such as 127.0.0.1:10300 or [::1]:10300; it is "{value}"'
-    return ""
-
-
-def wrong_network(value: str) -> str:
-    """Return what is wrong with one of several networks, as the rest of the sentence; "" when nothing is."""
-    try:
-        ip_network(value)
-    except ValueError:
-        return f'should be addresses such as 192.168.1.5 or 192.168.1.0/24; one is "{value}"'
     return ""

@@ -14,12 +14,12 @@ from appliance.config.values import listed
 from appliance.errors import Exit, Problem
 from appliance.input.devices.devices import supervised
 from appliance.input.devices.echo import calibrated
-from appliance.input.ears import Ears, Followers, LostTurns, rest_of_unclear
+from appliance.input.ears import Ears, Followers
 from appliance.input.event import Origin
 from appliance.input.hearing.choose import Hearing, hearing_settings
 from appliance.input.intake import Intake, TurnGate
 from appliance.input.names import GraphNames, KnownNames, NameSource
-from appliance.input.not_understood import NotUnderstood, understood_guard
+from appliance.input.not_understood import Unanswered, understood_guard
 from appliance.input.pending_turns import PendingTurns
 from appliance.input.prewarm import LookAhead, Prewarm
 from appliance.input.suppressed import SuppressedTurns
@@ -258,15 +258,13 @@ def _followers(
 ) -> Followers:
     """Return who follows the turns beside the way into the mailbox."""
     clock, voice, language = world.environment.clock, acting.voice, world.config.ears.language
-    unclear = rest_of_unclear(clock)
     return Followers(
         acting.reflexes,
         interruption,
         prewarm,
         ahead,
         SuppressedTurns(world.state.bus, utc_now, Origin(room=world.config.ears.room), output.contest.told),
-        LostTurns(voice.give, acting.addressing.is_open, unclear, clock),
-        NotUnderstood(output.speech.say, partial(voice.give, "unclear"), language, unclear, clock),
+        Unanswered(voice.give, output.speech.say, acting.addressing.is_open, language, clock),
     )
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 import pytest
 from msgspec.structs import replace
 
-from appliance.input.ears import LONGEST_REST, NOT_AGAIN_WITHIN, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns, rest_of_unclear
+from appliance.input.not_understood import LONGEST_REST, LOST_NOT_AGAIN_WITHIN, UNCLEAR_NOT_AGAIN_WITHIN, Unanswered
 from audio.capture.mute import MUTED
 from audio.playback.earcons import Sign
+from audio.playback.speech_output import SpokenSentence
 from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import REFUSED
@@ -29,8 +30,10 @@ class Room:
     meant: list[Sign] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.unclear = rest_of_unclear(lambda: self.now)
-        self.lost = LostTurns(self.give, self.is_for_it, self.unclear, lambda: self.now)
+        self.lost = Unanswered(self.give, self.say, self.is_for_it, "en", lambda: self.now)
+
+    async def say(self, sentence: SpokenSentence) -> None:
+        raise AssertionError("it was understood that nothing was understood")
 
     async def give(self, meaning: Sign) -> None:
         self.signs.append(self.now)
@@ -90,7 +93,7 @@ async def test_a_recognizer_that_stays_broken_is_signed_ever_less_often() -> Non
     for _ in range(2000):
         await room.speak(FAILED, after=10.0)
     gaps = [later - earlier for earlier, later in zip(room.signs, room.signs[1:], strict=False)]
-    assert gaps[0] >= NOT_AGAIN_WITHIN
+    assert gaps[0] >= LOST_NOT_AGAIN_WITHIN
     assert gaps == sorted(gaps)
     assert gaps[-1] == pytest.approx(LONGEST_REST, abs=10.0)
 

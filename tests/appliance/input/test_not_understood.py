@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 import pytest
 from msgspec.structs import replace
 
-from appliance.input.ears import CLEAR_AFTER, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns, rest_of_unclear
 from appliance.input.not_understood import (
+    CLEAR_AFTER,
     FORGOTTEN_AFTER,
     LEAST_IN_ANOTHER_LANGUAGE,
     LEAST_UNDERSTOOD,
-    LONGEST_REST,
-    NOT_AGAIN_WITHIN,
+    LONGEST_UNTOLD,
     NOT_UNDERSTOOD,
-    NotUnderstood,
+    TOLD_NOT_AGAIN_WITHIN,
+    UNCLEAR_NOT_AGAIN_WITHIN,
+    Unanswered,
     understood_guard,
 )
 from audio.playback.earcons import Sign
@@ -55,20 +56,21 @@ class Room:
     signs: int = 0
 
     def __post_init__(self) -> None:
-        self.unclear = rest_of_unclear(lambda: self.now)
-        self.follower = NotUnderstood(self.say, self.give, self.language, self.unclear, lambda: self.now)
+        self.follower = Unanswered(self.give, self.say, lambda began, ended: True, self.language, lambda: self.now)
 
     async def say(self, sentence: SpokenSentence) -> None:
         self.said.append(sentence)
 
-    async def give(self) -> None:
+    async def give(self, sign: Sign) -> None:
+        assert sign == "unclear"
         self.signs += 1
 
     async def speak(self, reason: str = NOT_UNDERSTOOD, after: float = 0.0, seconds: float = 2.0) -> bool:
-        """End a turn for a reason; return whether anything was said of it."""
+        """End a turn of clear speech for a reason; return whether anything was said of it."""
         before = len(self.said)
         self.now += after
-        self.follower.turn_ended(understood(0.0, seconds), reason)
+        turn = understood(0.0, seconds)
+        self.follower.turn_ended(replace(turn, utterance=replace(turn.utterance, probability=0.95)), reason)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(self.follower.run())
             await asyncio.sleep(0)
@@ -80,12 +82,12 @@ class Room:
 async def test_it_is_told_at_most_now_and_then() -> None:
     room = Room()
     assert await room.speak()
-    assert not await room.speak(after=NOT_AGAIN_WITHIN - 1)
+    assert not await room.speak(after=TOLD_NOT_AGAIN_WITHIN - 1)
     assert await room.speak(after=1)
-    assert not await room.speak(after=2 * NOT_AGAIN_WITHIN - 1)
-    assert await room.speak(after=LONGEST_REST)
-    assert await room.speak(after=LONGEST_REST + FORGOTTEN_AFTER)
-    assert not await room.speak(after=NOT_AGAIN_WITHIN - 1)
+    assert not await room.speak(after=2 * TOLD_NOT_AGAIN_WITHIN - 1)
+    assert await room.speak(after=LONGEST_UNTOLD)
+    assert await room.speak(after=LONGEST_UNTOLD + FORGOTTEN_AFTER)
+    assert not await room.speak(after=TOLD_NOT_AGAIN_WITHIN - 1)
     assert await room.speak(after=1)
 
 
@@ -101,32 +103,16 @@ async def test_meanwhile_a_sign_stands_for_it_once_a_minute_at_most_and_ever_les
 
 
 async def test_that_sign_and_the_one_for_refused_words_share_one_rest() -> None:
-    room = Room()
-    meant: list[Sign] = []
-
-    async def give(sign: Sign) -> None:
-        meant.append(sign)
-
-    lost = LostTurns(give, lambda began, ended: True, room.unclear, lambda: room.now)
-    sure = replace(understood(0.0).utterance, probability=0.95)
-
-    async def mumble(after: float) -> int:
-        """Let clear speech be refused by the evidence; return how many signs there were of either kind."""
-        room.now += after
-        lost.turn_ended(replace(understood(0.0), utterance=sure), f"{REFUSED}: unlikely words")
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(lost.run())
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            running.cancel()
-        return room.signs + len(meant)
-
+    room, refused = Room(), f"{REFUSED}: unlikely words"
     assert await room.speak()
     assert not await room.speak(after=1.0)
-    assert await mumble(after=1.0) == room.signs == 1
-    assert await mumble(after=UNCLEAR_NOT_AGAIN_WITHIN) == 2
+    assert room.signs == 1
+    await room.speak(refused, after=1.0)
+    assert room.signs == 1
+    await room.speak(refused, after=UNCLEAR_NOT_AGAIN_WITHIN)
+    assert room.signs == 2
     assert not await room.speak(after=UNCLEAR_NOT_AGAIN_WITHIN)
-    assert (room.signs, meant) == (1, ["unclear"])
+    assert room.signs == 2
 
 
 async def test_nothing_is_told_of_a_syllable_or_of_another_reason() -> None:

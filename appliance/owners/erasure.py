@@ -165,7 +165,8 @@ class OwnerErasure:
         await self._graph.name_usage.forget(owner_key)
         await forget_anchors(self._state.journal.database, owner_key)
         await self._state.journal.database.rewrite()
-        erased.was_member = await asyncio.to_thread(self._forget_keys, owner_key)
+        was_member = await asyncio.to_thread(self._forget_keys, owner_key)
+        erased.was_member = was_member
         told(WHOLE, WHOLE)
         log.info("owner_erased", entries=erased.entries, graph_statements=erased.writes)
         return erased

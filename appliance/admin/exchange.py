@@ -53,7 +53,7 @@ def finish(state: Path) -> None:
     Nobody has the state open while one is begun: whoever opens it comes through here first. Raises `StateUnusable` when
     the folder cannot be written.
     """
-    if not _begun(state):
+    if not any(next(state.glob(f"{name}*"), None) for name in (COMING, ARRIVING)):
         return
     try:
         with _locked(state):
@@ -111,10 +111,6 @@ def moment_of(name: str) -> datetime:
 def is_state(item: Path) -> bool:
     """Whether an exchange takes a file or folder of a state folder away with the state."""
     return not (_stays(item) or item.name.startswith((COMING, ARRIVING, ASIDE)))
-
-
-def _begun(state: Path) -> bool:
-    return any(next(state.glob(f"{name}*"), None) for name in (COMING, ARRIVING))
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Makes a household's life of some weeks out of a seed: what is said, what changes, and what is asked of it."""
 
 import calendar
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from random import Random
 from typing import Final, Literal, TypeAlias, get_args
@@ -207,7 +206,8 @@ class Generator:
         """Return what is said on a day, some seconds apart; what is to be forgotten goes at once."""
         hour = self._random.uniform(9, 18)
         said = []
-        for place, (speaker, words) in enumerate(self._shuffled(self._lines.get(day, []))):
+        lines = self._lines.get(day, [])
+        for place, (speaker, words) in enumerate(self._random.sample(lines, len(lines))):
             said.append(Said(self._moment(day, hour + place * SECONDS_APART / 3600), speaker, words))
         return said
 
@@ -220,9 +220,6 @@ class Generator:
                 then = self._moment(day + 1, MORNING) if secret.is_slept_on else at + timedelta(seconds=9)
                 said += [Said(at, speaker, secret.words), Said(then, speaker, FORGET)]
         return said
-
-    def _shuffled(self, lines: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        return self._random.sample(lines, len(lines))
 
     def _hidden(self) -> list[Secret]:
         things = self._random.sample(topics.SECRET_THINGS, len(topics.SECRET_THINGS))

@@ -16,8 +16,7 @@ from appliance.config.meaning import settings_of, shown, toml_value
 from appliance.config.network.http import wrong_http, wrong_wyoming
 from appliance.config.network.machines import wrong_machines
 from appliance.config.sections import Settings
-from appliance.config.sound.recognizers import wrong_engines
-from appliance.config.sound.voices import wrong_voices
+from appliance.config.sound import wrong_engines, wrong_voices
 from appliance.config.values import listed, wrong_meaning
 from appliance.errors import ConfigError
 

@@ -20,13 +20,16 @@ from appliance.config.agent.tools import (
 from appliance.config.meaning import setting
 from appliance.config.network.http import HttpSettings, WyomingSettings
 from appliance.config.network.machines import MachineSettings
-from appliance.config.sound.recognizers import (
+from appliance.config.sound import (
     OpenAiRecognizerSettings,
+    OpenAiSpeechSettings,
+    PiperSettings,
     RecognizerName,
+    SovitsSettings,
     StreamingRecognizerSettings,
     WyomingRecognizerSettings,
+    WyomingSpeechSettings,
 )
-from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
 
 Engine = Literal["edge", "espeak", "sovits", "openai", "wyoming", "piper"]
 

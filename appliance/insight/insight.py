@@ -282,7 +282,7 @@ class Insight(Struct, frozen=True):
         where there is no such turn.
         """
         found = await turns_of(self.journal, owner_key, 10 * LAST)
-        wanted = [turn for turn in found if _is_called(turn, name)]
+        wanted = [turn for turn in found if turn.event_id.startswith(name) or turn.run_id.startswith(name)]
         if not wanted:
             what = f"no turn is called {name!r}; `nakari turns` lists them" if name else "there was no turn yet"
             raise Problem(what, Exit.NO_INPUT)
@@ -318,11 +318,6 @@ class Insight(Struct, frozen=True):
             seconds: dict[str, Json] = {name: dict(each) for name, each in usual(of_kind).items()}
             told[kind] = {"turns": sum(turn.counts for turn in of_kind), "seconds": seconds}
         return told
-
-
-def _is_called(turn: Turn, name: str) -> bool:
-    """Whether a name is of this turn: the id of its event or run, or the beginning of one; "" is of every turn."""
-    return turn.event_id.startswith(name) or turn.run_id.startswith(name)
 
 
 def _told(turn: Turn) -> dict[str, Json]:

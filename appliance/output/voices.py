@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from appliance.config.load import Config, Secret
 from appliance.config.options import RunOptions
 from appliance.config.sections import VoiceSettings
-from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
+from appliance.config.sound import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
 from audio.interfaces import LoadsLibrary, Player, Synthesizer, identity_of
 from audio.playback.live import Output
 from audio.playback.reopening import ReopeningPlayer

@@ -17,8 +17,14 @@ from appliance.config.load import Config, load
 from appliance.config.network.http import WyomingSettings
 from appliance.config.network.machines import MachineSettings
 from appliance.config.sections import EarsSettings, Engine, MemorySettings, VoiceSettings
-from appliance.config.sound.recognizers import OpenAiRecognizerSettings, WyomingRecognizerSettings
-from appliance.config.sound.voices import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
+from appliance.config.sound import (
+    OpenAiRecognizerSettings,
+    OpenAiSpeechSettings,
+    PiperSettings,
+    SovitsSettings,
+    WyomingRecognizerSettings,
+    WyomingSpeechSettings,
+)
 from appliance.egress import Egress, egress
 from appliance.output.voices import ENGINES
 

@@ -282,15 +282,14 @@ class DeviceNews:
     async def _tell(self, text: str, good: bool) -> None:
         sentence = SpokenSentence("", 0, text, "zh" if self._chinese else "en")
         if await self._mouth.announce(
-            sign("unmuted" if good else "error"), sentence, unless=lambda: self._is_over(good)
+            # Bad news may have become wrong while it waited for what was being said.
+            sign("unmuted" if good else "error"),
+            sentence,
+            unless=lambda: not good and self._fault is None,
         ):
             log.info("device_news", words=text)
         else:
             self._told = None
-
-    def _is_over(self, good: bool) -> bool:
-        """Whether bad news has become wrong while it waited for what was being said."""
-        return not good and self._fault is None
 
 
 class Devices(Struct, frozen=True):

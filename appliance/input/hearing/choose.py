@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from appliance.config.load import Config, Secret
-from appliance.config.sound.recognizers import (
+from appliance.config.sound import (
     OpenAiRecognizerSettings,
     RecognizerName,
     StreamingRecognizerSettings,

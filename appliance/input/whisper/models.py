@@ -52,15 +52,14 @@ def pull(settings: WhisperSettings, name: str, folder: Path | None) -> None:
             _compare(settings, picked)
         _tell_best(measured)
         return
-    place = folder or settings.models_folder
-    if name == sentence_model.NAME:
-        _pull_sentence_model(place)
-        return
-    if find_model(place / name):
+    place, compares = folder or settings.models_folder, name == sentence_model.NAME
+    if sentence_model.wanted().is_in(place / name) if compares else find_model(place / name):
         click.echo(f"{place / name} is here already; remove it to fetch it anew")
         return
     found = _fetch(name, place)
-    if folder:
+    if compares:
+        click.echo('nakari compares by meaning with it from now on, where [memory] embeddings is "auto"')
+    elif folder:
         click.echo(f'to listen with it: [ears] model = "{found.absolute()}"')
     elif settings.ears.model in (AUTO, name):
         click.echo("a running nakari listens with it, if it is the best, after a restart")
@@ -137,14 +136,6 @@ def _how_much_of(part: Path) -> str:
     if part.is_dir():
         return f"{sum(file.stat().st_size for file in part.iterdir()) / 1e6:.1f} MB of it are here; pull goes on"
     return "not here"
-
-
-def _pull_sentence_model(folder: Path) -> None:
-    if sentence_model.wanted().is_in(folder / sentence_model.NAME):
-        click.echo(f"{folder / sentence_model.NAME} is here already; remove it to fetch it anew")
-    else:
-        _fetch(sentence_model.NAME, folder)
-        click.echo('nakari compares by meaning with it from now on, where [memory] embeddings is "auto"')
 
 
 def _fetch(name: str, folder: Path) -> Path:

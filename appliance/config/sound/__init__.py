@@ -1,1 +1,0 @@
-"""Sections about sound: recognizers, voices, devices in other rooms."""

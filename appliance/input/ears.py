@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from msgspec import Struct, field
@@ -65,7 +66,7 @@ class Ears(Struct, frozen=True):
             "ears: what the words so far bring back, in a pause": self.followers.look_ahead.run,
             "ears: turns that nobody gets, to the journal": self.followers.suppressed.run,
             "ears: a sign or a word for speech that comes to nothing": self.followers.unanswered.run,
-            "ears: a better model, once it has come": self.improve,
+            "ears: a better model, once it has come": partial(self.once_heard, self.hearing.improve),
             **self.devices.loops(),
         }
 
@@ -106,11 +107,6 @@ class Ears(Struct, frozen=True):
         """Run a loop from when words can be understood, so that what it loads is not loaded beside the recognizer."""
         await self.until_ready()
         await loop()
-
-    async def improve(self) -> None:
-        """Fetch a better model where one is wanted, and there is something to hear with."""
-        await self.devices.microphone.first_heard.wait()
-        await self.hearing.improve()
 
     async def until_silent(self, seconds: float) -> None:
         """Return when a recording is used up and handed on, or nobody spoke into the microphone for so long."""

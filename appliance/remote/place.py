@@ -1,7 +1,6 @@
 """Remote places, and what each is: ears and mouth of one owner, in one session, for as long as somebody is there."""
 
 import asyncio
-from collections.abc import Mapping
 from typing import Final
 
 import structlog
@@ -15,7 +14,7 @@ from appliance.output.text import REMOTE
 from appliance.remote.ears import Mind, Recognizing, RemoteEars
 from appliance.remote.mouth import RemoteMouth, Speaking
 from appliance.remote.outbox import Outbox, Send
-from audio.loops import Loop, running
+from audio.loops import running
 from memory.json_value import Json
 
 log = structlog.get_logger()
@@ -79,7 +78,8 @@ class RemotePlace:
 
     async def run(self) -> None:
         """Hear and speak, until nobody is there and all that was said is understood."""
-        async with running(self._loops()):
+        own = {"remote: what is heard": self._hear, "remote: what goes there": self._hand_on}
+        async with running({**own, **self.ears.loops(), **self.mouth.loops()}):
             await self._is_left.wait()
             await self._understood.wait()
             await self.mouth.speech.quiet()
@@ -91,14 +91,6 @@ class RemotePlace:
             self._outbox.give_up()
             self.ears.leave()
             self.mouth.leave()
-
-    def _loops(self) -> Mapping[str, Loop]:
-        return {
-            "remote: what is heard": self._hear,
-            "remote: what goes there": self._hand_on,
-            **self.ears.loops(),
-            **self.mouth.loops(),
-        }
 
     async def _hear(self) -> None:
         await self.ears.hear()

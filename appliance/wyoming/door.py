@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -15,8 +15,6 @@ from memory.json_value import Json
 if TYPE_CHECKING:
     from appliance.wyoming.announcement import Announcement
     from appliance.wyoming.server import WyomingServer
-
-LOOP: Final = "wyoming: programs that ask for ears, a voice or an answer"
 
 log = structlog.get_logger()
 
@@ -38,7 +36,7 @@ class WyomingDoor:
 
     def loops(self) -> Mapping[str, Loop]:
         """Return its long-lived loop by name."""
-        return {LOOP: self.run}
+        return {"wyoming: programs that ask for ears, a voice or an answer": self.run}
 
     async def run(self) -> None:
         """Listen, answer and announce until cancelled."""

@@ -8,12 +8,6 @@ from msgspec import Struct
 
 from appliance.config.meaning import setting
 
-MOST_CHARACTERS: Final = 24
-"""Of a server's name, which begins the name of each of its tools; those have 64."""
-
-_ENVIRONMENT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_SECRET_NAME: Final = re.compile(r"(key|password|passwd|secret|token|credential)s?\Z", re.IGNORECASE)
-
 
 class ToolSettings(Struct, frozen=True):
     """What the agent can do beside what every box can."""
@@ -101,6 +95,13 @@ class HomeSettings(Struct, frozen=True):
         'Where it answers, e.g. "http://homeassistant.local:8123"; "" is none. What is asked of the house goes '
         "there, and without a model every sentence that is not understood here.",
     )
+
+
+MOST_CHARACTERS: Final = 24
+"""Of a server's name, which begins the name of each of its tools; those have 64."""
+
+_ENVIRONMENT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_SECRET_NAME: Final = re.compile(r"(key|password|passwd|secret|token|credential)s?\Z", re.IGNORECASE)
 
 
 class McpServer(Struct, frozen=True):

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from agent.time.quiet import quiet_hours
+from appliance.config.agent.tools import ENVIRONMENT_NAME
 from appliance.config.meaning import shown
 from appliance.config.network.http import wrong_listen, wrong_part
 from appliance.config.network.machines import SCHEMES, wrong_household, wrong_name
 from audio.reflexes.words import REFLEXES
 
-_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _LANGUAGE = re.compile(r"[a-z]{2,3}\Z")
 _SCHEMES = {
     ("model", "base_url"): ("http://", "https://"),
@@ -72,9 +72,9 @@ def _wrong_text(section: str, key: str, value: str) -> str:
         return _wrong_path(value, is_one=(section, key) in _PATHS)
     if (section, key) in _SCHEMES:
         return _wrong_address(value, _SCHEMES[section, key])
-    if key in ("api_key_env", "embedding_key_env") and not _ENVIRONMENT_NAME.match(value):
+    if key in ("api_key_env", "embedding_key_env") and not ENVIRONMENT_NAME.match(value):
         return "should be the name of the variable that holds the key, such as OPENAI_API_KEY, not the key itself"
-    if key in ("password_env", "url_env") and not _ENVIRONMENT_NAME.match(value):
+    if key in ("password_env", "url_env") and not ENVIRONMENT_NAME.match(value):
         return "should be the name of the variable that holds it, such as CALENDAR_PASSWORD, not the secret itself"
     return _wrong_word(section, key, value)
 

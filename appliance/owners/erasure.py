@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from agent.growth import cursor
 from appliance.admin.exchange import ASIDE
-from appliance.admin.progress import Progress
+from appliance.admin.progress import Progress, unheard
 from appliance.errors import Exit, Problem
 from appliance.owners.owners import Owners
 from appliance.owners.visitors import keys_in
@@ -21,7 +21,6 @@ from appliance.speakers.store import VoiceStore
 from appliance.wiring.memory.graph import GraphSide
 from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure
-from memory.graph.dump.dump import silently
 from memory.history.audit_anchor import forget_anchors
 from memory.history.erasure import erase_owner
 from memory.identity import is_public_key
@@ -153,7 +152,7 @@ class OwnerErasure:
     async def _go_on(self, owner_key: str) -> None:
         async with self._one:
             if owner_key in await asyncio.to_thread(self.ordered):  # else it was done meanwhile, and they may be back
-                await self._done(owner_key, silently)
+                await self._done(owner_key, unheard)
 
     async def _done(self, owner_key: str, told: Progress) -> Erased:
         """Take every step, each of which finds nothing to do where it was done before."""

@@ -18,9 +18,9 @@ from agent.context.epochs import EPOCH, MESSAGE, Contexts
 from agent.context.recollection import RECALLED, RECENT
 from agent.context.remembered import REMEMBERED
 from agent.event import GROWTH, HOUSEHOLD, PERSON_TYPES, SELF_CREATED, SYSTEM, Event, utc_now
+from appliance.api.caller import ROOM
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import REMOTE, TEXT_SOURCES
-from appliance.reflexes.record import ROOM
 from appliance.reflexes.words import Forgot, beginnings
 from appliance.rooms.rooms import SATELLITE
 from appliance.wiring.memory.state import State

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from agent.bus import Bus
 from agent.event import Event
 from agent.mailbox import Lease
+from appliance.api.caller import ROOM
 from appliance.reflexes.verbs import Verb
 from appliance.reflexes.words import Forgot
 from memory.errors import MemoryFailure
@@ -20,8 +21,6 @@ log = structlog.get_logger()
 
 REFLEX: Final = "reflex"
 """Type of the envelope in which the journal, and with it the mind, learns of a reflex."""
-
-ROOM: Final = "room"
 
 MOST_TOLD: Final = 8
 """Reflexes the mind is told of in one block; the newest."""

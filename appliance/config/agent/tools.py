@@ -100,7 +100,7 @@ class HomeSettings(Struct, frozen=True):
 MOST_CHARACTERS: Final = 24
 """Of a server's name, which begins the name of each of its tools; those have 64."""
 
-_ENVIRONMENT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+ENVIRONMENT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SECRET_NAME: Final = re.compile(r"(key|password|passwd|secret|token|credential)s?\Z", re.IGNORECASE)
 
 
@@ -148,8 +148,8 @@ def wrong_server(server: McpServer) -> tuple[str, str]:
         (bool(server.url and server.secrets), "secrets", "is for a command; a url has api_key_env"),
         (bool(server.command and server.api_key_env), "api_key_env", "is for a url; a command has secrets"),
         (
-            not all(map(_ENVIRONMENT_NAME.match, names)),
-            "secrets" if all(map(_ENVIRONMENT_NAME.match, server.env)) else "env",
+            not all(map(ENVIRONMENT_NAME.match, names)),
+            "secrets" if all(map(ENVIRONMENT_NAME.match, server.env)) else "env",
             "should hold names of variables, such as GITHUB_TOKEN",
         ),
         (

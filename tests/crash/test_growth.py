@@ -14,9 +14,13 @@ from tests.crash.life import ENDS
 from tests.crash.script import GROWING, NIGHTS
 from tests.crash.story import Nursery, boundaries, deaths, nursery, told
 from tests.crash.verdict import Remains, complaints, remains
+from tests.sample import sample
 
 RUNS = 2
 """Of each story; `--every-step` kills at each boundary, by both ways."""
+
+STORIES = {"looks back": [GROWING, GROWING + 1, GROWING + 3], "nights": [NIGHTS, NIGHTS + 1]}
+"""One of each, another one after each commit."""
 
 
 @pytest.fixture(scope="module")
@@ -58,18 +62,20 @@ async def judge(folder: Path, seed: int) -> list[str]:
 
 
 @pytest.mark.shows("G15", "G16", "A24")
-@pytest.mark.parametrize("seed", [GROWING, GROWING + 1, GROWING + 3, NIGHTS, NIGHTS + 1])
+@pytest.mark.parametrize("kind", STORIES)
 async def test_a_look_back_or_a_night_that_is_killed_anywhere_writes_each_thing_once(
-    lives: Nursery, tmp_path: Path, seed: int, every_step: bool
+    lives: Nursery, tmp_path: Path, kind: str, every_step: bool
 ) -> None:
-    most = boundaries(lives, tmp_path / "whole", seed)
-    assert await judge(tmp_path / "whole", seed) == []
-    sample = [deaths(seed, place, most) for place in range(RUNS)]
-    every = [(way * step,) for step in range(1, most + 1) for way in (1, -1)]
-    for place, killed in enumerate(every if every_step else sample):
-        folder = tmp_path / str(place)
-        met = told(lives, folder, seed, killed)
-        assert await judge(folder, seed) == [], f"after deaths at {met}"
+    for seed in sample(STORIES[kind], 1, whole=every_step):
+        story = tmp_path / str(seed)
+        most = boundaries(lives, story / "whole", seed)
+        assert await judge(story / "whole", seed) == [], f"seed {seed}"
+        some = [deaths(seed, place, most) for place in range(RUNS)]
+        every = [(way * step,) for step in range(1, most + 1) for way in (1, -1)]
+        for place, killed in enumerate(every if every_step else some):
+            folder = story / str(place)
+            met = told(lives, folder, seed, killed)
+            assert await judge(folder, seed) == [], f"seed {seed}, after deaths at {met}"
 
 
 @pytest.mark.shows("G15", "A24")

@@ -11,7 +11,7 @@ from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.judging.dropped import wants_else
 from agent.intents.judging.misgivings import has_condition
-from agent.intents.language.enumerations import USED_UP_ZH
+from agent.intents.language.enumerations import USED_UP_ZH, names_things
 from agent.intents.language.questions import is_question, is_statement
 from agent.intents.language.wording import anywhere, bare, beginning, is_story, mended, without_fillers
 from agent.intents.learned.network import Reading, network
@@ -37,6 +37,14 @@ _SPARING: Final = re.compile(
 
 _OF_NO_MORE: Final = frozenset({"list_remove", "list_clear", "ring_left"})
 """The wishes for which it is taken that there is no more of something."""
+
+_OF_THINGS: Final = frozenset({"list_add", "list_remove"})
+_AND_LAST: Final = re.compile(
+    r"(?P<and>[和跟、]|以及|还有| and )"
+    r"(?P<thing>[^，。！？和、吧了]{1,6}|(?:(?:some|the) )?[a-z'-]+(?: [a-z'-]+)?)[吧了。！.!]*",
+    re.IGNORECASE,
+)
+"""The last of several things, which ends a sentence: 我们要买酱油和醋."""
 
 SURE: Final[Mapping[Language, float]] = {"en": 0.6, "zh": 0.5}
 """Certainty from which what was read is done at once."""
@@ -123,6 +131,18 @@ def _of_used_up(reading: Reading | None, words: str) -> Reading | None:
     return replace(reading, name="list_add", slots=(("item", thing),)) if thing else None
 
 
+def _with_the_last(reading: Reading | None, words: str) -> Reading | None:
+    """Return what is read of a list with the last of its things, where "and" stands between that and what was read."""
+    item = dict(reading.slots).get("item", "") if reading and reading.name in _OF_THINGS else ""
+    found = _AND_LAST.fullmatch(words.rpartition(item)[2]) if item else None
+    if reading is None or found is None or not names_things(found["thing"]):
+        return reading
+    if beginning("ordering", language_of(words)).match(found["thing"]):
+        return reading  # bread, and call mum
+    slots = ((slot, f"{said}{found['and']}{found['thing']}" if said == item else said) for slot, said in reading.slots)
+    return replace(reading, slots=tuple(slots))
+
+
 def _is_none(reading: Reading, words: str, intent: Intent, language: Language) -> bool:
     """Say whether the words want something else than the reading, spare something, or want it in some case alone."""
     is_outside = intent.name == "outside"
@@ -146,7 +166,7 @@ def guessed(state: DialogState, intent: Intent, understand: Understand) -> Guess
     if state.is_doubtful or is_story(state.words, language):
         return None
     mended_words = mended(state.words, language)
-    reading = _of_used_up(network(language).read(mended_words), mended_words)
+    reading = _with_the_last(_of_used_up(network(language).read(mended_words), mended_words), mended_words)
     if reading is None or _is_none(reading, mended_words, intent, language):
         return None
     asks = is_question(bare_words)

@@ -142,6 +142,11 @@ async def test_a_reason_is_no_thing_of_a_list(tmp_path: Path, reason: str, left:
         assert (await home.hear("what's on the list", follows=True)).endswith(f": {left}.")
 
 
+async def test_the_last_of_several_things_is_not_left_out(tmp_path: Path) -> None:
+    async with a_home(tmp_path) as home:
+        assert "酱油、醋" in await home.hear("我们要买酱油和醋")
+
+
 @pytest.mark.parametrize("words", ["念一遍", "给我念念听听", "再读一下"])
 async def test_a_list_is_read_out_in_chinese(tmp_path: Path, words: str) -> None:
     async with a_home(tmp_path) as home:

@@ -19,6 +19,7 @@ from tests.agent.intents.kitchen import a_kitchen
         ("every day wake tom at seven", "22 07:00 FREQ=DAILY wake tom"),
         ("please wake the baby in half an hour", "21 11:30 wake the baby"),
         ("wake us at eight", "22 08:00"),
+        ("if you don't mind wake me up tomorrow at ten past six", "22 06:10"),
         ("wake up at six tomorrow", "22 06:00"),
         ("你七点叫我", "22 07:00"),
         ("你今天八点叫我吃药", "21 20:00 吃药"),
@@ -58,6 +59,8 @@ async def test_who_asks_or_forbids_it_has_nobody_woken(tmp_path: Path, words: st
         ("this needs twenty minutes, set a timer", "11:20 20 minutes"),
         ("pretty please set a timer for ten minutes", "11:10 10 minutes"),
         ("面条要煮八分钟，帮我计个时", "11:08 面条"),
+        ("鸡蛋要煮六分钟，定个时", "11:06 鸡蛋"),
+        ("if you don't mind set a timer for ten minutes please", "11:10 10 minutes"),
     ],
 )
 async def test_a_timer_is_for_what_takes_so_long(tmp_path: Path, words: str, set_: str) -> None:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 from msgspec import Struct
 
 from agent.calendars.fetching import Answer, Fetcher
-from agent.calendars.source import Collection
+from agent.calendars.source import Collection, Source
 from agent.errors import CalendarLost
 from memory.egress import SendsTo, host_of
 
@@ -54,7 +54,7 @@ class Resource(Struct, frozen=True):
     has_events: bool
 
 
-class CalDav:
+class CalDav(Source):
     """An account at a server. Google's takes no passwords; its calendars are read at their secret ICS address."""
 
     def __init__(self, fetcher: Fetcher, names: Sequence[str] = ()) -> None:

@@ -125,19 +125,15 @@ class Fetcher:
     async def _once(self, method: str, url: str, headers: dict[str, str], content: bytes) -> Answer:
         import httpx
 
-        if self._client is None:  # in a thread: it reads the certificates that are trusted
-            self._client = await asyncio.to_thread(self._opened)
+        if self._client is None:
+            trust = await asyncio.to_thread(trusted)  # which reads certificates
+            self._client = httpx.AsyncClient(trust_env=False, timeout=self._seconds, verify=trust)
         kind = httpx.DigestAuth if self._is_digest else httpx.BasicAuth
         auth = kind(self._login.user, self._login.password) if self._login.user else None
         told = {"Accept-Encoding": "identity", "User-Agent": "nakari", **headers}
         async with self._client.stream(method, url, headers=told, content=content, auth=auth) as answer:
             is_wanted = answer.status_code < 300
             return Answer(answer.status_code, dict(answer.headers), await self._body(answer) if is_wanted else b"", url)
-
-    def _opened(self) -> "httpx.AsyncClient":
-        import httpx
-
-        return httpx.AsyncClient(trust_env=False, timeout=self._seconds, verify=trusted())
 
     async def _body(self, answer: "httpx.Response") -> bytes:
         """Return the body, as long as it is neither too large nor packed, which hides how large it is."""

@@ -5,18 +5,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
 
 from agent.calendars.fetching import MOST_BYTES, UNCHANGED, Fetcher
-from agent.calendars.source import Collection
+from agent.calendars.source import Collection, Source
 from agent.charset import as_utf_8
 from agent.errors import CalendarLost
 from memory.egress import SendsTo, host_of
 
-READ_ONLY: Final = "it can only be read"
 
-
-class IcsFile:
+class IcsFile(Source):
     """A file on this machine."""
 
     sends_to = ()
@@ -39,13 +36,6 @@ class IcsFile:
         del collection, begin, end
         return await asyncio.to_thread(lambda: as_utf_8(self._read()))
 
-    async def add(self, collection: Collection, uid: str, ics: bytes) -> None:
-        """Refuse it."""
-        raise CalendarLost(READ_ONLY)
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
-
     def _read(self) -> bytes:
         try:
             with self._path.open("rb") as file:
@@ -57,7 +47,7 @@ class IcsFile:
         return body
 
 
-class IcsAddress:
+class IcsAddress(Source):
     """A file at an address, as many services share a calendar."""
 
     def __init__(self, name: str, fetcher: Fetcher) -> None:
@@ -94,10 +84,6 @@ class IcsAddress:
         del collection, begin, end
         body, self._body = self._body, b""
         return await asyncio.to_thread(as_utf_8, body)
-
-    async def add(self, collection: Collection, uid: str, ics: bytes) -> None:
-        """Refuse it."""
-        raise CalendarLost(READ_ONLY)
 
     async def aclose(self) -> None:
         """Let the connection go."""

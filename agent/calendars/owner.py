@@ -109,7 +109,8 @@ class Calendar:
             if not timedelta() < self._poll_at - self._pace.now() <= self._longest:  # or the clock was set back
                 await self._look()
             await self.remind()
-            await self._pace.wait(self._changed, self._wakes_at())
+            coming = next_moment(self._reminders, self._pace.now())
+            await self._pace.wait(self._changed, min(self._poll_at, coming or self._poll_at))
 
     async def restore(self) -> None:
         """Take up the copy of the last run."""
@@ -227,14 +228,10 @@ class Calendar:
 
     async def _read(self, held: Iterable[Held]) -> Agenda:
         now = self._pace.now()
-        agenda = await read(self._store.bodies(tuple(held)), now - BEHIND, now + AHEAD, str(self.zone))
+        agenda = await read(self._store.files(held), now - BEHIND, now + AHEAD, str(self.zone))
         self._reminders = await asyncio.to_thread(reminders, agenda, self.about.rules)
         self.agenda = agenda
         return agenda
 
     async def _commit(self) -> None:
         await asyncio.to_thread(self._store.commit, self._copy)
-
-    def _wakes_at(self) -> datetime:
-        coming = next_moment(self._reminders, self._pace.now())
-        return min(self._poll_at, coming or self._poll_at)

@@ -7,8 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
-
 from agent.calendars.agenda import Agenda, agenda_of
 from agent.child import reading_child
 from agent.errors import CalendarLost
@@ -19,17 +17,13 @@ SECONDS: Final = 40.0
 PROGRAM: Final = Path(__file__).with_name("ics.py")
 
 
-class Body(Struct, frozen=True):
-    """A file with a calendar."""
+async def read(
+    files: Sequence[Mapping[str, str]], begin: datetime, end: datetime, zone: str, seconds: float = SECONDS
+) -> Agenda:
+    """Return what takes place in a stretch of time (aware). Raises `CalendarLost` where a file is no calendar.
 
-    path: Path
-    kind: str
-    """`ics`, or `multistatus`: a CalDAV server's answer with several."""
-
-
-async def read(bodies: Sequence[Body], begin: datetime, end: datetime, zone: str, seconds: float = SECONDS) -> Agenda:
-    """Return what takes place in a stretch of time (aware). Raises `CalendarLost` where a file is no calendar."""
-    files = [{"path": str(each.path), "kind": each.kind} for each in bodies]
+    Each of `files` has its `path`, and its `kind`: `ics`, or `multistatus`, a CalDAV server's answer with several.
+    """
     stretch = {"begin": begin.isoformat(), "end": end.isoformat(), "zone": zone}
     told = await _answer({"do": "read", "files": files, **stretch}, seconds)
     if not all(each["is_calendar"] for each in told["files"]):

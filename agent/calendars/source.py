@@ -6,6 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from agent.errors import CalendarLost
 from memory.egress import SendsTo
 
 
@@ -20,7 +21,7 @@ class Collection(Struct, frozen=True):
     """Changes whenever something in it does; "" where its server tells no such thing."""
     is_writable: bool = False
     kind: str = "ics"
-    """How its body is to be read (`agent.calendars.reading.Body`)."""
+    """How its body is to be read (`agent.calendars.reading.read`)."""
 
 
 class Source(Protocol):
@@ -38,6 +39,8 @@ class Source(Protocol):
 
     async def add(self, collection: Collection, uid: str, ics: bytes) -> None:
         """Put an entry into a collection; one of this uid that is there already stays."""
+        raise CalendarLost("it can only be read")
 
     async def aclose(self) -> None:
-        """Let connections go."""
+        """Let connections go, where any are open."""
+        return

@@ -1,14 +1,13 @@
 """The last known copy of a calendar in the state folder: what was fetched, as it came, and when."""
 
 import shutil
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from msgspec import Struct, field
 
-from agent.calendars.reading import Body
 from agent.calendars.source import Collection
 from memory.clock import Moment
 from memory.durable import replace_durably
@@ -80,9 +79,9 @@ class Store(Struct):
             if file.name not in wanted:
                 file.unlink(missing_ok=True)
 
-    def bodies(self, held: tuple[Held, ...]) -> list[Body]:
-        """Return the files to read."""
-        return [Body(self.folder / each.file, each.collection.kind) for each in held]
+    def files(self, held: Iterable[Held]) -> list[Mapping[str, str]]:
+        """Return what `agent.calendars.reading.read` is to read."""
+        return [{"path": str(self.folder / each.file), "kind": each.collection.kind} for each in held]
 
 
 def forget_others(folder: Path, names: Container[str]) -> None:

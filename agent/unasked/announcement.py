@@ -142,6 +142,8 @@ def event_of(announcement: Announcement) -> Event:
 def kept_in(event: Event) -> Announcement | None:
     """Return the announcement that `event_of` kept; None where its words were erased, or it is of another version."""
     told = {
+        "about": "",
+        "cause": "",
         **event.metadata,
         "id": event.id,
         "words": event.content,

@@ -96,7 +96,7 @@ class Fate(Struct, frozen=True):
 
 def fate_from(name: str, body: Mapping[str, Json], at: datetime, session_id: str) -> Fate | None:
     """Return what `Fate.to_json` wrote of the announcement of this id; None for anything else, or what was erased."""
-    told = {**body, "words": body.get("said"), "id": name, "at": at, "session_id": session_id}
+    told = {"about": "", **body, "words": body.get("said", ""), "id": name, "at": at, "session_id": session_id}
     try:
         return read_as(told, Fate)
     except ValueError:

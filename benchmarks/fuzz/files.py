@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.attachments.documents import read_document
 from agent.attachments.formats import checked
-from agent.calendars.reading import Body, read
+from agent.calendars.reading import read
 from agent.errors import CalendarLost, NotAttached
 from agent.web import extractor
 from appliance.errors import Problem
@@ -66,7 +66,7 @@ def calendar(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder, suppress(CalendarLost):
         file = Path(folder) / "calendar"
         file.write_bytes(content)
-        asyncio.run(read([Body(file, "ics")], BEGIN, BEGIN + timedelta(days=60), "Europe/Berlin"))
+        asyncio.run(read([{"path": str(file), "kind": "ics"}], BEGIN, BEGIN + timedelta(days=60), "Europe/Berlin"))
 
 
 TARGETS = (

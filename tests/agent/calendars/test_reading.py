@@ -8,7 +8,7 @@ import pytest
 
 from agent.calendars import ics
 from agent.calendars.agenda import Agenda
-from agent.calendars.reading import Body, read
+from agent.calendars.reading import read
 from agent.errors import CalendarLost
 from tests.agent.calendars.entries import BERLIN, alarm, calendar, entry
 
@@ -20,7 +20,7 @@ async def agenda(folder: Path, text: str, kind: str = "ics", begin: datetime = B
     """What the file of this text says."""
     file = folder / "calendar"
     file.write_text(text, encoding="utf-8")
-    return await read([Body(file, kind)], begin, end, BERLIN)
+    return await read([{"path": str(file), "kind": kind}], begin, end, BERLIN)
 
 
 async def told(folder: Path, *entries: str, header: tuple[str, ...] = ()) -> list[tuple[str, str, str]]:
@@ -200,7 +200,7 @@ async def test_what_is_no_calendar_is_one_sentence(tmp_path: Path, kind: str, te
 async def test_a_process_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     (tmp_path / "calendar").write_text(calendar(FINE), encoding="utf-8")
     with pytest.raises(CalendarLost, match="reading it took longer than 0 s"):
-        await read([Body(tmp_path / "calendar", "ics")], BEGIN, END, BERLIN, seconds=0.0)
+        await read([{"path": str(tmp_path / "calendar"), "kind": "ics"}], BEGIN, END, BERLIN, seconds=0.0)
 
 
 async def test_long_texts_are_cut(tmp_path: Path) -> None:

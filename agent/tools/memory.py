@@ -17,7 +17,7 @@ from memory.graph.cypher import LONGEST_STATEMENT, Statement
 from memory.graph.name_usage import NameUsage
 from memory.graph.survey import alike, used_once
 from memory.history.audit_record import Origin
-from memory.json_value import Json, fields, listed
+from memory.json_value import Json, listed
 from memory.vectors.embedding import Handles
 
 if TYPE_CHECKING:
@@ -180,7 +180,8 @@ def provenance(event: Event, named: Collection[str]) -> dict[str, object]:
     speaker: who said it, "" where nobody knows. owner, source: the event's. trust: `told` when a person said or wrote
     it, `unsure` when it was hard to hear, `own` for the agent's own work, else `outside`.
     """
-    unsure = fields(event.metadata.get("evidence")).get("confidence") == "low"
+    evidence = event.metadata.get("evidence")
+    unsure = isinstance(evidence, dict) and evidence.get("confidence") == "low"
     by_source = "own" if event.source in {"self", "timer"} else "outside"
     trust = ("unsure" if unsure else "told") if event.is_from_person else by_source
     offered: dict[str, object] = {

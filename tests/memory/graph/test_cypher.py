@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.errors import GraphRefused, TooLarge
 from memory.graph import cypher as cypher_module
-from memory.graph.cypher import LONGEST_LITERAL, Statement
+from memory.graph.cypher import LONGEST_LITERAL, Statement, quoted, unquoted
 
 
 def kinds(cypher: str) -> list[tuple[str, str]]:
@@ -213,3 +213,10 @@ def test_names_and_comments_are_no_values() -> None:
 
 def test_nothing_said_is_repeated_by_nothing() -> None:
     Statement.parse("MATCH (a) WHERE a.x = 'anything at all' RETURN a").refuse_copied_values("")
+
+
+@given(st.text("`a名 ", min_size=1))
+def test_a_quoted_name_is_read_as_it_was_written(name: str) -> None:
+    """Also one that begins or ends with a backtick, which is doubled within."""
+    assert unquoted(quoted(name)) == name
+    assert name in Statement.parse(f"MATCH (n) RETURN n.{quoted(name)}").names

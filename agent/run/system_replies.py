@@ -10,12 +10,12 @@ from typing import Final
 from msgspec import Struct, field
 
 from agent.event import ASR_TRANSCRIPT, Event, utc_now
-from agent.intents.language.tables import table
 from agent.mailbox.mail import first_words
 from agent.replies import Delivered, Reply, ReplySink
 from agent.run.budget import SIGN_AFTER
 from agent.run.run import Run
 from agent.run.run_state import RunState
+from agent.tables import table
 from memory.chinese import has_chinese
 from memory.errors import DiskFull, MemoryFailure
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Final
 
 from agent.intents.intent import language_of
-from agent.intents.language.tables import table
+from agent.tables import table
 
 _JOINED: Final = "\x1f"
 """Stands for the "and" within a name while the things are taken apart."""

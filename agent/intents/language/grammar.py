@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from agent.intents.language.tables import table
+from agent.tables import table
 
 COMMAND: Final = "command"
 """The top rule."""

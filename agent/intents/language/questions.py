@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from agent.intents.intent import Language, language_of
-from agent.intents.language.tables import table
+from agent.tables import table
 
 Kind: TypeAlias = Literal["which", "whether", "all"]
 """Wants a missing piece; wants yes or no; wants all that is known of something, or of everything."""

@@ -9,7 +9,7 @@ from agent.intents.intent import Language
 from agent.intents.language.clock_times import corrected
 from agent.intents.language.every_day import but_some_days
 from agent.intents.language.lengths import readable_lengths
-from agent.intents.language.tables import table
+from agent.tables import table
 
 _APART: Final = r"[\s,.!?;:—–\-，。！？；：、…]"
 """What stands between words and says nothing."""

@@ -8,8 +8,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from agent.intents.intent import Language, Understand
-from agent.intents.language.tables import table
 from agent.intents.learned.network import Reading
+from agent.tables import table
 
 _LEADING: Final[Mapping[str, re.Pattern[str]]] = {
     "time": re.compile(r"^(?:at|around|about|by|for|till|until) ", re.IGNORECASE),

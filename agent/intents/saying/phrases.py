@@ -5,7 +5,7 @@ from functools import cache
 from string import Formatter
 
 from agent.intents.intent import Language
-from agent.intents.language.tables import table
+from agent.tables import table
 
 
 def phrase(name: str, language: Language, **values: object) -> str:

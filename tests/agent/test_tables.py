@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 import yaml
 
-from agent.intents.language import tables
+from agent import tables
 
 LANGUAGE = "agent.intents.language"
 SENTENCES = "sentences/zh.yaml"

@@ -1,4 +1,4 @@
-"""The tables that stand in YAML files beside the code: sentences, classes of words, things, the grammar."""
+"""The tables that stand in YAML files beside the code: sentences, phrases, classes of words, the grammar."""
 
 from collections.abc import Mapping
 from functools import cache

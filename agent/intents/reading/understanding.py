@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from copy import deepcopy
 from functools import cache
 from typing import Any, Final
 
@@ -213,18 +212,38 @@ def _as_said(text: str, words: str) -> str:
 
 def _described(language: Language) -> dict[str, Any]:
     """Return the sentences of a language, theirs and ours, for hassil; `times` are those of the second look."""
-    described = home_assistant_intents.get_intents(_CODES[language]) or {}
-    own = deepcopy(dict(sentence_file(language)))
-    for theirs, ours in _OF_HOME_ASSISTANT.items():
-        fitting = [
+    theirs = home_assistant_intents.get_intents(_CODES[language]) or {}
+    own = sentence_file(language)
+    fitting = {
+        ours: [
             # The area that they ask for is always the one we are in.
             {key: value for key, value in data.items() if key != "requires_context"}
-            for data in described["intents"][theirs]["data"]
+            for data in theirs["intents"][name]["data"]
             if _FITTING.match(data["metadata"]["slot_combination"])
         ]
-        own["intents"].setdefault(ours, {"data": []})["data"] += fitting
-    own["expansion_rules"] = {**described["expansion_rules"], **own["expansion_rules"]}
-    own["lists"] = {**described["lists"], **own["lists"], **_NOWHERE}
-    own["skip_words"] = [*own["skip_words"], *described["skip_words"]]
-    own["settings"] = described.get("settings", {})
-    return own
+        for name, ours in _OF_HOME_ASSISTANT.items()
+    }
+    intents = {name: [*own["intents"].get(name, ()), *fitting.get(name, ())] for name in own["intents"] | fitting}
+    free_text = {name: {"wildcard": True} for name in own["free_text"]}
+    return {
+        "language": own["language"],
+        "intents": {name: _in_blocks(said) for name, said in intents.items()},
+        "times": {name: _in_blocks(said) for name, said in own["times"].items()},
+        "expansion_rules": {**theirs["expansion_rules"], **own["expansion_rules"]},
+        "lists": {**theirs["lists"], **_lists(own["lists"]), **free_text, **_NOWHERE},
+        "skip_words": [*own["skip_words"], *theirs["skip_words"]],
+        "settings": theirs.get("settings", {}),
+    }
+
+
+def _in_blocks(said: Iterable[Any]) -> dict[str, Any]:
+    """Return an intent in hassil's form, where also a sentence without slots is a block."""
+    return {"data": [{"sentences": [each]} if isinstance(each, str) else each for each in said]}
+
+
+def _lists(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return lists in hassil's form: a range as it is, and values by what is said for them."""
+    return {
+        name: each if "range" in each else {"values": [{"in": said, "out": out} for said, out in each.items()]}
+        for name, each in own.items()
+    }

@@ -234,9 +234,9 @@ def _by_order(timers: Sequence[Timer], wanted: str) -> Timer | None:
 
 def _place_in(wanted: str) -> int:
     """Return the place in the list that a timer is called by, from 1, -1 for the last; 0 where it has a name."""
-    values = sentence_file(language_of(wanted))["lists"]["ordinal"]["values"]
+    places = sentence_file(language_of(wanted))["lists"]["ordinal"]
     name = _PLACED.sub("", wanted.lower())
-    return next((int(each["out"]) for each in values if re.fullmatch(each["in"], name)), 0)
+    return next((int(place) for said, place in places.items() if re.fullmatch(said, name)), 0)
 
 
 def _number_in(wanted: str) -> int:

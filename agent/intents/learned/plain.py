@@ -53,12 +53,12 @@ def plainly(reading: Reading, language: Language, understand: Understand) -> Pla
     wish = _wishes()["wishes"].get(reading.name)
     if wish is None:
         return None
-    slots = _slots(reading, language)
+    slots, means = _slots(reading, language), wish.get("means", (reading.name,))
     joint = _wishes()["and"][language]
     said = {slot: each[-1] if slot in _ONE_ONLY else joint.join(each) for slot, each in slots.items()}
     for frame in wish[language]:
         wanted = {name for _, name, _, _ in Formatter().parse(frame) if name}
-        if wanted <= said.keys() and understand(words := str(frame).format(**said)).name in wish["means"]:
+        if wanted <= said.keys() and understand(words := str(frame).format(**said)).name in means:
             return Plain(words, wanted == said.keys() and all(len(slots[slot]) == 1 for slot in _ONE_ONLY & wanted))
     return None
 

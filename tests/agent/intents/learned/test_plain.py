@@ -60,7 +60,7 @@ def test_each_plain_sentence_is_understood_as_its_wish(name: str, language: Lang
     plain = plainly(Reading(name, 1.0, slots), language, UNDERSTAND)
     assert plain is not None
     assert plain.is_whole
-    assert UNDERSTAND(plain.words).name in WISHES[name]["means"]
+    assert UNDERSTAND(plain.words).name in WISHES[name].get("means", [name])
     assert all(words in plain.words for _, words in slots)
 
 

@@ -164,7 +164,7 @@ ENGLISH = [
     ("在书房说饭好了", Intent("say_in", {"room": "书房", "message": "饭好了"})),
     ("say in the kitchen that we go now", Intent("say_in", {"room": "kitchen", "message": "we go now"})),
     ("remember that the bins go out on friday now", Intent("remember", {"fact": "the bins go out on friday now"})),
-    ("what day of the week is christmas day this year", Intent("date", {"date": 25, "month": 12})),
+    ("what day of the week is christmas day this year", Intent("date", {"month_day": 1225})),
     ("Make the second one forty minutes.", Intent("timer_change", {"ordinal": 2, "minutes": 40})),
     ("Twenty minutes for the lasagne, please.", Intent("timer_start", {"minutes": 20, "label": "lasagne"})),
     ("add ten minutes", Intent("timer_change", {"adds": 1, "minutes": 10})),

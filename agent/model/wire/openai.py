@@ -2,18 +2,16 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
-
-import jiter
 
 from agent.attachments.attachment import Image
 from agent.errors import IllegalMessages
-from agent.model.messages import Message, ToolCall, ToolSpec
+from agent.model.messages import Message, ToolSpec
 from agent.model.sight import Sight
 from agent.model.stream.arguments import is_object
 from agent.model.wire.profile import GENERIC, NAME, Profile
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 CALL_FIELDS = "call_fields"
 """Key in `Message.extra` of the provider's own fields of each call, by call id (thought signatures)."""
@@ -42,51 +40,42 @@ def validate_tools(tools: Sequence[ToolSpec]) -> None:
             raise IllegalMessages(f"the parameters of the tool {tool.name} are not a schema of type object")
 
 
-class OpenAiRules:
-    """The rules as a state machine, fed entry by entry, so that a growing list is checked once.
+class ListRules:
+    """The rules of a list as a state machine, fed message by message, so that a growing list is checked once.
 
     One system message at most, first; then a user's; results follow their calls at once, one each and in the order of
-    the calls; ids unique within the list; arguments are a JSON object; no empty content but in a tool's result;
-    strict UTF-8; the list ends where the model is to speak; and what the profile of the provider says besides.
+    the calls; ids unique within the list; no empty words of the system's or a user's; the list ends where the model is
+    to speak. The form of each message is legal as it is made (`_entry`), whatever is in it.
     """
 
-    def __init__(self, profile: Profile = GENERIC) -> None:
-        self._profile = profile
+    def __init__(self) -> None:
         self._count = 0
         self._last_role = ""
         self._waiting: list[str] = []
         self._ids: set[str] = set()
 
     @property
-    def call_ids(self) -> frozenset[str]:
-        """The ids of the calls so far."""
-        return frozenset(self._ids)
-
-    @property
     def is_waiting(self) -> bool:
         """Whether a call has no result yet."""
         return bool(self._waiting)
 
-    def accept(self, entry: Mapping[str, Json]) -> None:
-        """Check the next entry. Raises `IllegalMessages`; the object is of no use then."""
-        role = entry.get("role")
-        if self._waiting and role != "tool":
-            raise self._error(f"a message of {role} where the result of call {self._waiting[0]} must stand")
-        if role == "system":
-            self._accept_system(entry)
-        elif role == "user":
-            self._text(entry)
-        elif role == "assistant":
-            self._accept_assistant(entry)
-        elif role == "tool":
-            self._accept_result(entry)
-        else:
-            raise self._error(f"an unknown role {role!r}")
+    def accept(self, message: Message) -> None:
+        """Check the next message. Raises `IllegalMessages`; the object is of no use then."""
+        if message.role == "tool":
+            self._accept_result(message.tool_call_id)
+        elif self._waiting:
+            raise self._error(f"a message of {message.role} where the result of call {self._waiting[0]} must stand")
+        elif message.role == "assistant":
+            self._accept_answer(message)
+        elif message.role == "system" and self._count:
+            raise self._error("a system message that is not the first")
+        elif not message.content.strip():
+            raise self._error(f"a message of {message.role} without text")
         self._count += 1
-        self._last_role = str(role)
+        self._last_role = message.role
 
     def finish(self) -> None:
-        """Check that the list may end here. Raises `IllegalMessages`; further entries may still follow."""
+        """Check that the list may end here. Raises `IllegalMessages`; further messages may still follow."""
         if self._waiting:
             raise IllegalMessages(f"the list ends without the result of call {self._waiting[0]}")
         if self._last_role not in {"user", "tool"}:
@@ -95,83 +84,20 @@ class OpenAiRules:
     def _error(self, what: str) -> IllegalMessages:
         return IllegalMessages(f"message {self._count}: {what}")
 
-    def _accept_system(self, entry: Mapping[str, Json]) -> None:
-        if self._count:
-            raise self._error("a system message that is not the first")
-        self._text(entry)
-
-    def _accept_assistant(self, entry: Mapping[str, Json]) -> None:
+    def _accept_answer(self, message: Message) -> None:
         if self._last_role in {"", "system"}:
             raise self._error("an answer before any user's message")
-        calls = entry.get("tool_calls")
-        if calls is None or entry.get("content") is not None:
-            self._text(entry)
-        if calls is not None:
-            if not isinstance(calls, list) or not calls:
-                raise self._error("tool_calls that are no list with a call in it")
-            for call in calls:
-                self._accept_call(call)
-        if wrong := self._profile.complaint(entry):
-            raise self._error(f"{wrong}, which {self._profile.name} does not take")
+        for call in message.tool_calls:
+            if call.id in self._ids:
+                raise self._error(f"the call id {call.id} a second time")
+            self._ids.add(call.id)
+            self._waiting.append(call.id)
 
-    def _accept_call(self, call: Json) -> None:
-        function = call.get("function") if isinstance(call, dict) else None
-        if not isinstance(call, dict) or not isinstance(function, dict) or call.get("type") != "function":
-            raise self._error("a tool call that is no function call")
-        identifier = call.get("id")
-        if not isinstance(identifier, str) or not identifier:
-            raise self._error("a tool call without id")
-        if identifier in self._ids:
-            raise self._error(f"the call id {identifier} a second time")
-        name = function.get("name")
-        if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise self._error(f"a call of {name!r}, which cannot be a function's name")
-        self._arguments(name, function.get("arguments"))
-        self._ids.add(identifier)
-        self._waiting.append(identifier)
-
-    def _arguments(self, name: str, arguments: Json) -> None:
-        if not isinstance(arguments, str):
-            raise self._error(f"arguments of {name} that are no text")
-        try:
-            value = jiter.from_json(self._utf8(arguments), allow_inf_nan=False)
-        except ValueError as error:
-            raise self._error(f"arguments of {name} that are no JSON ({error})") from error
-        if not isinstance(value, dict):
-            raise self._error(f"arguments of {name} that are no JSON object")
-
-    def _accept_result(self, entry: Mapping[str, Json]) -> None:
-        identifier = entry.get("tool_call_id")
+    def _accept_result(self, call_id: str) -> None:
         if not self._waiting:
-            raise self._error(f"a result of {identifier!r} that no call waits for")
-        if identifier != self._waiting[0]:
-            raise self._error(f"a result of {identifier!r} where that of {self._waiting[0]} must stand")
-        content = entry.get("content")
-        if not isinstance(content, str):
-            raise self._error("a result that is no text")
-        self._utf8(content)
-        self._waiting.pop(0)
-
-    def _text(self, entry: Mapping[str, Json]) -> None:
-        content = entry.get("content")
-        if isinstance(content, list) and entry.get("role") == "user":
-            self._images(content[1:])
-            first = content[0] if content else None
-            content = first.get("text") if isinstance(first, dict) else None
-        if not isinstance(content, str) or not content.strip():
-            raise self._error(f"a message of {entry.get('role')} without text")
-        self._utf8(content)
-
-    def _images(self, parts: Sequence[Json]) -> None:
-        for part in parts:
-            if not isinstance(part, dict) or not {"text", "image_url"} & part.keys():
-                raise self._error("a part that is neither text nor an image")
-
-    def _utf8(self, text: str) -> bytes:
-        try:
-            return text.encode()
-        except UnicodeEncodeError as error:
-            raise self._error("text with half a character (a lone surrogate)") from error
+            raise self._error(f"a result of {call_id!r} that no call waits for")
+        if call_id != self._waiting.pop(0):
+            raise self._error(f"a result of {call_id!r} out of the order of the calls")
 
 
 def tools_to_openai(tools: Sequence[ToolSpec]) -> list[dict[str, Json]]:
@@ -233,10 +159,7 @@ class GrowingList:
     """
 
     def __init__(
-        self,
-        profile: Profile = GENERIC,
-        form: Callable[[Entry], Entry] | None = None,
-        sight: Sight | None = None,
+        self, profile: Profile = GENERIC, form: Callable[[Entry], Entry] | None = None, sight: Sight | None = None
     ) -> None:
         """`form` makes of each entry what is sent, where a server has another form than OpenAI's.
 
@@ -249,23 +172,19 @@ class GrowingList:
 
     def _begin(self) -> None:
         self._messages: list[Message] = []
-        self._rules = OpenAiRules(self._profile)
+        self._rules = ListRules()
         self._encoded = bytearray()
-        self._given_ids: set[str] = set()
         self._of_results: list[Image] = []
         self._saw = self._sight.state
-        self.entries: list[dict[str, Json]] = []
+        self.call_ids: set[str] = set()
+        """Of all calls in the list, as they came and as they are sent."""
+        self.entries: list[Entry] = []
         """The wire form of the list, in order."""
 
     @property
     def encoded(self) -> bytes:
         """The wire form as one JSON array, in UTF-8."""
         return b"[%b]" % bytes(self._encoded)
-
-    @property
-    def call_ids(self) -> frozenset[str]:
-        """The ids of all calls in the list, as they came and as they are sent."""
-        return self._rules.call_ids | self._given_ids
 
     def common(self, messages: Sequence[Message]) -> int:
         """Return how many messages of the list known so far a new one begins with; 0 unless with all of them."""
@@ -297,12 +216,10 @@ class GrowingList:
             self._of_results += message.images
         else:
             self._show_results()
-        for entry in _entries(message, self._profile):
-            if message.role == "user" and message.images:
-                entry["content"] = self._sight.shown(whole_characters(message.content), message.images)
-            self._add(entry)
+        if message.role != "assistant" or message.tool_calls or message.content.strip():  # else it vanishes
+            self._rules.accept(message)
+            self._add(self._entry(message))
         self._messages.append(message)
-        self._given_ids.update(call.id for call in message.tool_calls)
 
     def _show_results(self) -> None:
         """Add the images of the results so far, once all of an answer's calls have theirs."""
@@ -312,10 +229,36 @@ class GrowingList:
             self._add({"role": "user", "content": content})
 
     def _add(self, entry: Entry) -> None:
-        self._rules.accept(entry)
         sent = self._form(entry) if self._form else entry
         self._encoded += (b"," if self._encoded else b"") + encode(sent)
         self.entries.append(entry)
+
+    def _entry(self, message: Message) -> Entry:
+        """Return the wire form of a message.
+
+        What a model wrote and no server would take back is made legal: malformed arguments become an object that
+        quotes them, a wrong name loses its wrong characters.
+        """
+        content = whole_characters(message.content)
+        if message.role == "assistant":
+            return self._answer(message, content if content.strip() else None)
+        if message.role == "tool":
+            return {"role": "tool", "content": content, "tool_call_id": self._profile.id_of(message.tool_call_id)}
+        shown = self._sight.shown(content, message.images) if message.images else content
+        return {"role": message.role, "content": shown}
+
+    def _answer(self, message: Message, content: str | None) -> Entry:
+        profile = self._profile
+        travelling = profile.travelling(message.extra, bool(message.tool_calls))
+        entry: Entry = {"role": "assistant", "content": content, **travelling}
+        own = fields(message.extra.get(CALL_FIELDS)) if profile.returns_call_fields else {}
+        calls = list[Json]()
+        for call in message.tool_calls:
+            identifier = profile.id_of(call.id)
+            self.call_ids |= {call.id, identifier}
+            function: Json = {"name": profile.name_of(call.name), "arguments": legal_arguments(call.arguments)}
+            calls.append({"id": identifier, "type": "function", "function": function, **fields(own.get(call.id))})
+        return entry | ({"tool_calls": calls} if calls else {})
 
 
 class GrowingTools:
@@ -335,41 +278,3 @@ class GrowingTools:
             self._tools = list(tools)
             self.entries = tools_to_openai(tools)
             self.encoded = encode([*self.entries])
-
-
-def _entries(message: Message, profile: Profile) -> list[dict[str, Json]]:
-    """Return the wire form of a message.
-
-    What a model wrote and no server would take back is made legal: malformed arguments become an object that quotes
-    them, a wrong name loses its wrong characters, an answer without any content vanishes.
-    """
-    if message.role == "assistant":
-        return _assistant(message, profile)
-    entry: dict[str, Json] = {"role": message.role, "content": whole_characters(message.content)}
-    if message.role == "tool":
-        entry["tool_call_id"] = profile.id_of(message.tool_call_id)
-    return [entry]
-
-
-def _assistant(message: Message, profile: Profile) -> list[dict[str, Json]]:
-    content = whole_characters(message.content) if message.content.strip() else None
-    if content is None and not message.tool_calls:
-        return []
-    call_fields = message.extra.get(CALL_FIELDS)
-    own = call_fields if isinstance(call_fields, Mapping) and profile.returns_call_fields else {}
-    entry: dict[str, Json] = {"role": "assistant", "content": content}
-    entry.update(profile.travelling(message.extra, bool(message.tool_calls)))
-    if message.tool_calls:
-        entry["tool_calls"] = [_call(call, own.get(call.id), profile) for call in message.tool_calls]
-    return [entry]
-
-
-def _call(call: ToolCall, own_fields: Json, profile: Profile) -> dict[str, Json]:
-    wired: dict[str, Json] = {
-        "id": profile.id_of(call.id),
-        "type": "function",
-        "function": {"name": profile.name_of(call.name), "arguments": legal_arguments(call.arguments)},
-    }
-    if isinstance(own_fields, dict):
-        wired.update(own_fields)
-    return wired

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from memory.json_value import Json, fields, listed, objects
+from memory.json_value import Json, fields, listed
 
 INLINE: Final = "inline_thinking"
 """Key in `Message.extra` of what a model thought between tags in its text; ours, never sent under this name."""
@@ -75,41 +75,18 @@ class Profile(Struct, frozen=True):
     def travelling(self, extra: Mapping[str, Json], has_calls: bool) -> dict[str, Json]:
         """Return the fields of an answer that are sent back with it."""
         kept = {key: value for key, value in extra.items() if key in self.returned}
-        if _complaint_of_blocks(kept.get("thinking_blocks")):
+        if not _are_signed(kept.get("thinking_blocks")):
             del kept["thinking_blocks"]  # without it the answer can be sent back, with it never
         if self.reasoning_with_calls and has_calls:
             kept.setdefault(self.reasoning_with_calls, "")
         return kept
 
-    def complaint(self, entry: Mapping[str, Json]) -> str:
-        """Return what this provider would not take of an answer in OpenAI's form, "" when nothing."""
-        if strange := set(entry) - {"role", "content", "tool_calls"} - self.returned:
-            return f"the field {min(strange)}"
-        calls = entry.get("tool_calls")
-        for call in objects(calls):
-            if wrong := self._complaint_of_call(call):
-                return wrong
-        if calls and self.reasoning_with_calls and not isinstance(entry.get(self.reasoning_with_calls), str):
-            return f"calls without {self.reasoning_with_calls}"
-        return _complaint_of_blocks(entry.get("thinking_blocks"))
 
-    def _complaint_of_call(self, call: Mapping[str, Json]) -> str:
-        if self.ids is not None and not self.ids.fullmatch(str(call.get("id"))):
-            return f"the call id {call.get('id')!r}"
-        name = fields(call.get("function")).get("name")
-        if not self.names.fullmatch(str(name)):
-            return f"a call of {name!r}"
-        strange = set(call) - {"id", "type", "function"}
-        return f"the field {min(strange)} of a call" if strange and not self.returns_call_fields else ""
-
-
-def _complaint_of_blocks(blocks: Json) -> str:
-    """Return what is wrong with blocks of thinking, "" when nothing: a provider that signs them wants its signature."""
-    for block in listed(blocks):
-        signed = isinstance(block, dict) and (block.get("signature") or block.get("type") == "redacted_thinking")
-        if not signed:
-            return "thinking without its signature"
-    return ""
+def _are_signed(blocks: Json) -> bool:
+    """Whether all blocks of thinking are: a provider that signs them wants its signature."""
+    return all(
+        block.get("signature") or block.get("type") == "redacted_thinking" for block in map(fields, listed(blocks))
+    )
 
 
 GENERIC: Final = Profile(

@@ -5,8 +5,7 @@ AgentError
 │   ├── ModelUnavailable    not reachable, overloaded, timed out, no quota left: another model may do
 │   ├── ModelRefused        the request itself is wrong for this server (key, model name, content): retrying is useless
 │   │   └── ContextTooLong  the list is longer than what the model reads: a shorter one may do
-│   ├── StreamBroken        the answer broke off; `partial` holds what had arrived
-│   └── EmptyAnswer         it had no words and no call
+│   └── StreamBroken        the answer broke off; `partial` holds what had arrived
 ├── Stopped                 the run was ended from outside: an interruption, more urgent words, its time was up
 ├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
 ├── DamagedContext          what the journal has of a context cannot be read: it is given up, and begun anew
@@ -31,9 +30,6 @@ class AgentError(Exception):
 class ModelError(AgentError):
     """A model call failed. Its text is one sentence for a person."""
 
-    is_of_answer = False
-    """Whether the server is well, and only this answer came to no end: another question may fare better."""
-
     excuse = "no_model"
     """The name of the fixed sentence that tells a person of it (`agent.run.system_replies`)."""
 
@@ -52,7 +48,8 @@ class ModelError(AgentError):
         """Seconds that the server asked to be left alone; 0 where it did not say."""
         self.is_absent = is_absent
         """Whether nothing listens at its address: it is hardly back within seconds."""
-        self.is_of_answer = is_of_answer or self.is_of_answer
+        self.is_of_answer = is_of_answer
+        """Whether the server is well, and only this answer came to no end: another question may fare better."""
 
 
 class ModelUnavailable(ModelError):
@@ -84,13 +81,6 @@ class StreamBroken(ModelError):
         super().__init__(reason, is_of_answer=is_of_answer)
         self.partial = partial
         """What had arrived; its tool calls may have unfinished arguments."""
-
-
-class EmptyAnswer(ModelError):
-    """The answer had no words and no call."""
-
-    is_of_answer = True
-    excuse = "no_answer_empty"
 
 
 class Stopped(AgentError):

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from agent.context import block, history
 from agent.context.epoch import Epoch
-from agent.context.summary import Compression, Front, named
+from agent.context.summary import Compression, Front
 from agent.context.tokens import TokenCounter
 from agent.model.messages import Message
 
 _NAMED: Final = 40
-"""Characters by which a text that is too long to keep is named."""
+"""Characters by which a turn, or a text that is too long to keep, is named."""
 
 LEAST_TEXT: Final = 20
 """Tokens to which a text of the event in hand is cut at most."""
@@ -136,7 +136,7 @@ class Carried(Struct, frozen=True):
         leaves = history.turns(self._newest(epoch, self._kept_on(epoch), "")[0])
         if not leaves:
             return full
-        first, last = named(leaves[0]), named(leaves[-1])
+        first, last = _named(leaves[0]), _named(leaves[-1])
         return f'{full}; next to leave it: {len(leaves)} turns, from "{first}" to "{last}"'
 
     def cost(self, messages: Iterable[Message]) -> int:
@@ -264,6 +264,13 @@ def _by_event(messages: Sequence[Message]) -> dict[str, list[Message]]:
         if name := history.event_of(turn):
             found.setdefault(name, []).extend(turn)
     return found
+
+
+def _named(turn: Sequence[Message]) -> str:
+    """Return the beginning of a turn's words, by which a person would know it."""
+    seen = block.parse(turn[0].content)
+    words = " ".join((seen.words if seen else turn[0].content).split())
+    return words if len(words) <= _NAMED else f"{words[:_NAMED]}…"
 
 
 def _texts_of(message: Message) -> list[str]:

@@ -1,14 +1,16 @@
-"""One stretch of a session's context: what it was opened with, and what has grown since."""
+"""One stretch of a session's context: what it was opened with, and what has grown since; and both in the journal."""
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
 from agent.attachments.attachment import MOST_IMAGE_BYTES, Image
 from agent.context.summary import Front
 from agent.model.messages import Message, ToolSpec
+from memory.json_value import Json, listed, read_as
+from memory.state.journal import Stored
 
 
 class Prefix(Struct, frozen=True):
@@ -100,3 +102,45 @@ def digest_of(messages: Iterable[Message]) -> str:
     for message in messages:
         whole.update(journal_line(message))
     return whole.hexdigest()
+
+
+class Opened(Struct, frozen=True):
+    """What an epoch was opened with, as the journal has it."""
+
+    epoch: str
+    """Its id."""
+    tools: tuple[ToolSpec, ...]
+    messages: tuple[Message, ...]
+    """The prompt, the front if there is one, and what was taken over."""
+    model: str = ""
+    front: Front | None = None
+
+
+def body_of(name: str, prefix: Prefix, messages: Sequence[Message], front: Front | None) -> dict[str, Json]:
+    """Return the body of the entry that opens the epoch of this id; `opened_of` inverts it."""
+    described: list[Json] = [
+        {"name": t.name, "description": t.description, "parameters": dict(t.parameters)} for t in prefix.tools
+    ]
+    return {
+        "epoch": name,
+        "model": prefix.model,
+        "tools": described,
+        "messages": [message.to_json() for message in messages],
+        **({"front": front.to_json()} if front else {}),
+    }
+
+
+def opened_of(entry: Stored) -> Opened:
+    """Return what an entry opened. Raises ValueError where it does not say."""
+    messages = tuple(map(Message.from_json, listed(entry.body.get("messages"))))
+    if not messages or messages[0].role != "system":
+        raise ValueError("its opening does not begin with a prompt")
+    return read_as({**entry.body, "messages": messages}, Opened)
+
+
+def front_of(entry: Stored) -> Front | None:
+    """Return the front of an epoch, None where it has none that can be read."""
+    try:
+        return Front.from_json(entry.body["front"]) if "front" in entry.body else None
+    except ValueError:
+        return None

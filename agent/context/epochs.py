@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from agent.bus import Bus
 from agent.context import history, summary
 from agent.context.carried import Beginning, Carried, Limits, Shares, Weighed
-from agent.context.epoch import Epoch, Prefix
+from agent.context.epoch import Epoch, Prefix, body_of, front_of, opened_of
 from agent.context.learnt import Learnt
-from agent.context.opened import body_of, front_of, opened_of
 from agent.context.summary import Compression, Front
 from agent.context.tokens import TokenCounter
 from agent.errors import ContextTooLong, DamagedContext
@@ -124,11 +123,7 @@ class Contexts:
         known = self._learnt.get(epoch.model, Learnt())
         learnt = self._learnt[epoch.model] = known.after_refusal(epoch.tokens, epoch.prefix_tokens, refusal)
         log.warning(
-            "context_too_long",
-            tokens=epoch.tokens,
-            window=refusal.window,
-            asked=refusal.asked,
-            most=learnt.most,
+            "context_too_long", tokens=epoch.tokens, window=refusal.window, asked=refusal.asked, most=learnt.most
         )
 
     def accepted(self, epoch: Epoch) -> None:
@@ -293,7 +288,7 @@ class Contexts:
         """Return the epoch that these entries tell. Raises ValueError where one of them is damaged."""
         opened = opened_of(entry)
         prefix = Prefix("", opened.tools, opened.model)
-        epoch = self._grown(opened.id, prefix, entry.event_id, opened.messages, opened.front)
+        epoch = self._grown(opened.epoch, prefix, entry.event_id, opened.messages, opened.front)
         for grown in since:
             if DAMAGED in grown.body:
                 raise ValueError(f"entry {grown.id} is no JSON")

@@ -4,9 +4,8 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from agent.context.epoch import digest_of
+from agent.context.epoch import digest_of, opened_of
 from agent.context.epochs import MESSAGE
-from agent.context.opened import opened_of
 from agent.model.messages import Message, ToolSpec
 from memory.errors import MemoryFailure
 from memory.state.journal import DAMAGED, ERASED, THINNED, Journal, Stored
@@ -42,14 +41,14 @@ async def rebuild(journal: Journal, request_id: str) -> PastCall:
     )
     own = [_whole(entry).body for entry in grown if entry.seq < request.seq]
     try:
-        epoch = opened_of(_whole(opened))
-        since = [Message.from_json(each.get("message")) for each in own if each.get("epoch") == epoch.id]
+        begun = opened_of(_whole(opened))
+        since = [Message.from_json(each.get("message")) for each in own if each.get("epoch") == begun.epoch]
         last = [Message.from_json(asked["asked"])] if "asked" in asked else []
     except ValueError as error:
         raise Gone(f"the disk has changed what the journal has of this call: {error}") from error
-    messages = [*epoch.messages, *since, *last]
+    messages = [*begun.messages, *since, *last]
     is_proven = len(messages) == asked.get("messages") and digest_of(messages) == asked.get("digest")
-    return PastCall(request, messages, epoch.tools, is_proven)
+    return PastCall(request, messages, begun.tools, is_proven)
 
 
 def _whole(entry: Stored) -> Stored:

@@ -6,7 +6,6 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from agent.context import block
 from agent.model.messages import Message
 from memory.json_value import Json, read_as
 
@@ -95,13 +94,3 @@ def without_account(message: Message) -> Message:
     """Return a message whose calls of compress_context tell nothing."""
     calls = tuple(replace(call, arguments="{}") if call.name == COMPRESS else call for call in message.tool_calls)
     return replace(message, tool_calls=calls)
-
-
-def named(turn: Sequence[Message]) -> str:
-    """Return the beginning of a turn's words, by which a person would know it."""
-    seen = block.parse(turn[0].content)
-    words = " ".join((seen.words if seen else turn[0].content).split())
-    return words if len(words) <= _EXCERPT else f"{words[:_EXCERPT]}…"
-
-
-_EXCERPT: Final = 40

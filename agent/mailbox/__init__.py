@@ -3,7 +3,7 @@
 from agent.mailbox.economy import Allowance
 from agent.mailbox.mail import CHILDREN, MAX_ATTEMPTS, PERSON, EventBox, Lease, MailboxRecord, State, Wake
 from agent.mailbox.mailbox import SCHEMA, ArrivalObserver, ChangeObserver, Mailbox
-from agent.mailbox.sleep import Wait, waiting_by
+from agent.time.clock_steps import Wait, waiting_by
 
 __all__ = [
     "CHILDREN",

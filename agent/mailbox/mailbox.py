@@ -15,8 +15,7 @@ from agent.mailbox import economy, queue, table
 from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
 from agent.mailbox.economy import Allowance
 from agent.mailbox.mail import Lease, MailboxRecord, Wake
-from agent.mailbox.sleep import Wait, waiting_by
-from agent.time.clock_steps import ClockSteps, after_step
+from agent.time.clock_steps import ClockSteps, Wait, after_step, waiting_by
 from agent.time.series import is_successor, successor
 from memory.json_value import Json
 from memory.state import images

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Final
 
-from agent.errors import ContextTooLong, EmptyAnswer, ModelError, ModelRefused, ModelUnavailable
+from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from agent.model.messages import Message
 from memory.json_value import parse_json
 from memory.trust import causes, tls_fault
@@ -146,15 +146,16 @@ def ended_in_error(name: str, said: bytes | str, secret: str = "") -> ModelError
     return too_long(name, said) or broken(name, f"ended in an error ({words_of(said, secret)})")
 
 
-def empty(name: str, finish_reason: str, message: Message) -> EmptyAnswer:
+def empty(name: str, finish_reason: str, message: Message) -> ModelError:
     """Return what is wrong with an answer that has no words and no call."""
+    told, excuse = f"the answer of {name} was empty: ask again, or use another model", "no_answer_empty"
     if finish_reason == "content_filter":
         told = f"the answer of {name} was held back by its content filter: ask in other words"
-        return EmptyAnswer(told, excuse="no_answer_filtered")
-    if finish_reason == "length" or any(message.extra.values()):
+        excuse = "no_answer_filtered"
+    elif finish_reason == "length" or any(message.extra.values()):
         told = f"{name} used all the room for its answer before it said a word: give it more, or less to think"
-        return EmptyAnswer(told, excuse="no_answer_thought")
-    return EmptyAnswer(f"the answer of {name} was empty: ask again, or use another model")
+        excuse = "no_answer_thought"
+    return ModelError(told, excuse=excuse, is_of_answer=True)
 
 
 def refused(name: str, status: int, body: bytes | str, retry_after: str = "", secret: str = "") -> ModelError:

@@ -1,7 +1,7 @@
 """The context window of a model: how many tokens it reads, and who said so."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import cache
 from importlib.util import find_spec
@@ -199,24 +199,22 @@ class Windows:
     """The windows of the models that may think, for whoever keeps a context within them."""
 
     def __init__(self) -> None:
-        self._followed: list[Callable[[], Sequence[object]]] = []
+        self._may_think: Callable[[], Sequence[object]] = tuple
 
     def follow(self, may_think: Callable[[], Sequence[object]]) -> None:
-        """Look at these models too, asked for at each question since they change: the one that thinks comes first."""
-        self._followed.append(may_think)
+        """Look at these models, asked for at each question since they change: the one that thinks comes first."""
+        self._may_think = may_think
 
     @property
     def chosen(self) -> Window:
         """The window of the model that thinks; none while there is no model yet."""
-        return next(self._known(), Window())
+        return next(map(window_of, self._may_think()), Window())
 
     @property
     def least(self) -> Window:
         """The smallest that is known among all of them."""
-        return min((each for each in self._known() if each.tokens), key=lambda each: each.tokens, default=Window())
-
-    def _known(self) -> Iterator[Window]:
-        return (window_of(model) for may_think in self._followed for model in may_think())
+        known = [window for model in self._may_think() if (window := window_of(model)).tokens]
+        return min(known, key=lambda each: each.tokens, default=Window())
 
 
 def window_of(model: object) -> Window:

@@ -1,6 +1,8 @@
 """The state of the run in hand: its event, and what the agent decided about it; tools write, the run carries it out."""
 
-from typing import TypeAlias
+import re
+from collections.abc import Iterable
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -10,6 +12,9 @@ from agent.mailbox import Lease, Wake
 from agent.replies import ReplyStream, Sources
 from agent.run.run import Status
 from agent.turns.stages import Stages
+
+_SENTENCE: Final = re.compile(r"""(?:[.!?…]+["'”’)\]]*(?=\s)|[。！？]+[”’」』）]*|\n)\s*""")
+"""The end of a sentence, with the space behind it."""
 
 
 class Completion(Struct, frozen=True):
@@ -99,9 +104,62 @@ class RunState(Struct):
         """Whether something of a reply is being said, or is about to be."""
         return any(delivery.is_sounding for delivery in self.deliveries.values())
 
+    def unrepeated(self, *others: str) -> "Unrepeated":
+        """Return what leaves out of an answer what was said for this event before, or in these other texts."""
+        return Unrepeated([*self.said_before, *self.said, *others])
+
     def clear(self) -> None:
         """Keep nothing of the event, nor of its replies."""
         self.lease, self.run_id, self.already, self.said_before = None, "", (), ()
         self.ending = self.compression = None
         self.deliveries, self.images, self.elsewhere = {}, {}, set()
         self.sources, self.stages = Sources(), Stages()
+
+
+class Unrepeated:
+    """Words as they arrive, held for as long as they may only say again what was said for the event before.
+
+    Sentences that were said are left out until one comes that was not; from there on all is new.
+    """
+
+    def __init__(self, said: Iterable[str]) -> None:
+        self._said = {letters for text in said for part in (text, *sentences_of(text)) if (letters := letters_of(part))}
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """Return what may be said now."""
+        self._held += text
+        while (end := first_end(self._held)) and letters_of(self._held[:end]) in self._said:
+            self._held = self._held[end:]
+        letters = letters_of(self._held)
+        if any(each.startswith(letters) for each in self._said):
+            return ""
+        return self._release()
+
+    def finish(self) -> str:
+        """Return what was held, unless all of it was said before."""
+        return "" if letters_of(self._held) in self._said else self._release()
+
+    def _release(self) -> str:
+        words, self._held, self._said = self._held, "", set()
+        return words
+
+
+def first_end(text: str) -> int:
+    """Return where the first sentence of a text ends, with the space behind it; 0 where it does not."""
+    end = _SENTENCE.search(text)
+    return end.end() if end else 0
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a text."""
+    sentences: list[str] = []
+    while end := first_end(text):
+        sentences.append(text[:end])
+        text = text[end:]
+    return [*sentences, text]
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text, small: what makes two texts the same words."""
+    return "".join(filter(str.isalnum, text.casefold()))

@@ -1,15 +1,17 @@
-"""A clock on the wall that was set, and what that means for timers: minutes are minutes, whatever it shows."""
+"""A clock on the wall that is set: what that means for timers, and the sleep towards a moment by it."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 from time import CLOCK_BOOTTIME, clock_gettime
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.event import Event
 from agent.time.series import is_recurring, recounted
+from memory.clock import within
 
 COUNTS: Final = "counts"
 """Key of a timer's metadata: it counts seconds, where an alarm waits for a time of the clock."""
@@ -22,6 +24,12 @@ DAY: Final = timedelta(days=1)
 
 WEEK: Final = timedelta(days=7)
 """A clock that was so far ahead was on no day that anybody meant."""
+
+Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
+"""Waits until the event is set or the moment (aware; None: never) has come; it may also return sooner."""
+
+RECHECK_SECONDS: Final = 1.0
+"""The longest sleep towards a moment: a clock that was set, or a machine that was asleep, is noticed by then."""
 
 
 def since_boot() -> float:
@@ -92,3 +100,26 @@ def _at_its_hour(alarm: Event, step: ClockStep, now: datetime) -> Event:
         day += DAY
     moment = datetime.combine(day, due.time(), step.zone).astimezone(UTC)
     return replace(alarm, not_before=moment, created_at=alarm.created_at + (now - step.until))
+
+
+def waiting_by(now: Callable[[], datetime], recheck: float = RECHECK_SECONDS) -> Wait:
+    """Return the ordinary wait: asyncio's timer, set anew by this clock each second; nothing is looked up meanwhile.
+
+    `recheck` is another longest sleep, seconds, for what need not be on the second. A clock that is set ends the wait,
+    by that of the event loop, which nobody sets: set back, it would come to the moment late.
+    """
+
+    async def wait(changed: asyncio.Event, until: datetime | None) -> None:
+        left, steps = None, ClockSteps(now, asyncio.get_running_loop().time)
+        while not changed.is_set() and (left is None or left >= recheck) and steps.noticed() is None:
+            left = seconds_to_sleep(now(), until, recheck)
+            await within(left, changed)
+
+    return wait
+
+
+def seconds_to_sleep(now: datetime, until: datetime | None, most: float = RECHECK_SECONDS) -> float | None:
+    """Return how long to sleep towards a moment before looking at the clock again; None is for ever."""
+    if until is None:
+        return None
+    return min(most, max(0.0, (until - now).total_seconds()))

@@ -10,8 +10,7 @@ from agent.event import GROWTH, HOUSEHOLD, new_id
 from agent.model.dialects.reply_text import words_of
 from agent.model.messages import ToolCall, is_wordless
 from agent.replies import Reply, ReplySink
-from agent.run.run_state import RunState
-from agent.run.unrepeated import Unrepeated, letters_of
+from agent.run.run_state import RunState, letters_of
 from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Call, Tool, tool
 from memory.json_value import Json
@@ -51,7 +50,7 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
         if given.strip() and is_wordless(text):  # nothing but thinking or dots; an empty text is one's silence
             raise ToolFailed("there are no words in the text; write what is to be said")
         if delivery is None and not room:
-            fresh = Unrepeated([*run_state.said_before, *run_state.said])
+            fresh = run_state.unrepeated()
             if letters_of(text) and not (fresh.feed(text) + fresh.finish()).strip():
                 return DELIVERED  # with the bare text of the same answer, or by a call before
             whole = Reply(call.event, call.id, run_state.already, sources=run_state.sources, stages=run_state.stages)

@@ -27,8 +27,8 @@ from agent.mailbox.mail import (
     speaker_in,
 )
 from agent.mailbox.mailbox import ArrivalObserver, ChangeObserver
-from agent.mailbox.sleep import Wait, waiting_by
 from agent.mailbox.table import superseded
+from agent.time.clock_steps import Wait, waiting_by
 from agent.time.series import successor
 from memory.json_value import Json
 from memory.state.words import storable

@@ -101,34 +101,29 @@ class Dialect:
         self, ask: Ask, messages: Sequence[Message], tools: Sequence[ToolSpec]
     ) -> AsyncGenerator[StreamItem, None]:
         """Yield what is answered; what the server does not take of the question is left out, or told in words."""
-        for _ in range(MOST_LEARNT):
+        for left in reversed(range(MOST_LEARNT + 1)):
             try:
                 async with aclosing(ask(*self.wire_form(messages, tools), tools)) as items:
                     async for item in items:
                         yield item
             except ModelError as error:
-                learns = self._learns_from(error, tools) or self._is_spared(error) or self._loses_sight(error, messages)
-                if not learns:
+                if not (left and self._learns_from(error, messages, tools)):
                     raise
             else:
                 self._sight.took(image for message in messages for image in message.images)
                 return
-        async with aclosing(ask(*self.wire_form(messages, tools), tools)) as items:
-            async for item in items:
-                yield item
 
-    def _learns_from(self, error: ModelError, tools: Sequence[ToolSpec]) -> bool:
-        """Whether a failure says that the server takes no tools, which is then known."""
-        takes_none = bool(tools) and not isinstance(error, StreamBroken) and _TAKES_NO_TOOLS.search(str(error))
-        if not takes_none or self.tells_tools or not self._may_learn:
+    def _learns_from(self, error: ModelError, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> bool:
+        """Whether a failure says what the server does not take, which is then known."""
+        if isinstance(error, StreamBroken):
             return False
-        self.tells_tools = True
-        return True
+        if tools and self._may_learn and not self.tells_tools and _TAKES_NO_TOOLS.search(str(error)):
+            self.tells_tools = True
+            return True
+        return self._is_spared(error) or self._loses_sight(error, messages)
 
     def _is_spared(self, error: ModelError) -> bool:
         """Whether a refusal says that a template takes no system's words, or a server not one of our fields."""
-        if isinstance(error, StreamBroken):
-            return False
         if self.takes_system and _TAKES_NO_SYSTEM.search(str(error)):
             self.takes_system = False
             self.tells_tools = self.tells_tools or self._may_learn  # nor does it know of tools
@@ -140,7 +135,7 @@ class Dialect:
     def _loses_sight(self, error: ModelError, messages: Sequence[Message]) -> bool:
         """Whether a failure says that the server takes no images, or not the newest, which is then known."""
         images = [image for message in messages for image in message.images]
-        if not (images and self._sight.sees) or isinstance(error, StreamBroken | ContextTooLong):
+        if not (images and self._sight.sees) or isinstance(error, ContextTooLong):
             return False
         if _TAKES_NO_IMAGES.search(str(error)):
             self._sight.refused()

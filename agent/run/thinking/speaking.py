@@ -8,8 +8,7 @@ from agent.model.interface import ArgumentsDelta, StreamItem, TextDelta, ToolCal
 from agent.model.stream.arguments import PartialString
 from agent.replies import Reply, ReplySink, ReplyStream
 from agent.run.run import Run
-from agent.run.run_state import RunState
-from agent.run.unrepeated import Unrepeated
+from agent.run.run_state import RunState, Unrepeated
 from agent.tools.reply import REPLY
 
 
@@ -97,7 +96,7 @@ class Speaking:
         return " ".join(words for words in heard if words)
 
     def _unrepeated(self) -> Unrepeated:
-        return Unrepeated([*self._run_state.said_before, *self._run_state.said, *self._fed.values()])
+        return self._run_state.unrepeated(*self._fed.values())
 
     async def _say(self, reply: CalledReply, piece: str) -> None:
         """Pass on what a piece of a reply's arguments adds to its words; the tool says those for another room."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.mailbox.mailbox import SCHEMA, Mailbox
-from agent.mailbox.sleep import seconds_to_sleep, waiting_by
+from agent.time.clock_steps import seconds_to_sleep, waiting_by
 from memory.errors import StateUnusable
 from memory.json_value import Json
 from memory.state import journal as journal_module

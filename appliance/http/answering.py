@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final, Literal, TypeAlias
 
 import structlog
@@ -58,10 +59,9 @@ class Outbox:
     """Answers that wait for their reader. Order: as told. Loss: none, but more than a megabyte ends it."""
 
     def __init__(self) -> None:
-        self._waiting: list[bytes] = []
+        self._waiting: asyncio.Queue[bytes | None] = asyncio.Queue()
+        """None is the end."""
         self._bytes = 0
-        self._arrived = asyncio.Event()
-        self._is_over = False
         self.is_closed = False
         """Whether nobody reads any more."""
 
@@ -76,48 +76,32 @@ class Outbox:
 
     def end(self, answer: Answer) -> None:
         """Take the last answer."""
-        self._is_over = True
         self._add(answer)
+        self._waiting.put_nowait(None)
 
     def close(self) -> None:
         """Say that nobody reads any more."""
         self.is_closed = True
-        self._arrived.set()
+        self._waiting.put_nowait(None)
 
-    async def first(self) -> bytes:
-        """Return once there is an answer, without taking it; b"" when there will be none."""
-        while not self._waiting and not self._is_over and not self.is_closed:
-            await self._arrived.wait()
-        return self._waiting[0] if self._waiting else b""
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        while not self.is_closed:
-            while self._waiting and not self.is_closed:
-                piece = self._waiting.pop(0)
-                yield piece
-                self._bytes -= len(piece)
-            if self._is_over:
-                return
-            self._arrived.clear()
-            await self._arrived.wait()
+    async def next(self) -> bytes | None:
+        """Return the next answer once there is one; None behind the last one, and when nobody reads any more."""
+        piece = await self._waiting.get()
+        if piece is None or self.is_closed:
+            return None
+        self._bytes -= len(piece)
+        return piece
 
     def _add(self, answer: Answer) -> None:
         text = json.dumps(answer, ensure_ascii=False).encode(errors="replace")
-        self._waiting.append(text)
+        self._waiting.put_nowait(text)
         self._bytes += len(text)
-        self._arrived.set()
 
 
 class Answering(Response):
     """A response that runs a request; what was begun for a program that went away is done, unless it only tells."""
 
-    def __init__(
-        self,
-        run: Callable[[Tell], Awaitable[Answer]],
-        form: Form,
-        *,
-        only_tells: bool = False,
-    ) -> None:
+    def __init__(self, run: Callable[[Tell], Awaitable[Answer]], form: Form, *, only_tells: bool) -> None:
         """`run` is given what passes answers on, and returns the last one. It raises `Gone` and nothing else.
 
         `only_tells` says that nothing is lost by leaving it when nobody reads any more.
@@ -160,21 +144,21 @@ class Answering(Response):
 
     async def _send(self, outbox: Outbox, send: Send) -> bool:
         """Send everything; return whether it was all read."""
-        begun = b""
-        try:
+        piece: bytes | None = b""
+        with suppress(TimeoutError):
             async with asyncio.timeout(None if self._form == "object" else HEADERS_WITHIN):
-                begun = await outbox.first()
-        except TimeoutError:
-            pass
+                piece = await outbox.next()
         if outbox.is_closed:
             return False
-        status = status_of(json.loads(begun)) if begun else 200
+        status = status_of(json.loads(piece)) if piece else 200
         form = "object" if status != 200 else self._form
         headers = [(b"content-type", _TYPES[form]), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
-        async for piece in outbox:
-            async with asyncio.timeout(PATIENCE):
-                await send({"type": "http.response.body", "body": _framed(piece, form), "more_body": True})
+        while piece is not None:
+            if piece:  # else there is none yet
+                async with asyncio.timeout(PATIENCE):
+                    await send({"type": "http.response.body", "body": _framed(piece, form), "more_body": True})
+            piece = await outbox.next()
         if not outbox.is_closed:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         return not outbox.is_closed

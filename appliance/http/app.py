@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
@@ -63,11 +64,10 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     return answer
 
 
-class Sentences:
+class Sentences(Struct, frozen=True):
     """Middleware that answers a failure of any part with its sentence, while nothing was answered yet."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -79,7 +79,7 @@ class Sentences:
             await send(message)
 
         try:
-            await self._app(scope, receive, noted)
+            await self.app(scope, receive, noted)
         except ClientDisconnect:
             return  # a page that asks anew lets go of what it asked before: nobody is there to be told
         except Exception as error:
@@ -93,16 +93,15 @@ class _Enough(OSError):
     """The head of an answer is told; for who goes on, as if its reader had gone."""
 
 
-class Heads:
+class Heads(Struct, frozen=True):
     """Middleware that answers HEAD as GET, without what comes after the head (RFC 9110, 9.3.2)."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         is_over = False
 
@@ -119,7 +118,7 @@ class Heads:
                 await send(message)
 
         try:
-            await self._app({**scope, "method": "GET"}, receive, tell)
+            await self.app({**scope, "method": "GET"}, receive, tell)
         except Exception:
             if not is_over:
                 raise

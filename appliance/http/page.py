@@ -82,18 +82,12 @@ def router(folder: Path) -> APIRouter:
     Only files that are there now have a route, so that no name from outside ever becomes a path.
     """
     routes = APIRouter(include_in_schema=False)
-    for name, file in _files(folder):
-        routes.add_api_route("/" if name == INDEX else f"/{name}", _answer(file), methods=["GET", "HEAD"])
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix in MEDIA_TYPES:
+            name = path.relative_to(folder).as_posix()
+            file = PageFile(path, MEDIA_TYPES[path.suffix], FOREVER if name.startswith(f"{ASSETS}/") else ASK_FIRST)
+            routes.add_api_route("/" if name == INDEX else f"/{name}", _answer(file), methods=["GET", "HEAD"])
     return routes
-
-
-def _files(folder: Path) -> list[tuple[str, PageFile]]:
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in MEDIA_TYPES)
-    named = [(path.relative_to(folder).as_posix(), path) for path in found]
-    return [
-        (name, PageFile(path, MEDIA_TYPES[path.suffix], FOREVER if name.startswith(f"{ASSETS}/") else ASK_FIRST))
-        for name, path in named
-    ]
 
 
 def _answer(file: PageFile) -> Callable[[Request], Response]:

@@ -59,9 +59,8 @@ class Access(Struct, frozen=True):
             return
         scope.setdefault("state", {})[CALLER] = shown.caller
         if scope["type"] != "websocket":
-            is_large = scope["path"] in self.larger
-            seconds = self.patience.whole if is_large else self.patience.body
-            receive = _Body(receive, self._most(scope), seconds)
+            seconds = self.patience.whole if scope["path"] in self.larger else self.patience.body
+            receive = _Body(receive, self._most(scope), asyncio.get_running_loop().time() + seconds)
         if not shown.token:
             await self.app(scope, receive, send)
             return
@@ -91,27 +90,26 @@ class Access(Struct, frozen=True):
         return self.larger.get(scope["path"], MOST_BYTES)
 
 
-class _Body:
+class _Body(Struct):
     """Counts what comes, for a body that does not say how long it is, and until when."""
 
-    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
-        self._receive = receive
-        self._most = most
-        self._until: float | None = asyncio.get_running_loop().time() + seconds
-        """On the loop's clock; None once all has come, behind which there is only the end of the connection."""
-        self._come = 0
+    receive: Receive
+    most: int
+    until: float | None
+    """On the loop's clock; None once all has come, behind which there is only the end of the connection."""
+    come: int = 0
 
     async def __call__(self) -> Message:
         try:
-            async with asyncio.timeout_at(self._until):
-                message = await self._receive()
+            async with asyncio.timeout_at(self.until):
+                message = await self.receive()
         except TimeoutError:
             raise Refused(408, "the rest of the body did not come in time; send it again", connection="close") from None
         if not message.get("more_body"):
-            self._until = None
-        self._come += len(message.get("body", b""))
-        if self._come > self._most:
-            raise _too_large(self._most)
+            self.until = None
+        self.come += len(message.get("body", b""))
+        if self.come > self.most:
+            raise _too_large(self.most)
         return message
 
 

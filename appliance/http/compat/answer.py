@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 import structlog
 from msgspec import Struct
@@ -50,37 +50,38 @@ class Ending(Struct, frozen=True):
     figures: Figures
 
 
-class Writing(Protocol):
+class Writing(ABC):
     """One answer in the form of a protocol, streamed or whole."""
 
-    media_type: str
+    media_type: ClassVar[str]
 
     def begin(self) -> bytes:
         """Return what stands before the first piece."""
+        return b""
 
+    @abstractmethod
     def piece(self, text: str) -> bytes:
         """Return some words of the answer."""
 
+    @abstractmethod
     def beat(self) -> bytes:
         """Return what says that the answer is coming."""
 
+    @abstractmethod
     def end(self, ending: Ending) -> bytes:
         """Return the end, after the last piece."""
 
+    @abstractmethod
     def broken(self, sentence: str) -> bytes:
         """Return the end of what went wrong after the beginning."""
 
 
-@dataclass(slots=True)
-class WholeWriting(ABC):
-    """A `Writing` of one JSON object; the spaces before it are signs of life, which JSON allows."""
+@dataclass
+class WholeWriting(Writing):
+    """One JSON object; the spaces before it are signs of life, which JSON allows."""
 
     pieces: list[str] = field(default_factory=list, init=False)
     media_type = "application/json"
-
-    def begin(self) -> bytes:
-        """Return nothing."""
-        return b""
 
     def piece(self, text: str) -> bytes:
         """Keep some words."""
@@ -90,10 +91,6 @@ class WholeWriting(ABC):
     def beat(self) -> bytes:
         """Return a space."""
         return b" "
-
-    @abstractmethod
-    def end(self, ending: Ending) -> bytes:
-        """Return it all."""
 
     def broken(self, sentence: str) -> bytes:
         """Return what came, and what went wrong: the status was told already."""

@@ -22,7 +22,7 @@ from appliance.api.caller import Caller
 from appliance.api.program_questions import Question
 from appliance.errors import Exit, Problem
 from appliance.http.caller import Asks
-from appliance.http.compat.answer import BEAT_SECONDS, Answer, Ending, WholeWriting, or_refused
+from appliance.http.compat.answer import BEAT_SECONDS, Answer, Ending, WholeWriting, Writing, or_refused
 from appliance.http.compat.body import REFUSALS, Bodies, Sent, as_json, documented
 from appliance.http.compat.question import MODEL, Asking, Programs, asked, content_of, with_attached
 from memory.json_value import Json
@@ -142,17 +142,13 @@ async def _question(
 
 
 @dataclass(slots=True)
-class Streamed:
-    """A JSON object a line, each with some words."""
+class Streamed(Writing):
+    """A JSON object a line, each with some words and who speaks."""
 
     model: str
     begun: float = field(default_factory=time.perf_counter)
     """Seconds."""
     media_type = "application/x-ndjson"
-
-    def begin(self) -> bytes:
-        """Return nothing: each line says who speaks."""
-        return b""
 
     def piece(self, text: str) -> bytes:
         """Return some words."""

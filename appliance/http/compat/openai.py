@@ -21,7 +21,7 @@ from appliance.api.caller import Caller
 from appliance.api.program_questions import Figures, Question
 from appliance.errors import Exit, Problem
 from appliance.http.caller import Asks
-from appliance.http.compat.answer import BEAT_SECONDS, Answer, Ending, WholeWriting, or_refused
+from appliance.http.compat.answer import BEAT_SECONDS, Answer, Ending, WholeWriting, Writing, or_refused
 from appliance.http.compat.body import REFUSALS, Bodies, Sent, as_json, documented
 from appliance.http.compat.question import MODEL, Asking, Programs, asked, content_of, with_attached
 from memory.json_value import Json
@@ -163,7 +163,7 @@ def _attached(part: Part) -> tuple[str, bytes] | None:
 
 
 @dataclass(slots=True)
-class Streamed:
+class Streamed(Writing):
     """A stream of `chat.completion.chunk` as server-sent events."""
 
     event_id: str

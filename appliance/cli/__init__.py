@@ -5,7 +5,7 @@ from appliance.cli.choose import configuration, models, owners, tokens
 from appliance.cli.connect import machines, shell
 from appliance.cli.listen import listening, satellites, voices
 from appliance.cli.look_after import bench, insight, look
-from appliance.cli.remember import backup, events, memory
+from appliance.cli.remember import events, memory
 from appliance.cli.root import EPILOG, nakari
 from appliance.cli.talk import talk
 

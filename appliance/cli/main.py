@@ -158,7 +158,6 @@ def _where(error: BaseException) -> str:
 
 
 def _say(sentence: str, code: int) -> int:
-
     line = "".join(
         each if each.isprintable() or each in JOINERS else "?" for each in " ".join(typed_here(sentence).split())
     )

@@ -1,6 +1,6 @@
 """What may be asked at the door of the memory: its four tools, and all that keeps it."""
 
-from typing import Annotated, Literal, Protocol, TypeAlias
+from typing import Annotated, Final, Literal, Protocol, TypeAlias, get_args
 
 from pydantic import AwareDatetime, Field, JsonValue
 
@@ -139,6 +139,9 @@ class Backup(Asked):
 MemoryRequest: TypeAlias = (
     TakeSnapshot | ListSnapshots | Restore | HandOver | Diff | Changes | Replay | Past | ReadAudit | VerifyAudit
 ) | Backup
+
+
+MODELS: Final[tuple[type[Asked], ...]] = (UseTool, *get_args(MemoryRequest))
 
 
 class MemoryHandler(Protocol):

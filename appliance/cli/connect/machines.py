@@ -258,7 +258,6 @@ def _state_of(config: "Config", name: str) -> str:
 
 
 def _with_url(config: "Config") -> None:
-
     if not config.machines.url:
         what = "this machine is alone: [machines] url names no server"
         raise Problem(f"{what}; `nakari config set machines.url tls://HOST:4222` names one", Exit.CONFIG)

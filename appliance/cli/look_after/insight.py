@@ -103,7 +103,6 @@ def replay(invocation: Invocation, turn: str | None, changes: "Sequence[str]", a
 
 
 def _list(found: "Sequence[Recording]", *, as_json: bool) -> None:
-
     if as_json:
         tell_json({"recordings": [each.about() for each in found]})
     elif not found:
@@ -113,9 +112,7 @@ def _list(found: "Sequence[Recording]", *, as_json: bool) -> None:
 
 
 def _asked(
-    config: "Config",
-    request: dict[str, Json],
-    here: "Callable[[Insight, str], Awaitable[dict[str, Json]]]",
+    config: "Config", request: dict[str, Json], here: "Callable[[Insight, str], Awaitable[dict[str, Json]]]"
 ) -> dict[str, Json]:
     """Ask the running service; where there is none, look into the journal here."""
 
@@ -132,7 +129,6 @@ def _asked(
 
 
 async def _replayed(config: "Config", recording: "Recording", changes: "Sequence[str]") -> "list[Difference]":
-
     from appliance.input.hearing.choose import choose_recognizer, hearing_settings
     from appliance.recorder.replay import compared
     from appliance.recorder.replay import replay as run_again

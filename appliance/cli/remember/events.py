@@ -152,7 +152,6 @@ def _timers_of(answer: dict[str, Json]) -> list[dict[str, str]]:
 
 
 def _local(timer: dict[str, str], zone: "tzinfo") -> str:
-
     return f"{datetime.fromisoformat(timer['due']).astimezone(zone):%Y-%m-%d %H:%M:%S}"
 
 

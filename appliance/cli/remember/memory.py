@@ -1,4 +1,4 @@
-"""Commands about the memory: look into it, save it, bring it back, and forget."""
+"""Commands about the memory: look into it, save it, bring it back, and forget; and all that it is in one file."""
 
 import json
 from collections.abc import Callable
@@ -11,14 +11,13 @@ import click
 
 from appliance.cli.remember.changes import changes_told
 from appliance.cli.root import AS_KEY, PATH, TEXT, WORDS, configured, nakari, to_be_made
-from appliance.cli.telling import AS_JSON, LINES, asked, tell
+from appliance.cli.telling import AS_JSON, LINES, asked, tell, understood
 from appliance.cli.terminal import STRONG, confirm, progress, require_somebody, show
 from appliance.config.options import Invocation
 from appliance.errors import Exit, Problem
 from memory.json_value import Json
 
 if TYPE_CHECKING:
-    from appliance.api.requests.memory import MemoryRequest, UseTool
     from appliance.config.load import Config
 
 PARAMS = click.option(
@@ -77,14 +76,15 @@ def memory() -> None:
 @click.pass_obj
 def query(invocation: Invocation, cypher: str, params: str, moment: str | None, as_json: bool) -> None:
     """Read with one Cypher statement; nothing is changed."""
-    from appliance.api.requests.memory import Past, UseTool
     from appliance.logs.show import asked_moment
 
     values, config = _object(params), _configured(invocation)
+    asked_for: dict[str, Json] = {"cypher": cypher, "params": values}
     if moment is None:
-        _run(config, UseTool(do="tool", name="memory_query", arguments=_call(cypher, values)), as_json)
+        _run(config, {"do": "tool", "name": "memory_query", "arguments": asked_for}, as_json)
     else:
-        _run(config, Past(until=asked_moment(moment, config.zone), cypher=cypher, params=values), as_json)
+        until = asked_moment(moment, config.zone).isoformat()
+        _run(config, {"do": "memory.past", "until": until, **asked_for}, as_json)
 
 
 @memory.command()
@@ -94,10 +94,8 @@ def query(invocation: Invocation, cypher: str, params: str, moment: str | None, 
 @click.pass_obj
 def write(invocation: Invocation, cypher: str, params: str, as_json: bool) -> None:
     """Change it with one Cypher statement, audited as its own are."""
-    from appliance.api.requests.memory import UseTool
-
-    request = UseTool(do="tool", name="memory_write", arguments=_call(cypher, _object(params)))
-    _run(_configured(invocation), request, as_json)
+    arguments: Json = {"cypher": cypher, "params": _object(params)}
+    _run(_configured(invocation), {"do": "tool", "name": "memory_write", "arguments": arguments}, as_json)
 
 
 @memory.command()
@@ -105,9 +103,7 @@ def write(invocation: Invocation, cypher: str, params: str, as_json: bool) -> No
 @click.pass_obj
 def schema(invocation: Invocation, as_json: bool) -> None:
     """Show labels, relationship types and property keys in use."""
-    from appliance.api.requests.memory import UseTool
-
-    _run(_configured(invocation), UseTool(do="tool", name="memory_schema"), as_json)
+    _run(_configured(invocation), {"do": "tool", "name": "memory_schema"}, as_json)
 
 
 @memory.command()
@@ -115,9 +111,7 @@ def schema(invocation: Invocation, as_json: bool) -> None:
 @click.pass_obj
 def snapshot(invocation: Invocation, as_json: bool) -> None:
     """Write the whole graph into the snapshots' folder."""
-    from appliance.api.requests.memory import TakeSnapshot
-
-    _run(_configured(invocation), TakeSnapshot(), as_json)
+    _run(_configured(invocation), {"do": "memory.snapshot"}, as_json)
 
 
 @memory.command("list")
@@ -125,9 +119,7 @@ def snapshot(invocation: Invocation, as_json: bool) -> None:
 @click.pass_obj
 def list_snapshots(invocation: Invocation, as_json: bool) -> None:
     """List the snapshots, oldest first."""
-    from appliance.api.requests.memory import ListSnapshots
-
-    _run(_configured(invocation), ListSnapshots(), as_json)
+    _run(_configured(invocation), {"do": "memory.list"}, as_json)
 
 
 @memory.command()
@@ -139,10 +131,9 @@ def restore(invocation: Invocation, snapshot: str, as_json: bool) -> None:
 
     SNAPSHOT is a name from the list, a file, or newest. A snapshot of what was there before is taken first.
     """
-    from appliance.api.requests.memory import Restore
-
     file = Path(snapshot).absolute()
-    _run(_configured(invocation), Restore(snapshot=str(file) if file.is_file() else snapshot), as_json)
+    which = str(file) if file.is_file() else snapshot
+    _run(_configured(invocation), {"do": "memory.restore", "snapshot": which}, as_json)
 
 
 @memory.command()
@@ -156,17 +147,16 @@ def diff(invocation: Invocation, before: str | None, after: str, moment: str | N
 
     With --since what was written since a moment, because of which events, and what came and went by it.
     """
-    from appliance.api.requests.memory import Changes, Diff
     from appliance.logs.show import asked_moment
 
     if (before is None) is (moment is None):
         raise click.UsageError("either a snapshot, or --since")
     config = _configured(invocation)
     if before is not None:
-        _run(config, Diff(before=before, after=after), as_json)
+        _run(config, {"do": "memory.diff", "before": before, "after": after}, as_json)
     else:
-        request = Changes(since=asked_moment(str(moment), config.zone))
-        _run(config, request, as_json, partial(changes_told, zone=config.zone))
+        since = asked_moment(str(moment), config.zone).isoformat()
+        _run(config, {"do": "memory.changes", "since": since}, as_json, partial(changes_told, zone=config.zone))
 
 
 @memory.command()
@@ -179,14 +169,13 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
 
     It is made beside the present one, from the newest snapshot before the moment and what was written since.
     """
-    from appliance.api.requests.memory import Replay
     from appliance.logs.show import asked_moment
 
     config = _configured(invocation)
-    until = None if moment is None else asked_moment(moment, config.zone)
+    until = None if moment is None else asked_moment(moment, config.zone).isoformat()
     if file is not None and file.exists():
         raise Problem(f"{file} is there already; name a new file", Exit.CANNOT_CREATE)
-    _run(config, Replay(until=until, file=str(to_be_made(file)) if file else ""), as_json)
+    _run(config, {"do": "memory.replay", "until": until, "file": str(to_be_made(file)) if file else ""}, as_json)
 
 
 @memory.command()
@@ -196,9 +185,43 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
 @click.pass_obj
 def audit(invocation: Invocation, what: str, lines: int, as_json: bool) -> None:
     """Show the newest records of the audit log, or verify all of it."""
-    from appliance.api.requests.memory import ReadAudit, VerifyAudit
+    request: dict[str, Json] = {"do": "memory.audit", "last": lines} if what == "show" else {"do": "memory.verify"}
+    _run(_configured(invocation), request, as_json)
 
-    _run(_configured(invocation), VerifyAudit() if what == "verify" else ReadAudit(last=lines), as_json)
+
+@nakari.command()
+@click.argument("file", type=PATH)
+@AS_JSON
+@click.pass_obj
+def backup(invocation: Invocation, file: Path, as_json: bool) -> None:
+    """Write everything it is into a new FILE.
+
+    Graph, journal, mailbox, timers, settings, audit log and snapshots, of one moment; it goes on meanwhile. Models are
+    left out: they can be fetched again. Whoever has the file can read it all.
+    """
+    config = configured(invocation)
+    _run(config, {"do": "backup", "file": str(to_be_made(file))}, as_json, label="backing up")
+
+
+@nakari.command("restore")
+@click.argument("file", type=PATH)
+@AS_JSON
+@click.pass_obj
+def restore_all(invocation: Invocation, file: Path, as_json: bool) -> None:
+    """Make this box what the backup FILE holds.
+
+    On this machine or another; stop the service first. A torn, changed or foreign file is refused before anything is
+    changed. What was here is kept aside, in a folder that is named at the end.
+    """
+    import asyncio
+
+    config = configured(invocation, log="CRITICAL")  # a store that is gone is what it begins with
+    from appliance.admin.progress import in_hundredths
+    from appliance.admin.restoring import restore_archive
+
+    with progress("restoring") as told:
+        found = asyncio.run(restore_archive(config, file.absolute(), in_hundredths(told)))
+    tell(found, as_json=as_json)
 
 
 def _configured(invocation: Invocation) -> "Config":
@@ -207,31 +230,29 @@ def _configured(invocation: Invocation) -> "Config":
 
 def _run(
     config: "Config",
-    request: "MemoryRequest | UseTool",
+    request: dict[str, Json],
     as_json: bool,
     in_words: "Callable[[Json], Json] | None" = None,
+    label: str = "working",
 ) -> None:
     """Let the admin of the memory act, wherever it is, and tell what came of it; `in_words` says it to people."""
     import asyncio
 
     from appliance.admin.local import open_admin
-    from appliance.api.requests.memory import UseTool
+    from appliance.api.requests.memory import MODELS, UseTool
+
+    meant = understood(request, MODELS)
 
     async def run() -> Json:
-        with progress("working") as told:
+        with progress(label) as told:
             async with open_admin(config) as admin:
-                return await (admin.use(request) if isinstance(request, UseTool) else admin.act(request, told))
+                return await (admin.use(meant) if isinstance(meant, UseTool) else admin.act(meant, told))
 
     found = asyncio.run(run())
     tell(found if as_json or in_words is None else in_words(found), as_json=as_json)
 
 
-def _call(cypher: str, params: dict[str, Json]) -> dict[str, Json]:
-    return {"cypher": cypher, "params": params}
-
-
 def _object(text: str) -> dict[str, Json]:
-
     try:
         read = json.loads(text)
         json.dumps(read, ensure_ascii=False, allow_nan=False).encode()  # NaN and half a character are read all the same

@@ -118,6 +118,6 @@ async def _whoever_answers(config: Config) -> AsyncIterator[Ask]:
 
         refuse_where_it_follows(config)
         async with asking(config, SESSION) as answer:
-            yield lambda text: print_pieces(answer(text))
+            yield lambda text: print_pieces(answer(text, ()))
     else:
         yield lambda text: print_answer(path, Question(text, SESSION))

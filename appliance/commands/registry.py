@@ -1,37 +1,20 @@
 """The registry of commands: a name in two languages each, what it tells, who may; an unknown one gets the nearest."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from difflib import get_close_matches
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from appliance.api.caller import Caller
-from appliance.api.requests.box import Forget, Hush
+from appliance.api.requests.box import CommandedBox
 from appliance.errors import Exit, Problem
-from memory.json_value import Json
 
 Language: TypeAlias = Literal["en", "zh"]
 
 _COMMAND: Final = re.compile(r"/([^\W\d_][\w-]*)(?:\s+(.*))?\Z", re.DOTALL)
 """A slash and a word at the very beginning. "/etc/passwd …", "/ 5" and " /so" are words for the agent."""
-
-
-class CommandedBox(Protocol):
-    """The box, as far as commands ask it."""
-
-    async def ping(self) -> Mapping[str, Json]:
-        """Return version, uptime and how much waits."""
-
-    async def status(self, owner_key: str) -> Mapping[str, Json]:
-        """Return how it is, as far as this owner may know."""
-
-    async def hush(self, request: Hush) -> str:
-        """Act as on a reflex word; return the sentence that says what was done."""
-
-    async def forget(self, request: Forget) -> str:
-        """Erase what was heard; return the sentence that says how that went."""
 
 
 class Asking(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """An utterance as a file: what was understood, and the answer as text, or as sound."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Annotated, Final, Literal, TypeAlias
 from urllib.parse import quote
@@ -11,12 +11,14 @@ from fastapi import APIRouter, Query
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
+from agent.mailbox import MailboxRecord
 from appliance.api.outcome import Outcome
 from appliance.errors import Exit, Problem
 from appliance.http.caller import Asks
 from appliance.remote.decoding import decoded
 from appliance.remote.outbox import Heard, SoundBegins, SoundEnds, Trouble
-from appliance.remote.visit import Answered, Visits
+from appliance.remote.place import House, Places
+from appliance.remote.visit import Answered, Visit
 from audio.pcm import wav_header
 from audio.resampler import StreamResampler
 from memory.json_value import Json
@@ -38,8 +40,8 @@ _TAKEN: Final = {
 }
 
 
-def router(visits: Visits) -> APIRouter:
-    """Return the route that hears."""
+def router(house: House, places: Places, find: Callable[[str], Awaitable[MailboxRecord | None]]) -> APIRouter:
+    """Return the route that hears; `find` looks an event up by its id."""
     routes = APIRouter()
 
     @routes.post("/audio", response_class=Response, openapi_extra=_TAKEN)
@@ -61,7 +63,9 @@ def router(visits: Visits) -> APIRouter:
             samples = await decoded(request.stream())
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
-        visit = visits.open(caller.owner_key, caller.session(session), samples, speaks=speak != "text")
+        whose = caller.owner_key, caller.session(session)
+        visit = Visit(house, *whose, samples, find, speaks=speak != "text")
+        places.add(visit)
         answers = visit.answers()
         first = await _first(answers, speak)
         if begins := next((each for each in first if isinstance(each, SoundBegins)), None):

@@ -1,6 +1,6 @@
 """What the doctor looks at of HTTP: where it is answered, by which certificate, who may come from elsewhere."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, cast
@@ -20,8 +20,8 @@ def http(config: Config) -> Line:
         return Line("http", Verdict.OK, "off")
     from appliance.owners.owners import tokens_of
 
-    running = told_by_service(config.sockets, "http")
-    where = addresses_of(running) or [*config.http.addresses]
+    running = cast("list[dict[str, Json]]", told_by_service(config.sockets, "http").get("addresses", []))
+    where = [str(each["address"]) for each in running] or [*config.http.addresses]
     count = len(tokens_of(config.state_folder).list())
     open_ones = [each for each in where if not is_loopback(each)]
     reach = f"other machines reach {', '.join(open_ones)}" if open_ones else "no other machine reaches it"
@@ -33,14 +33,9 @@ def http(config: Config) -> Line:
     return line_of("http", found)
 
 
-def addresses_of(running: Mapping[str, Json]) -> list[str]:
-    """Return where the running service answers, or tries to."""
-    return [str(each["address"]) for each in cast("list[dict[str, Json]]", running.get("addresses", []))]
-
-
-def unanswered(running: Mapping[str, Json]) -> Iterator[Finding]:
+def unanswered(running: Sequence[Mapping[str, Json]]) -> Iterator[Finding]:
     """Yield at which addresses the running service cannot answer."""
-    for each in cast("list[dict[str, Json]]", running.get("addresses", [])):
+    for each in running:
         if each["problem"]:
             yield Verdict.FAULT, str(each["problem"]), "stop what has it, or set other [http] addresses"
 

@@ -18,7 +18,7 @@ from appliance.api.register import Answer, BadRequest, Entry, Gone, Register, fa
 from appliance.errors import Problem
 from appliance.http.caller import Asks
 from appliance.http.streams import HEARTBEAT_SECONDS, LAST_PLACE
-from appliance.live.audio import AudioSession, ClientGone, OpensSound
+from appliance.live.audio import AudioSession, OpensSound
 from appliance.live.from_client import (
     FROM_CLIENT,
     AudioEndMessage,
@@ -32,6 +32,7 @@ from appliance.live.from_client import (
 from appliance.live.live import Live
 from appliance.live.messages import AnswerMessage, ErrorMessage, Failure, Message, Progress, ProgressMessage, as_text
 from appliance.live.readers import SEND_SECONDS, Reader
+from appliance.remote.outbox import PlaceGone
 from memory.json_value import Json
 
 MOST_TEXT: Final = 500_000
@@ -98,7 +99,7 @@ def router(behind: Behind) -> APIRouter:
             async with behind.live.reading(caller.owner_key, after, levels=levels) as reader:
                 await client.serve(reader)
         except Problem as refused:
-            with suppress(ClientGone):
+            with suppress(PlaceGone):
                 await client.send(_error(str(refused)))
             await client.close(TRY_LATER, "too many look on")
 
@@ -120,9 +121,14 @@ class Client(Struct):
     _allowance: float = MOST_FRAMES_AT_ONCE
     _allowed_at: float = 0.0
 
-    async def send(self, what: bytes | Message) -> None:
-        """Send a message or a frame of sound; waits while the client is behind. Raises `ClientGone`."""
-        await self._send(what if isinstance(what, bytes) else as_text(what))
+    async def send(self, what: bytes | str | Message) -> None:
+        """Send a message, or its text, or a frame of sound; waits while the client is behind. Raises `PlaceGone`."""
+        text = what if isinstance(what, bytes | str) else as_text(what)
+        try:
+            async with self._sending, asyncio.timeout(SEND_SECONDS):
+                await (self.socket.send_bytes(text) if isinstance(text, bytes) else self.socket.send_text(text))
+        except (TimeoutError, RuntimeError, WebSocketDisconnect) as gone:
+            raise PlaceGone from gone
 
     async def serve(self, reader: Reader) -> None:
         """Talk until the client goes. What it asked for by then is done, unless it only tells."""
@@ -161,22 +167,15 @@ class Client(Struct):
         try:
             while True:
                 for packet in await reader.take(HEARTBEAT_SECONDS):
-                    await self._send(packet.json)
-        except ClientGone as gone:
+                    await self.send(packet.json)
+        except PlaceGone as gone:
             if isinstance(gone.__cause__, TimeoutError):
                 self.behind.live.readers.leave(reader)
 
     async def _answer_all(self) -> None:
-        with suppress(ClientGone):
+        with suppress(PlaceGone):
             while True:
                 await self.send(await self._answers.get())
-
-    async def _send(self, what: bytes | str) -> None:
-        try:
-            async with self._sending, asyncio.timeout(SEND_SECONDS):
-                await (self.socket.send_bytes(what) if isinstance(what, bytes) else self.socket.send_text(what))
-        except (TimeoutError, RuntimeError, WebSocketDisconnect) as gone:
-            raise ClientGone from gone
 
     async def _hear_all(self, requests: asyncio.TaskGroup) -> None:
         """Take frame after frame, until the client goes or is sent away."""

@@ -9,12 +9,8 @@ from memory.json_value import Json
 Send: TypeAlias = Callable[[bytes | Message], Awaitable[None]]
 """Sends a binary frame (int16 mono PCM) or a message to this one client, in order.
 
-Waits while the client is behind; raises `ClientGone` once it cannot be reached any more.
+Waits while the client is behind; raises `PlaceGone` once it cannot be reached any more.
 """
-
-
-class ClientGone(Exception):
-    """The client of an audio session is gone: nothing more can be sent."""
 
 
 class AudioSession(Protocol):

@@ -91,8 +91,7 @@ class StopMessage(FromClient):
 
 
 ClientMessage = Annotated[
-    UserMessage | RequestMessage | AudioStartMessage | AudioEndMessage | StopMessage,
-    Field(discriminator="type"),
+    UserMessage | RequestMessage | AudioStartMessage | AudioEndMessage | StopMessage, Field(discriminator="type")
 ]
 """What a client says: on a WebSocket as one text frame; sound as binary frames."""
 

@@ -59,14 +59,7 @@ class Live:
     does nothing else.
     """
 
-    def __init__(
-        self,
-        bus: Bus,
-        journal: Journal,
-        mailbox: Mailbox,
-        room: Room,
-        readers: Readers,
-    ) -> None:
+    def __init__(self, bus: Bus, journal: Journal, mailbox: Mailbox, room: Room, readers: Readers) -> None:
         self.readers = readers
         self._journal = journal
         self._mailbox = mailbox
@@ -123,10 +116,6 @@ class Live:
         self.readers.forget()
         if self._steps.run is not None:
             self._steps.run.forget()
-
-    def describe(self) -> dict[str, Json]:
-        """Return who looks on, and what was lost, for the status."""
-        return {**self.readers.describe()}
 
     def _written(self, places: Mapping[str, int]) -> None:
         self._seqs.update(places)

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from agent.event import HOUSEHOLD
 from appliance.errors import Exit, Problem
+from memory.json_value import Json
 
 MOST_WAITING: Final = 512
 """Messages that one reader may be behind."""
@@ -64,11 +65,12 @@ class Reader(Struct, eq=False):
     def offer(self, packet: Packet) -> None:
         """Take a message without waiting."""
         self._arrived.set()
-        if not self._missed and self._has_room(packet):
+        fits = self._characters + len(packet.json) <= MOST_CHARACTERS or not self._waiting
+        if self._missed or not fits or len(self._waiting) >= MOST_WAITING:
+            self._lose(len(self._waiting) + 1)
+        else:
             self._waiting.append(packet)
             self._characters += len(packet.json)
-            return
-        self._lose(len(self._waiting) + 1)
 
     def forget(self) -> None:
         """Keep nothing of what waits: it counts as lost."""
@@ -100,11 +102,6 @@ class Reader(Struct, eq=False):
         self.lost += count
         self._missed += count
         self._clear()
-
-    def _has_room(self, packet: Packet) -> bool:
-        is_alone = not self._waiting
-        fits = self._characters + len(packet.json) <= MOST_CHARACTERS
-        return len(self._waiting) < MOST_WAITING and (fits or is_alone)
 
     def _clear(self) -> None:
         self._waiting.clear()
@@ -167,7 +164,7 @@ class Readers(Struct):
         """Who looks on."""
         return {reader.owner_key for reader in self._readers}
 
-    def describe(self) -> dict[str, int]:
+    def describe(self) -> dict[str, Json]:
         """Return how many there are, and what was lost and left since the start, for the status."""
         lost = self._lost_before + sum(reader.lost for reader in self._readers)
         return {"readers": len(self._readers), "lost": lost, "dropped": self.dropped}

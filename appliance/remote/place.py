@@ -38,14 +38,7 @@ class RemotePlace:
     """Hears and speaks until `leave`, and until what was said there is understood. On the event loop."""
 
     def __init__(
-        self,
-        house: House,
-        owner_key: str,
-        session_id: str,
-        send: Send,
-        *,
-        is_paced: bool = True,
-        speaks: bool = True,
+        self, house: House, owner_key: str, session_id: str, send: Send, *, is_paced: bool = True, speaks: bool = True
     ) -> None:
         """Join ears and mouth; `send` hands on what goes there.
 

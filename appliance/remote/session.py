@@ -7,12 +7,11 @@ from typing import Final
 import structlog
 
 from appliance.errors import Exit, Problem
-from appliance.live.audio import ClientGone
 from appliance.live.audio import Send as SendMessage
 from appliance.live.messages import Failure, Message, SpeechEnded, SpeechStarted, message_of
 from appliance.live.messages import Heard as HeardThere
 from appliance.remote.ears import HeardAs
-from appliance.remote.outbox import Heard, Outgoing, PlaceGone, Send, SoundBegins, SoundEnds, Trouble
+from appliance.remote.outbox import Heard, Outgoing, Send, SoundBegins, SoundEnds, Trouble
 from appliance.remote.place import House, Places, RemotePlace
 from audio.turns.listener import REFLEX
 from memory.json_value import Json
@@ -92,12 +91,8 @@ def sound_of_page(house: House, places: Places, owner_key: str, send: SendMessag
 
     async def hand_on(item: Outgoing) -> None:
         told = item if isinstance(item, bytes) else _message(item, session.session_id)
-        if told is None:
-            return
-        try:
+        if told is not None:
             await send(told)
-        except ClientGone as error:
-            raise PlaceGone from error
 
     session = RemoteSession(house, places, owner_key, hand_on)
     return session

@@ -5,14 +5,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
 from typing import Final, TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.event import Event
 from agent.mailbox import MailboxRecord
 from appliance.api.outcome import Outcome, outcome_of
 from appliance.remote.outbox import Outgoing, PlaceGone
-from appliance.remote.place import House, Places, RemotePlace
+from appliance.remote.place import House, RemotePlace
 from audio.pcm import SAMPLE_RATE, Samples
 
 MOST_UNREAD: Final = 64
@@ -89,17 +88,3 @@ class Visit(RemotePlace):
     async def _put(self, answer: Answered | None) -> None:
         if not self.is_left:
             await self._answers.put(answer)
-
-
-class Visits(Struct, frozen=True):
-    """Opens visits."""
-
-    house: House
-    places: Places
-    find: Callable[[str], Awaitable[MailboxRecord | None]]
-
-    def open(self, owner_key: str, session_id: str, samples: Samples, *, speaks: bool) -> Visit:
-        """Have an utterance understood. Raises `Problem` where too many are in hand."""
-        visit = Visit(self.house, owner_key, session_id, samples, self.find, speaks=speaks)
-        self.places.add(visit)
-        return visit

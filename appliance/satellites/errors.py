@@ -1,11 +1,4 @@
-"""What can go wrong with a satellite.
-
-SatelliteFailure        one sentence for people
-├─ SatelliteGone        it is not there, or went away in the middle: try when it is back
-├─ SatelliteRefused     it is there and cannot be used: another device, another key, no sound over its connection
-├─ SatelliteUnknown     none of that name is paired
-└─ SatellitesDamaged    the list of paired devices cannot be read or written
-"""
+"""What can go wrong with a satellite."""
 
 
 class SatelliteFailure(Exception):
@@ -13,11 +6,11 @@ class SatelliteFailure(Exception):
 
 
 class SatelliteGone(SatelliteFailure):
-    """It is not there, or went away in the middle."""
+    """It is not there, or went away in the middle: try when it is back."""
 
 
 class SatelliteRefused(SatelliteFailure):
-    """It is there and cannot be used as it is."""
+    """It is there and cannot be used: another device, another key, no sound over its connection."""
 
 
 class SatelliteUnknown(SatelliteFailure):

@@ -181,6 +181,7 @@ class Link:
             features = await session.listen(self)
             await self._note(session.about, address, port)
             self._be_there(features)
+            session.ask_states()
             await session.ended()
         except SatelliteFailure as error:
             return error
@@ -208,8 +209,6 @@ class Link:
         self._awaited, self._reopens_until = 0, 0.0
         log.info("satellite_connected", satellite=self.id, name=self.name, room=self.room)
         self._tell_there()
-        if self._session is not None:
-            self._session.ask_states()
 
     def _be_away(self, failure: SatelliteFailure) -> None:
         """Note why it is away. That it is gone is told once, and each refusal, until it was there for a while."""

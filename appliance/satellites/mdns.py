@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -28,7 +29,7 @@ async def looking(sightings: Sightings, interfaces: Sequence[str] = ()) -> Async
     `interfaces` are addresses of this machine, all when none is given. Where mDNS cannot be had it is told in the log,
     and nothing is seen.
     """
-    await asyncio.to_thread(_load)
+    await asyncio.to_thread(import_module, "zeroconf.asyncio")
     from zeroconf import InterfaceChoice
     from zeroconf.asyncio import AsyncServiceBrowser, AsyncZeroconf
 
@@ -47,10 +48,6 @@ async def looking(sightings: Sightings, interfaces: Sequence[str] = ()) -> Async
         zeroconf.zeroconf.async_remove_listener(listener)
     finally:
         await zeroconf.async_close()
-
-
-def _load() -> None:
-    import zeroconf.asyncio  # noqa: F401
 
 
 def _asks_only(**_: object) -> None:

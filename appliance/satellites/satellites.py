@@ -2,11 +2,11 @@
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 import structlog
 from msgspec import Struct
@@ -43,23 +43,8 @@ PLAY_SECONDS: Final = 20.0
 log = structlog.get_logger()
 
 
-class Look(Protocol):
-    """Looks for announcements, as `mdns.looking`."""
-
-    def __call__(self, sightings: Sightings) -> AbstractAsyncContextManager[None]:
-        """Tell of what is announced until the end of the block."""
-
-
-class Wanted(Struct, frozen=True):
-    """Whom a person wants to pair."""
-
-    which: str
-    """Its name on the network, or its address, with a port or without."""
-    room: str = ""
-    key: str = ""
-    """In base64; "" for none."""
-    is_without_key: bool = False
-    """Whether the person said that it may be one without encryption."""
+Look: TypeAlias = Callable[[Sightings], AbstractAsyncContextManager[None]]
+"""Tells of what is announced until the end of the block, as `mdns.looking` does."""
 
 
 class Limits(Struct, frozen=True):
@@ -76,13 +61,7 @@ class Limits(Struct, frozen=True):
 class Satellites:
     """The paired devices, as `Devices`. All on the event loop."""
 
-    def __init__(
-        self,
-        kept: PairedList,
-        dial: Dial,
-        look: Look,
-        limits: Limits,
-    ) -> None:
+    def __init__(self, kept: PairedList, dial: Dial, look: Look, limits: Limits) -> None:
         """Begin with those that are kept, at most so many; nothing is connected and nothing sent before `run`."""
         self._kept, self._dial, self._look, self._limits = kept, dial, look, limits
         self._problem = ""
@@ -161,24 +140,25 @@ class Satellites:
             await asyncio.sleep(self._limits.look_seconds)
         return tuple(each for each in found.all() if each.may_hear)
 
-    async def pair(self, wanted: Wanted) -> tuple[Paired, About, Features]:
+    async def pair(self, which: str, room: str, key: str, *, without_key: bool) -> tuple[Paired, About, Features]:
         """Connect to a device, and keep it as paired when it can be a satellite; one that is paired already is renewed.
 
-        Raises SatelliteGone, SatelliteRefused, SatellitesDamaged.
+        `which` is its name on the network or its address, with a port or without; `key` is in base64, "" for none,
+        which is taken `without_key`. Raises SatelliteGone, SatelliteRefused, SatellitesDamaged.
         """
         if self._problem:
             raise SatellitesDamaged(self._problem)
-        key = key_of(wanted.key)
-        if not key and not wanted.is_without_key:
-            raise SatelliteRefused(f"{wanted.which} has to have a key; say --without-key where it knows no encryption")
-        address, port = await self._place_of(wanted.which)
+        key = key_of(key)
+        if not key and not without_key:
+            raise SatelliteRefused(f"{which} has to have a key; say --without-key where it knows no encryption")
+        address, port = await self._place_of(which)
         session = await self._dial(address, port, key, "")
         try:
             about = session.about
             old = self._links.get(about.id)
             if old is None and len(self._links) >= self._limits.most:
                 raise SatelliteRefused(f"{len(self._links)} are paired, and [satellites] most allows no more")
-            room = printable(wanted.room) or (old.paired.room if old else "")
+            room = printable(room) or (old.paired.room if old else "")
             if any(link.room.casefold() == (room or about.name).casefold() and link is not old for link in self.links):
                 raise SatelliteRefused(f"there is a satellite in the room {room or about.name} already: name another")
             features = Features() if old is not None and old.is_there else await session.listen(NOBODY)

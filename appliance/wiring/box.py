@@ -48,7 +48,7 @@ from appliance.wiring.memory.state import allowance_of, follow_home, open_state,
 from appliance.wiring.sound.input import Input, open_input, word_side
 from appliance.wiring.sound.output import Output, open_output
 from appliance.wiring.sound.reflexes import open_acting
-from appliance.wiring.sound.remote import house_of, remote_side
+from appliance.wiring.sound.remote import house_of
 from appliance.wiring.sound.satellites import Places, places_of
 from appliance.wiring.sound.speakers import SpeakerSide, speaker_side
 from appliance.wiring.sound.unasked import Unasked, open_unasked
@@ -231,9 +231,9 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         beats = [agent.beat, *([hears.ears.beat] if hears.ears is not None else [])]
         counts = Counts(state.bus, lambda: agent.registry.names)
         house = house_of(world, output, hears, agent, letters, side)
-        remote, places = remote_side(world, output, house), places_of(config.satellites, output, house, paired)
-        files = (config.file, reload_of(config, acting.verbs, unasked))
-        inside = Inside(household, admin, agent, keys, acting.insight, counts, beats, *files, remote, live, paired)
+        places = places_of(config.satellites, output, house, paired)
+        rest = (config.file, reload_of(config, acting.verbs, unasked), house, output.remote, live, paired)
+        inside = Inside(household, admin, agent, keys, acting.insight, counts, beats, *rest)
         doors = entrance_of(config, inside, addresses, options)
         described.update(doors.describe())  # which speak for the household, and so come after it
         parts.callback(doors.doors.close)
@@ -273,7 +273,7 @@ def _standing(
     return {
         "http": addresses.describe,
         "graph": graph.describe,
-        "streams": live.describe,
+        "streams": live.readers.describe,
         **({"machines": elsewhere.describe} if elsewhere else {}),
         "state": kept,
     }

@@ -33,7 +33,7 @@ from appliance.config.load import Config, load
 from appliance.config.network.http import HttpSettings, WyomingSettings, host_and_port, is_loopback
 from appliance.config.options import RunOptions
 from appliance.http.doors import Doors
-from appliance.http.listening.addresses import Addresses
+from appliance.http.listening.addresses import Address, Addresses
 from appliance.insight.insight import Insight
 from appliance.live.live import Live, Room
 from appliance.live.readers import Readers
@@ -44,14 +44,13 @@ from appliance.notify import HeartBeat
 from appliance.owners.owners import Owners
 from appliance.reflexes.verbs import Verbs
 from appliance.remote import decoding
-from appliance.remote.place import House
+from appliance.remote.place import House, Places
 from appliance.satellites.interfaces import Devices
 from appliance.satellites.satellites import Satellites
 from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World
 from appliance.wiring.sound.input import Input
 from appliance.wiring.sound.output import Output
-from appliance.wiring.sound.remote import Remote
 from appliance.wiring.sound.unasked import Unasked
 from appliance.wyoming.door import WyomingDoor
 from audio.loops import Loop
@@ -78,7 +77,9 @@ class Inside(Struct, frozen=True):
     config_file: Path | None
     """What the doctor reads; None is the usual one."""
     reload: Reload
-    remote: Remote
+    house: House
+    """What places elsewhere share with the room."""
+    remote: Places
     live: Live
     satellites: Devices | None
     """Paired devices; None where there are to be none."""
@@ -105,11 +106,11 @@ class Inside(Struct, frozen=True):
         from appliance.http import attachments, audio, page, streams, websocket
         from appliance.remote.session import sound_of_page
 
-        sound = partial(sound_of_page, self.remote.house, self.remote.places)
+        sound = partial(sound_of_page, self.house, self.remote)
         behind = websocket.Behind(self.live, register, self.household, sound)
         return [
             attachments.router(self.household.attaching),
-            audio.router(self.remote.visits),
+            audio.router(self.house, self.remote, self.household.mailbox.find),
             page.router(page.FOLDER),
             streams.router(self.live),
             websocket.router(behind),
@@ -156,8 +157,8 @@ class Entrance(Struct, frozen=True):
 
 def entrance_of(config: Config, inside: Inside, addresses: Addresses, options: RunOptions) -> Entrance:
     """Return the doors of this box, which are open. Raises what `Doors.open` raises."""
-    register, house = inside.register(), inside.remote.house
-    wyoming = None if options.brief else wyoming_door(config.wyoming, house, inside.household)
+    register = inside.register()
+    wyoming = None if options.brief else wyoming_door(config.wyoming, inside.house, inside.household)
     doors = Doors(config.socket, partial(asyncio.to_thread, _load, register, inside, config.http), addresses)
     doors.open()
     return Entrance(inside, doors, wyoming)
@@ -230,7 +231,7 @@ def wyoming_door(settings: WyomingSettings, house: House, household: Household) 
         host = host_and_port(settings.listen)[0]
         is_all = host in ("0.0.0.0", "::")
         announcement = Announcement(lambda: addresses_towards(settings.networks) if is_all else [host])
-    return WyomingDoor(settings.listen, settings.networks, server, announcement)
+    return WyomingDoor(Address(settings.listen, protocol="wyoming"), settings.networks, server, announcement)
 
 
 def reload_of(config: Config, verbs: Verbs, unasked: Unasked) -> Reload:

@@ -1,14 +1,12 @@
 """Where Wyoming is answered: one address, tried again while it is taken, and announced where others reach it."""
 
 import asyncio
-import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import structlog
+from msgspec import Struct
 
-from appliance.http.listening.addresses import AGAIN_SECONDS, listening, name_of
+from appliance.http.listening.addresses import Address
 from audio.loops import Loop
 from memory.json_value import Json
 
@@ -16,23 +14,17 @@ if TYPE_CHECKING:
     from appliance.wyoming.announcement import Announcement
     from appliance.wyoming.server import WyomingServer
 
-log = structlog.get_logger()
 
-
-@dataclass(slots=True)
-class WyomingDoor:
+class WyomingDoor(Struct, frozen=True):
     """Lets programs in by Wyoming while its loop runs."""
 
-    address: str
-    """Address and port."""
+    address: Address
     networks: Sequence[str]
     """From where others may come."""
     server: "WyomingServer"
     announcement: "Announcement | None" = None
     """None where no other machine reaches it."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
-    problem: str = field(default="", init=False)
-    """Why it does not listen, in a sentence."""
 
     def loops(self) -> Mapping[str, Loop]:
         """Return its long-lived loop by name."""
@@ -40,31 +32,18 @@ class WyomingDoor:
 
     async def run(self) -> None:
         """Listen, answer and announce until cancelled."""
-        with await self._listening() as listener:
+        listener = await self.address.until_open(self.pause)
+        try:
             async with asyncio.TaskGroup() as group:
                 if self.announcement is not None:
                     port = listener.getsockname()[1]
                     group.create_task(self.announcement.run(port), name="wyoming: announced")
                 await self.server.serve(listener)
+        finally:
+            self.address.close()
 
     def describe(self) -> dict[str, Json]:
         """Say for the status where it is answered, or why not, for whom, and who is there."""
         announced = self.announcement.told if self.announcement is not None else ""
-        told: dict[str, Json] = {"address": self.address, "problem": self.problem, "networks": [*self.networks]}
-        return {**told, "announced": announced, **self.server.describe()}
-
-    async def _listening(self) -> socket.socket:
-        """Return the socket once there is one; what is in the way is told once."""
-        while True:
-            try:
-                listener = listening(self.address)
-            except OSError as error:
-                problem = f"nothing can be answered at {self.address}: {error.strerror}; it is tried again"
-                if problem != self.problem:
-                    self.problem = problem
-                    log.warning("wyoming_address_unavailable", address=self.address, reason=problem)
-                await self.pause(AGAIN_SECONDS)
-            else:
-                self.address, self.problem = name_of(listener), ""  # where any free port was wanted, that is one now
-                log.info("wyoming_listens", address=self.address)
-                return listener
+        where: dict[str, Json] = {"address": self.address.name, "problem": self.address.problem}
+        return {**where, "networks": [*self.networks], "announced": announced, **self.server.describe()}

@@ -297,12 +297,7 @@ class WyomingServer:
     """
 
     def __init__(
-        self,
-        services: Services,
-        guests: Guests,
-        most: int,
-        now: Callable[[], datetime],
-        patience: Patience = USUAL,
+        self, services: Services, guests: Guests, most: int, now: Callable[[], datetime], patience: Patience = USUAL
     ) -> None:
         """`most` connections may be open at a time; `now` is aware."""
         self._services = services

@@ -138,11 +138,24 @@ class GiveCommand(Asked):
         return self.text.strip().removeprefix("/").partition(" ")[0][:40]
 
 
-class DoorHandler(Protocol):
-    """Who answers behind the doors; called on the event loop, by many programs at a time."""
+class CommandedBox(Protocol):
+    """The box, as far as commands ask it."""
 
     async def ping(self) -> Mapping[str, Json]:
         """Return version, uptime and how much waits."""
+
+    async def status(self, owner_key: str) -> Mapping[str, Json]:
+        """Return how it is, as far as this owner may know."""
+
+    async def hush(self, request: Hush) -> str:
+        """Act as on a reflex word; return the sentence that says what was done."""
+
+    async def forget(self, request: Forget) -> str:
+        """Erase what was heard; return the sentence that says how that went."""
+
+
+class DoorHandler(CommandedBox, Protocol):
+    """Who answers behind the doors; called on the event loop, by many programs at a time."""
 
     def ask(
         self,
@@ -168,17 +181,8 @@ class DoorHandler(Protocol):
     async def enqueue(self, request: Enqueue, session: str, owner_key: str) -> str:
         """Put an event into the mailbox and return its id once it is durable."""
 
-    async def status(self, owner_key: str) -> Mapping[str, Json]:
-        """Return how it is, as far as this owner may know."""
-
     async def say(self, request: Say) -> str:
         """Say a text in the room; return the sentence that says how that went."""
-
-    async def hush(self, request: Hush) -> str:
-        """Act as on a reflex word; return the sentence that says what was done."""
-
-    async def forget(self, request: Forget) -> str:
-        """Erase what was heard; return the sentence that says how that went."""
 
     async def would_forget(self, request: PreviewForget) -> list[Json]:
         """Return id and words of each thing that would be erased, the oldest first."""

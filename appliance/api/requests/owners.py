@@ -114,13 +114,30 @@ def entries(handler: OwnerHandler) -> list[AnyEntry]:
         return who if found.is_member else who | {"told": HOW_TO_REGISTER}
 
     async def who(request: WhoAsks, caller: Caller, tell: Tell) -> Answer:
-        return who_asks(handler.owners, caller)
+        identities = handler.owners.identities
+        found = None if caller.is_household else identities.find(caller.owner_key)
+        members = identities.members() if caller.is_household else []
+        return {
+            "owner_key": caller.owner_key,
+            "name": found.name if found else "",
+            "is_household": caller.is_household,
+            "is_member": found is not None and found.is_member,
+            "token": caller.program,
+            "members": [{"name": each.name, "owner_key": each.owner_key} for each in members],
+        }
 
     async def settings(request: SettingsRequest, caller: Caller, tell: Tell) -> Answer:
         return await settings_of(handler.owners, caller.owner_key, request)
 
     async def forget(request: ForgetOwner, caller: Caller, tell: Tell) -> Answer:
-        return {"result": await erased_of(handler, caller, request, progress_to(tell))}
+        whose = caller.owner_key
+        if caller.is_household:
+            if request.owner is None:
+                raise Problem("owner: say whose, by the key or a member's name", Exit.USAGE)
+            whose = owner_of(handler.owners.identities, request.owner).owner_key
+        elif request.owner not in (None, whose):
+            raise Problem("what is another's is for them, or for the household, to erase", Exit.NOT_ALLOWED)
+        return {"result": await handler.erase(whose, progress_to(tell))}
 
     return [
         Entry(AskChallenge, answers.Challenge, challenge, is_for_all=True),
@@ -131,20 +148,6 @@ def entries(handler: OwnerHandler) -> list[AnyEntry]:
         Entry(ResetSettings, answers.Done, settings, is_for_all=True, is_command=True),
         Entry(ForgetOwner, answers.Result, forget, is_for_all=True, is_command=True, is_streamed=True),
     ]
-
-
-def who_asks(owners: Owners, caller: Caller) -> dict[str, Json]:
-    """Return who a caller is taken for, by which token, and, for the household alone, who belongs to it."""
-    found = owners.identities.find(caller.owner_key) if not caller.is_household else None
-    members = owners.identities.members() if caller.is_household else []
-    return {
-        "owner_key": caller.owner_key,
-        "name": found.name if found else "",
-        "is_household": caller.is_household,
-        "is_member": found is not None and found.is_member,
-        "token": caller.program,
-        "members": [{"name": each.name, "owner_key": each.owner_key} for each in members],
-    }
 
 
 async def settings_of(owners: Owners, owner_key: str, request: SettingsRequest) -> dict[str, Json]:
@@ -160,17 +163,3 @@ async def settings_of(owners: Owners, owner_key: str, request: SettingsRequest) 
             await owners.reset(owner_key, *([request.name] if request.name is not None else []))
             which = request.name or "Everything"
             return {"done": f"{which} is as it was before you set it."}
-
-
-async def erased_of(handler: OwnerHandler, caller: Caller, request: ForgetOwner, told: Progress) -> str:
-    """Erase everything of whoever asks, or of whom the household names; return the sentence that says so.
-
-    Raises `Problem`, and what `told` raises; the work goes on even then.
-    """
-    if not caller.is_household:
-        if request.owner not in (None, caller.owner_key):
-            raise Problem("what is another's is for them, or for the household, to erase", Exit.NOT_ALLOWED)
-        return await handler.erase(caller.owner_key, told)
-    if request.owner is None:
-        raise Problem("owner: say whose, by the key or a member's name", Exit.USAGE)
-    return await handler.erase(owner_of(handler.owners.identities, request.owner).owner_key, told)

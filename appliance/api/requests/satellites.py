@@ -8,7 +8,7 @@ from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
 from appliance.satellites.paired import host_and_port
-from appliance.satellites.satellites import Satellites, Wanted, words_of
+from appliance.satellites.satellites import Satellites, words_of
 from appliance.satellites.sightings import Sighting
 from memory.json_value import Json
 
@@ -85,8 +85,9 @@ async def answer_of(satellites: Satellites, request: SatelliteRequest) -> dict[s
             problem = await satellites.unreadable()
             return told | ({"problem": problem} if problem else {})
         case AddSatellite():
-            wanted = Wanted(request.satellite, request.room, request.key, request.without_key)
-            paired, about, features = await satellites.pair(wanted)
+            paired, about, features = await satellites.pair(
+                request.satellite, request.room, request.key, without_key=request.without_key
+            )
             done = f"{about.label or about.name} ({paired.id}) is the satellite in the {paired.place} now."
             if not paired.key:
                 done += f" {OPEN}"

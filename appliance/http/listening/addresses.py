@@ -31,9 +31,12 @@ class Address(Struct):
     """One address and port, and the socket that listens there."""
 
     name: str
-    settings: HttpSettings
+    settings: HttpSettings = HttpSettings()
+    """What makes it https, if anything does."""
     listener: socket.socket | None = None
     """None until it listens; one that systemd handed over does."""
+    protocol: str = "http"
+    """What is spoken there, for the log."""
     certificate: "Certificate | None" = None
     problem: str = ""
     """Why it does not listen, in a sentence."""
@@ -61,7 +64,8 @@ class Address(Struct):
             self._tell(problem.sentence)
         else:
             self.problem = ""
-            log.info("http_listens", address=self.name, https=self.tls is not None)
+            event = f"{self.protocol}_listens"
+            log.info(event, address=self.name, https=self.tls is not None)
         return not self.problem
 
     async def until_open(self, pause: Callable[[float], Awaitable[None]]) -> socket.socket:
@@ -83,8 +87,8 @@ class Address(Struct):
 
     def _tell(self, problem: str) -> None:
         if problem != self.problem:
-            self.problem = problem
-            log.warning("http_address_unavailable", address=self.name, reason=problem)
+            self.problem, event = problem, f"{self.protocol}_address_unavailable"
+            log.warning(event, address=self.name, reason=problem)
 
 
 class Addresses(Struct):

@@ -13,8 +13,7 @@ from appliance.input.hearing.choose import hearing_settings
 from appliance.input.pending_turns import PendingTurns
 from appliance.remote.ears import Mind, Recognizing
 from appliance.remote.mouth import Speaking
-from appliance.remote.place import House, Places
-from appliance.remote.visit import Visits
+from appliance.remote.place import House
 from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World
 from appliance.wiring.sound.input import Input
@@ -25,22 +24,6 @@ from audio.recognizer.faster_whisper import no_hotwords
 from audio.recognizer.wrapped import WrappedRecognizer
 from audio.turns.vad import never_plain
 from memory.errors import StateUnusable
-
-
-class Remote(Struct, frozen=True):
-    """Hearing and speaking elsewhere than in the room."""
-
-    house: House
-    """What all of it shares with the room."""
-    visits: Visits
-    """Of programs that send one utterance."""
-    places: Places
-    """Of clients that stay connected, and of those visits."""
-
-
-def remote_side(world: World, output: Output, house: House) -> Remote:
-    """Return remote places; they cost nothing before somebody is there."""
-    return Remote(house, Visits(house, output.remote, world.state.mailbox.find), output.remote)
 
 
 def house_of(

@@ -58,5 +58,5 @@ def test_a_certificate_that_is_none_is_a_fault(tmp_path: Path) -> None:
 
 
 def test_an_address_that_the_service_cannot_have_is_a_fault() -> None:
-    running: Mapping[str, Json] = {"addresses": [{"address": "127.0.0.1:8420", "https": False, "problem": "taken"}]}
+    running: list[Mapping[str, Json]] = [{"address": "127.0.0.1:8420", "https": False, "problem": "taken"}]
     assert [(verdict, what) for verdict, what, _ in unanswered(running)] == [(Verdict.FAULT, "taken")]

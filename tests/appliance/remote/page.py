@@ -118,5 +118,5 @@ def words_in(samples: Samples, recognizer: Recognizer) -> str:
 
 def session_of(box: Box, page: Page, owner_key: str = HOUSEHOLD) -> RemoteSession:
     """Return the sound of a page that came to this box."""
-    remote = box.doors.inside.remote
-    return RemoteSession(remote.house, remote.places, owner_key, page.send)
+    inside = box.doors.inside
+    return RemoteSession(inside.house, inside.remote, owner_key, page.send)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from appliance.http.listening.addresses import Address
 from appliance.wyoming.announcement import LOOK_SECONDS, MOST_LABEL_BYTES, Announcement, addresses_towards, name_here
 from appliance.wyoming.door import WyomingDoor
 from tests.appliance.wyoming.rig import Rig
@@ -103,7 +104,7 @@ def test_loopback_is_no_address_for_others() -> None:
 async def test_the_door_announces_the_port_that_it_has_under_the_name_that_it_got() -> None:
     network = Network([["192.168.1.5"]])
     async with Rig().open() as rig:
-        door = WyomingDoor("127.0.0.1:0", ["192.168.1.0/24"], rig.server, network.announcement())
+        door = WyomingDoor(Address("127.0.0.1:0"), ["192.168.1.0/24"], rig.server, network.announcement())
         async with asyncio.TaskGroup() as group:
             running = group.create_task(door.run())
             await network.changed.acquire()
@@ -128,12 +129,12 @@ async def test_an_address_that_is_taken_is_told_and_had_when_it_is_free() -> Non
             listening.set()
 
     async with Rig().open() as rig:
-        door = WyomingDoor(address, [], rig.server, None, pause)
+        door = WyomingDoor(Address(address), [], rig.server, None, pause)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(door.run())
             await listening.wait()
             rig.port = int(address.rpartition(":")[2])
-            while door.problem:  # noqa: ASYNC110  no event tells it
+            while door.address.problem:  # noqa: ASYNC110  no event tells it
                 await asyncio.sleep(0)
             assert await rig.still_answers()
             running.cancel()

@@ -53,16 +53,13 @@ class VoiceDetector(Protocol):
     def reset(self) -> None:
         """Forget the state, as at the start of a new source."""
 
-
-@runtime_checkable
-class Recallable(Protocol):
-    """Whatever follows sound and can go on elsewhere from where it was."""
-
     def state(self) -> "Mapping[str, ArrayLike]":
         """Return all that it remembers, by names without a dot; what is returned does not change any more."""
+        return {}
 
     def recall(self, state: "Mapping[str, ArrayLike]") -> None:
         """Go on from a state of its own kind, as it was returned or read back as arrays."""
+        return
 
 
 class EchoGuard(Protocol):

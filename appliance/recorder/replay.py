@@ -81,7 +81,7 @@ class _Paced(WrappedRecognizer):
 
     def __init__(self, recognizer: Recognizer, due: Callable[[Utterance, float], int]) -> None:
         """`due` says how many chunks have to have come, given what the recognition took (s); 0 for at once."""
-        self._recognizer = recognizer
+        super().__init__(recognizer)
         self._due = due
         self._loop = asyncio.get_running_loop()
         self._let_go = threading.Event()
@@ -90,9 +90,6 @@ class _Paced(WrappedRecognizer):
         """Set while words are known, and not handed over yet."""
         self.due = 0
         """Of the words that are held."""
-
-    def _inner(self) -> Recognizer:
-        return self._recognizer
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         """Return the words of the other one, when they are due. Blocking. Raises `RecognitionFailed`."""

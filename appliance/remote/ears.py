@@ -361,12 +361,6 @@ class RemoteEars(PlaceEars, TurnObserver):
 class Warm(WrappedRecognizer):
     """A recognizer that somebody else keeps warm, or that loads with the first words."""
 
-    def __init__(self, recognizer: Recognizer) -> None:
-        self._recognizer = recognizer
-
-    def _inner(self) -> Recognizer:
-        return self._recognizer
-
     def warm(self) -> None:
         """Leave it as it is."""
 

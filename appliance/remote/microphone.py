@@ -26,7 +26,7 @@ DRIFT_SECONDS: Final = 0.25
 """By which the sound may lag behind the clock while it is quiet, before its time is set anew: a page that slept."""
 
 
-class RemoteMicrophone:
+class RemoteMicrophone(VoiceDetector):
     """An `AudioSource` and the `VoiceDetector` for it: each chunk's probability is found before the chunk is yielded.
 
     The event loop cuts bytes and hands them on; the detector runs in `thread`, some chunks at a time. Time is that of

@@ -55,18 +55,6 @@ COPY_BAND: Final = 2000.0
 """Hz up to which captured and played are compared: above, the resamplers on the way differ."""
 
 
-class ZeroRun:
-    """Measures how long a device has given nothing but zeros."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def hear(self, samples: Samples) -> float:
-        """Take int16 samples, shape (n,), 16 kHz; return the seconds of zeros up to their end."""
-        self.seconds = 0.0 if samples.any() else self.seconds + len(samples) / SAMPLE_RATE
-        return self.seconds
-
-
 FULL_SCALE: Final = 32_700
 """A sample above this is taken for one that was cut off; converters and mixers stop a little short of 32767."""
 

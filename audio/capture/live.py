@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from audio.capture.health import DeviceFault, Fault, LagWatch, ZeroRun
+from audio.capture.health import DeviceFault, Fault, LagWatch
 from audio.capture.input import Block, ChunkCutter, Input, InputFormat
 from audio.devices.portaudio import SOUND_THREAD
 from audio.errors import DeviceUnavailable
@@ -80,7 +80,8 @@ class LiveMicrophone:
         self._thread = thread
         self._blocks: deque[Block] = deque(maxlen=round(BUFFERED_SECONDS / CHUNK_SECONDS))
         self._recent: deque[AudioChunk] = deque(maxlen=round(RECENT_SECONDS / CHUNK_SECONDS))
-        self._zeros = ZeroRun()
+        self.zero_seconds = 0.0
+        """Of nothing but zeros, up to now."""
         self._lag = LagWatch()
         self._fault: Fault | None = None
         """What was found since it was opened, to be raised."""
@@ -96,11 +97,6 @@ class LiveMicrophone:
         self._arrived = asyncio.Event()
         self._is_told = False
         """Whether the loop has been told of blocks that it did not fetch yet; spares it a flood after a stall."""
-
-    @property
-    def zero_seconds(self) -> float:
-        """Seconds of nothing but zeros, up to now."""
-        return self._zeros.seconds
 
     def tap(self, tap: "PlaybackTap") -> None:
         """Have one more told, on the event loop, of what the card's loopback channel holds, silence too; for good.
@@ -132,20 +128,19 @@ class LiveMicrophone:
         """Say that what comes is a microphone's sound, whatever was found before."""
         self.is_proven = True
 
-    def begin(self) -> Future[InputFormat]:
+    def begin(self) -> None:
         """Record from now on, before there is anybody, or an event loop, to listen; once, and without waiting.
 
-        Returns what it is opened with, or that it could not be, which `chunks` raises too. If nobody listens: `end`.
+        That it could not be opened `chunks` raises. If nobody listens: `end`.
         """
         self._begun = self._thread.submit(self._open)
-        return self._begun
 
-    def once_begun(self, then: Callable[[], None]) -> None:
+    def once_begun(self, then: Callable[[InputFormat], object]) -> None:
         """Have somebody called once it records, after `begin`: in any thread, and never where it cannot be opened."""
 
         def tell(begun: Future[InputFormat]) -> None:
             if not begun.cancelled() and begun.exception() is None:
-                then()
+                then(begun.result())
 
         if self._begun is not None:
             self._begun.add_done_callback(tell)
@@ -190,12 +185,12 @@ class LiveMicrophone:
         self._blocks.clear()
         self._recent.clear()
         self._arrived.clear()
-        self._fault, self._is_told, self._zeros, self._lag = None, False, ZeroRun(), LagWatch()
+        self._fault, self._is_told, self.zero_seconds, self._lag = None, False, 0.0, LagWatch()
 
     def _judge(self, chunk: AudioChunk) -> None:
         """Judge the sound. Raises `DeviceFault`."""
         self._recent.append(chunk)
-        zeros = self._zeros.hear(chunk.samples)
+        zeros = self.zero_seconds = 0.0 if chunk.samples.any() else self.zero_seconds + CHUNK_SECONDS
         if self._suspected is not Fault.MONITOR and (self._suspected is not Fault.ZEROS or zeros == 0.0):
             self.is_proven = True
         if zeros >= (self._zero_limit if self.is_proven else min(self._zero_limit, PROOF_SECONDS)):

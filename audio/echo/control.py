@@ -124,7 +124,7 @@ class EchoControl:
         kept = self.kept
         if kept is None or (profile := guard.profile(kept.devices())) is None:
             return None
-        return partial(kept.store.save, profile)
+        return partial(kept.save, profile)
 
 
 async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:

@@ -1,6 +1,5 @@
 """What was learned of a room and its devices, kept over a restart: echo path, delay, noise and duplex mode."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -27,24 +26,14 @@ class RoomProfile(Struct, frozen=True):
     """What it leaves, the room's noise and the loudspeaker's distortion, dB, shape (3, bands)."""
 
 
-class ProfileStore(Protocol):
-    """Keeps the newest profile. Both block, for worker threads."""
+class KeptRoom(Protocol):
+    """Keeps the newest profile. `load` and `save` block, for worker threads."""
+
+    def devices(self) -> str:
+        """Return the names of microphone and loudspeaker, as they are now."""
 
     def load(self) -> RoomProfile | None:
-        """Return the profile that was kept; None where there is none, or none that can be read."""
+        """Return the profile that was kept of these devices; None where there is none, or none that can be read."""
 
     def save(self, profile: RoomProfile) -> None:
         """Keep a profile in place of the one before. What cannot be kept is told in the log, and costs nothing else."""
-
-
-class KeptRoom(Struct, frozen=True):
-    """Where the profile is kept, and of which devices it has to be."""
-
-    store: ProfileStore
-    devices: Callable[[], str]
-    """The names of microphone and loudspeaker, as they are now."""
-
-    def load(self) -> RoomProfile | None:
-        """Return the profile of these devices; None where there is none. Blocking."""
-        profile = self.store.load()
-        return profile if profile is not None and profile.devices == self.devices() else None

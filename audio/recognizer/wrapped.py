@@ -1,7 +1,6 @@
 """A recognizer around another one, which does all that it does not do otherwise."""
 
 import threading
-from abc import ABC, abstractmethod
 from concurrent.futures import Future
 from contextvars import copy_context
 
@@ -10,30 +9,29 @@ from audio.interfaces import Recognizer
 from audio.speech import Transcript, Utterance
 
 
-class WrappedRecognizer(ABC):
-    """A `Recognizer` that hands everything to another one; a subclass says to which, and does some of it itself."""
+class WrappedRecognizer:
+    """A `Recognizer` that hands everything to another one; a subclass does some of it itself."""
 
-    @abstractmethod
-    def _inner(self) -> Recognizer:
-        """Return the other one, as it is now."""
+    def __init__(self, recognizer: Recognizer) -> None:
+        self._recognizer = recognizer
 
     @property
     def name(self) -> str:
         """The other one's."""
-        return self._inner().name
+        return self._recognizer.name
 
     @property
     def sends_to(self) -> tuple[SendsTo, ...]:
         """The other one's."""
-        return self._inner().sends_to
+        return self._recognizer.sends_to
 
     def warm(self) -> None:
         """Load the other one. Blocking."""
-        self._inner().warm()
+        self._recognizer.warm()
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         """Return the words of the other one. Blocking. Raises `RecognitionFailed`."""
-        return self._inner().transcribe(utterance)
+        return self._recognizer.transcribe(utterance)
 
 
 class LoadedAhead(WrappedRecognizer):
@@ -43,7 +41,7 @@ class LoadedAhead(WrappedRecognizer):
     """
 
     def __init__(self, recognizer: Recognizer) -> None:
-        self._recognizer = recognizer
+        super().__init__(recognizer)
         self._loaded: Future[None] = Future()
         context = copy_context()
         threading.Thread(target=context.run, args=(self._load,), name="recognizer: loads").start()
@@ -51,9 +49,6 @@ class LoadedAhead(WrappedRecognizer):
     def warm(self) -> None:
         """Wait until the other one is loaded. Blocking. Raises what loading it raised."""
         self._loaded.result()
-
-    def _inner(self) -> Recognizer:
-        return self._recognizer
 
     def _load(self) -> None:
         try:

@@ -42,14 +42,11 @@ class SpeakerRecognizer(WrappedRecognizer):
 
     def __init__(self, recognizer: Recognizer, encoder: SpeakerEncoder, look: Callable[[], None]) -> None:
         """`look` is called in the thread before each voice is listened to: who is known may be read from a disk."""
-        self._recognizer = recognizer
+        super().__init__(recognizer)
         self._encoder = encoder
         self._look = look
         self._thread = ThreadPoolExecutor(1, "speakers")
         self._has_failed = False
-
-    def _inner(self) -> Recognizer:
-        return self._recognizer
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         """Return the words with the voice. Blocking. Raises `RecognitionFailed`."""

@@ -45,7 +45,7 @@ class Foreground:
         """Highest power of the open turn."""
 
     def state(self) -> "Mapping[str, ArrayLike]":
-        """Return what it remembers while no turn is open, as a `Recallable`."""
+        """Return what it remembers while no turn is open."""
         return {"foreground_window": tuple(self._window), "foreground_before": tuple(self._before)}
 
     def recall(self, state: "Mapping[str, ArrayLike]") -> None:

@@ -9,7 +9,7 @@ import structlog
 from msgspec import Struct
 
 from audio.errors import RecognitionFailed
-from audio.interfaces import AudioSource, ChunkWatcher, Recallable, Recognizer, TurnIntake, TurnObserver, VoiceDetector
+from audio.interfaces import AudioSource, ChunkWatcher, Recognizer, TurnIntake, TurnObserver, VoiceDetector
 from audio.pcm import AudioChunk, rms_dbfs
 from audio.recognizer.following import Following, Tell
 from audio.recognizer.recognition import Recognition
@@ -185,18 +185,20 @@ class Listener:
     def state(self) -> "Mapping[str, ArrayLike]":
         """Return all that the decisions about the next chunk depend on; {} while a turn is open or may just begin.
 
-        `before` is how many chunks of the newest it keeps as pre-roll. Without the detector's where that has none.
+        `listener` begins with how many chunks of the newest it keeps as pre-roll.
         """
         if not self._endpointer.is_at_rest:
             return {}
-        detector = self._detector.state() if isinstance(self._detector, Recallable) else {}
-        of_listener = (len(self._turn.before), float(self._was_covered), self.recognition.last_took)
-        return {**detector, **self._foreground.state(), "levels": self._turn.levels, "listener": of_listener}
+        return {
+            **self._detector.state(),
+            **self._foreground.state(),
+            "levels": tuple(self._turn.levels),
+            "listener": (len(self._turn.before), float(self._was_covered), self.recognition.last_took),
+        }
 
     def recall(self, state: "Mapping[str, ArrayLike]", before: Sequence[AudioChunk]) -> None:
         """Go on from a `state`, with the chunks that it kept as pre-roll; to be called before the first chunk."""
-        if isinstance(self._detector, Recallable):
-            self._detector.recall(state)
+        self._detector.recall(state)
         self._foreground.recall(state)
         count, was_covered, last_took = np.asarray(state["listener"], np.float64).tolist()
         self._turn.recall(before[len(before) - int(count) :], np.asarray(state["levels"], np.float64).tolist())

@@ -7,14 +7,14 @@ import importlib.util
 from collections.abc import Iterator, Mapping
 from math import tanh
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from audio.errors import ModelNotFound
-from audio.interfaces import Recallable, VoiceDetector
+from audio.interfaces import VoiceDetector
 from audio.onnx_file import read_weights
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, Samples, to_float
 
@@ -58,26 +58,19 @@ _SHAPES: Final = {
 its input, of its state, and the biases of both."""
 
 
-class Silero(VoiceDetector, Recallable, Protocol):
-    """The model with its state, whatever computes it: the last window, and `state` or its halves `h`, `c`.
-
-    It goes on from a state of the same model, in either shape; `recall` raises KeyError for another's.
-    """
-
-
 def has_silero() -> bool:
     """Say whether an installed package has the model. Loads nothing."""
     return any(True for _ in _files())
 
 
-def load_silero() -> Silero:
+def load_silero() -> VoiceDetector:
     """Load the model from an installed package. Blocking (30 ms). Raises `ModelNotFound` when none has it."""
     for file in _files():
         return open_silero(file)
     raise ModelNotFound("the voice detector's model, of the extra local-whisper, is missing; run scripts/setup")
 
 
-def open_silero(file: Path) -> Silero:
+def open_silero(file: Path) -> VoiceDetector:
     """Return the model in a file: in numpy if it is the network known here, else on onnxruntime.
 
     Raises `ModelDamaged` for what is no model.
@@ -87,7 +80,7 @@ def open_silero(file: Path) -> Silero:
     return SileroNetwork(weights) if is_known else SileroSession(file)
 
 
-class SileroNetwork:
+class SileroNetwork(VoiceDetector):
     """The network in numpy: a spectrum, four convolutions in time, an LSTM.
 
     Its outputs are within 1e-5 of onnxruntime's. Not thread-safe.
@@ -126,7 +119,7 @@ class SileroNetwork:
         return self._recur(np.maximum(quartered @ self._fourth + fourth, 0.0))
 
     def state(self) -> "Mapping[str, ArrayLike]":
-        """Return what the model remembers, as a `Recallable`."""
+        """Return what the model remembers: the last window, and `h` and `c`."""
         hidden, cells = self._hidden.reshape(1, 1, -1), self._cells.reshape(1, 1, -1)
         return {"window": self._window[None, :WINDOW_SAMPLES].copy(), "h": hidden, "c": cells}
 
@@ -151,7 +144,7 @@ class SileroNetwork:
         return 0.5 + 0.5 * tanh(0.5 * logit)
 
 
-class SileroSession:
+class SileroSession(VoiceDetector):
     """The model on onnxruntime. It comes in two shapes: one `state`, or the two halves `h` and `c` of an LSTM."""
 
     def __init__(self, file: Path) -> None:
@@ -172,7 +165,7 @@ class SileroSession:
         return float(outputs[0].item())
 
     def state(self) -> "Mapping[str, ArrayLike]":
-        """Return what the model remembers, as a `Recallable`."""
+        """Return what the model remembers: the last window, and `state` or its halves `h`, `c`."""
         return {"window": self._window.copy(), **{name: self._inputs[name] for name in self._states}}
 
     def recall(self, state: "Mapping[str, ArrayLike]") -> None:

@@ -46,33 +46,28 @@ class Turn(Struct):
 
     before: deque[AudioChunk] = field(default_factory=lambda: deque(maxlen=round(PRE_ROLL_SECONDS / CHUNK_SECONDS)))
     chunks: list[AudioChunk] = []
-    _levels: deque[float] = field(default_factory=lambda: deque(maxlen=round(NOISE_SECONDS / CHUNK_SECONDS)))
+    levels: deque[float] = field(default_factory=lambda: deque(maxlen=round(NOISE_SECONDS / CHUNK_SECONDS)))
     """Of the newest chunks, with speech or without, dB relative to full scale."""
 
     @property
     def noise_dbfs(self) -> float:
         """Level of the background, dB relative to full scale; who speaks, from the first word on, changes it little."""
-        if not self._levels:
+        if not self.levels:
             return QUIETEST_DBFS
-        return sorted(self._levels)[int(NOISE_QUANTILE * len(self._levels))]
-
-    @property
-    def levels(self) -> tuple[float, ...]:
-        """Of the newest chunks, dB relative to full scale; `recall` takes them."""
-        return tuple(self._levels)
+        return sorted(self.levels)[int(NOISE_QUANTILE * len(self.levels))]
 
     def recall(self, before: Iterable[AudioChunk], levels: Iterable[float]) -> None:
         """Go on without an open turn, behind these chunks and levels."""
         self.chunks = []
         self.before.clear()
         self.before.extend(before)
-        self._levels.clear()
-        self._levels.extend(levels)
+        self.levels.clear()
+        self.levels.extend(levels)
 
     def take(self, chunk: AudioChunk, level: float, *, is_kept: bool) -> None:
         """Take a chunk and its level (dB relative to full scale); one that is not kept may come before a turn."""
         if level > STEP_DBFS:
-            self._levels.append(level)
+            self.levels.append(level)
         (self.chunks if is_kept else self.before).append(chunk)
 
     def begin(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.interfaces import Recallable, VoiceDetector
+from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, Samples, rms_dbfs
 from audio.turns.endpointer import SPEECH_GOES_ON
 from audio.turns.silero import load_silero
@@ -118,7 +118,7 @@ def never_plain() -> bool:
     return False
 
 
-class RaisedDetector:
+class RaisedDetector(VoiceDetector):
     """A `VoiceDetector` around another, which gets weak sound raised: a microphone turned low, somebody far away.
 
     The loudest of the speech that was heard last decides, so that speech keeps its rise and fall, and a room in which
@@ -149,14 +149,12 @@ class RaisedDetector:
         self._loudest = inf
 
     def state(self) -> "Mapping[str, ArrayLike]":
-        """Return what it and the detector behind it remember, as a `Recallable`; the detector only if it is one."""
-        behind = self._detector.state() if isinstance(self._detector, Recallable) else {}
-        return {**behind, "loudest": self._loudest}
+        """Return what it and the detector behind it remember."""
+        return {**self._detector.state(), "loudest": self._loudest}
 
     def recall(self, state: "Mapping[str, ArrayLike]") -> None:
         """Go on from a state of its own; one of before there was any knows no loudest."""
-        if isinstance(self._detector, Recallable):
-            self._detector.recall(state)
+        self._detector.recall(state)
         self._loudest = float(np.asarray(state.get("loudest", inf)))
 
 
@@ -165,7 +163,7 @@ def _raised(samples: Samples, decibels: float) -> Samples:
     return np.asarray(np.clip(louder, -32768, 32767), np.int16)
 
 
-class EnergyGate:
+class EnergyGate(VoiceDetector):
     """A `VoiceDetector` around another: answers 0 for chunks at the background's level, asks the other for the rest.
 
     The background is learnt from the chunks that the other called no speech. While it is unknown or unsteady in all
@@ -213,15 +211,13 @@ class EnergyGate:
         self._bands = self._unknown()
 
     def state(self) -> "Mapping[str, ArrayLike]":
-        """Return what it and the detector behind it remember, as a `Recallable`; the detector only if it is one."""
-        behind = self._detector.state() if isinstance(self._detector, Recallable) else {}
-        bands = tuple(band.state() for band in self._bands)
+        """Return what it and the detector behind it remember."""
+        bands, behind = tuple(band.state() for band in self._bands), self._detector.state()
         return {**behind, "gate_bands": bands, "gate_calm": self._calm, "gate_skipped": tuple(self._skipped)}
 
     def recall(self, state: "Mapping[str, ArrayLike]") -> None:
         """Go on from a state of its own."""
-        if isinstance(self._detector, Recallable):
-            self._detector.recall(state)
+        self._detector.recall(state)
         for band, learnt in zip(self._bands, np.asarray(state["gate_bands"], np.float64), strict=True):
             band.recall(tuple(map(float, learnt)))
         self._calm = int(np.asarray(state["gate_calm"]))
@@ -281,7 +277,7 @@ def load_detector(is_plain: Callable[[], bool] = _always) -> VoiceDetector:
     return EnergyGate(RaisedDetector(load_silero(), is_plain))
 
 
-class LateDetector:
+class LateDetector(VoiceDetector):
     """A detector that is loaded when there is something to hear: a box without a microphone needs none."""
 
     def __init__(self, load: Callable[[], VoiceDetector]) -> None:
@@ -309,10 +305,9 @@ class LateDetector:
             self._detector.reset()
 
     def state(self) -> "Mapping[str, ArrayLike]":
-        """Return what the detector remembers, as a `Recallable`; {} of one that is none, or is not loaded."""
-        return self._detector.state() if isinstance(self._detector, Recallable) else {}
+        """Return what the detector remembers; {} of one that is not loaded."""
+        return self._detector.state() if self._detector is not None else {}
 
     def recall(self, state: "Mapping[str, ArrayLike]") -> None:
         """Go on from a state of the detector's."""
-        if isinstance(detector := self.load(), Recallable):
-            detector.recall(state)
+        self.load().recall(state)

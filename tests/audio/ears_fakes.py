@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from audio.errors import RecognitionFailed
-from audio.interfaces import always_awake
+from audio.interfaces import VoiceDetector, always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
 from audio.playback.speech_output import SpeechObserver
 from audio.speech import PartialWords, RecognizedTurn, SpeechStarted, Transcript, Utterance
@@ -49,7 +49,7 @@ class ScriptedSource:
 
 
 @dataclass
-class ScriptedDetector:
+class ScriptedDetector(VoiceDetector):
     """A `VoiceDetector` that reads the pattern at the number that each chunk carries."""
 
     pattern: str

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from audio.capture.recording import RecordingSource
 from audio.echo.calibration import LATEST
 from audio.echo.control import EchoControl, open_echo
 from audio.echo.duplex import Mode
-from audio.echo.profile import KeptRoom, RoomProfile
+from audio.echo.profile import RoomProfile
 from audio.interfaces import AudioSource, Player
 from audio.playback.queued_sentence import SpokenSentence
 from audio.playback.reopening import ReopeningPlayer
@@ -35,15 +36,17 @@ LARGEST: Final = 1 << 20
 
 
 class RoomProfileFile:
-    """A `ProfileStore` in one file. Of a crash while it is written the profile before is left."""
+    """A `KeptRoom` in one file. Of a crash while it is written the profile before is left."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, devices: Callable[[], str]) -> None:
+        """`devices` returns the names of microphone and loudspeaker, as they are now."""
+        self.devices = devices
         self._file = file
 
     def load(self) -> RoomProfile | None:
-        """Return the profile in the file; None without a file, and, told in the log, where it cannot be read."""
+        """Return the profile in the file; None of other devices, without a file, and, told, where it is no profile."""
         try:
-            return _read(self._file)
+            profile = _read(self._file)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
@@ -51,6 +54,7 @@ class RoomProfileFile:
                 "room_profile_ignored", file=str(self._file), reason=str(error), fix="none needed: it is learned"
             )
             return None
+        return profile if profile.devices == self.devices() else None
 
     def save(self, profile: RoomProfile) -> None:
         """Put the profile in the place of the one before."""
@@ -121,7 +125,7 @@ def echo_in(
         calibrates_at_start=settings.calibrate_at_start,
         unwanted=unwanted,
         loopback=source.tap if has_loopback and isinstance(source, LiveMicrophone) else None,
-        kept=KeptRoom(RoomProfileFile(state_folder / NAME), devices),
+        kept=RoomProfileFile(state_folder / NAME, devices),
     )
 
 

@@ -1,7 +1,6 @@
 """Where sound comes from: a recording, or a microphone that records before the rest of the program is loaded."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from typing import Final
@@ -11,7 +10,7 @@ import structlog
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings
 from audio.capture.channels import Channels
-from audio.capture.input import Input, InputFormat
+from audio.capture.input import Input
 from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource
 from audio.devices.listing import find_device
@@ -58,7 +57,8 @@ def recording_from_now_on(source: AudioSource | None) -> Iterator[None]:
     if not isinstance(source, LiveMicrophone):
         yield
         return
-    source.begin().add_done_callback(_tell_opened)
+    source.begin()
+    source.once_begun(lambda opened: log.info("microphone_opened", device=opened.name))
     try:
         yield
     finally:
@@ -68,14 +68,9 @@ def recording_from_now_on(source: AudioSource | None) -> Iterator[None]:
 def once_recording(source: AudioSource, then: Callable[[], None]) -> None:
     """Call `then` once something can be heard: now, of a microphone when it records, in any thread; else never."""
     if isinstance(source, LiveMicrophone):
-        source.once_begun(then)
+        source.once_begun(lambda _: then())
     else:
         then()
-
-
-def _tell_opened(begun: Future[InputFormat]) -> None:
-    if not begun.cancelled() and begun.exception() is None:
-        log.info("microphone_opened", device=begun.result().name)
 
 
 def looked_for(device: str, source: AudioSource | None) -> AudioSource | None:

@@ -91,12 +91,9 @@ class CurrentRecognizer(WrappedRecognizer):
 
     def __init__(self, recognizer: Recognizer, instead: StandIn | None = None) -> None:
         """`instead` listens where a model turns out to be damaged; None makes that an error."""
-        self._recognizer = recognizer
+        super().__init__(recognizer)
         self._instead = instead
         self._one = threading.Lock()
-
-    def _inner(self) -> Recognizer:
-        return self._recognizer
 
     def warm(self) -> None:
         """Load it. Blocking. Raises `ModelNotFound`, `RecognitionFailed`."""

@@ -17,14 +17,14 @@ from appliance.rooms.arbitration import ECHO
 from appliance.satellites.talk.mouth import SatelliteMouth
 from appliance.satellites.talk.runs import FAILED_TO_RECOGNIZE, NOT_TAKEN, NOT_UNDERSTOOD, Run, Runs
 from appliance.timers.ringer import RingerHere
-from audio.interfaces import TurnObserver, VoiceDetector
+from audio.interfaces import TurnObserver
 from audio.loops import until_set
-from audio.pcm import Samples
 from audio.playback.volume import STEP
 from audio.reflexes.words import asked, volume_asked
 from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Committed, Dropped, Endpointer, Signal, Started
 from audio.turns.listener import FAILED, REFLEX, TOO_SLOW
+from audio.turns.vad import LateDetector
 
 log = structlog.get_logger()
 
@@ -42,25 +42,6 @@ ABORTED: Final = "taken back there"
 
 MOST_RUNS: Final = 4
 """That wait to be understood; then a wake is refused."""
-
-
-class LazyDetector:
-    """A `VoiceDetector` that is loaded with the first sound, in the thread that it works in."""
-
-    def __init__(self, load: Callable[[], VoiceDetector]) -> None:
-        self._load = load
-        self._loaded: VoiceDetector | None = None
-
-    def probability(self, samples: Samples) -> float:
-        """Return the probability of speech in [0, 1] for one chunk of 512 samples at 16 kHz."""
-        if self._loaded is None:
-            self._loaded = self._load()
-        return self._loaded.probability(samples)
-
-    def reset(self) -> None:
-        """Forget the state."""
-        if self._loaded is not None:
-            self._loaded.reset()
 
 
 class TurnEnd(Endpointer):
@@ -121,7 +102,7 @@ class SatelliteEars(PlaceEars, TurnObserver):
         self._runs = runs
         self._rings = rings
         self._name = f"the satellite {device.name}"
-        self._detector = LazyDetector(shared.detector)
+        self._detector = LateDetector(shared.detector)
         self._to_hear: asyncio.Queue[Hearing] = asyncio.Queue(MOST_RUNS)
         self._open: Hearing | None = None
         """Whose microphone is open."""

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from msgspec import Struct
 
@@ -67,14 +66,12 @@ class Filing(Struct, frozen=True):
             await self.turns.file(event)
 
 
-@dataclass(slots=True)
 class OnDemand(WrappedRecognizer):
     """A recognizer that is chosen when somebody speaks: the box itself has no microphone."""
 
-    choose: Callable[[], Recognizer]
-    _chosen: Recognizer | None = field(default=None, init=False)
+    def __init__(self, choose: Callable[[], Recognizer]) -> None:
+        self._choose = choose
 
-    def _inner(self) -> Recognizer:
-        if self._chosen is None:
-            self._chosen = self.choose()
-        return self._chosen
+    @cached_property
+    def _recognizer(self) -> Recognizer:  # type: ignore[override]  # mypy takes it for read-only
+        return self._choose()

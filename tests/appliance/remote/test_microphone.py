@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from appliance.remote.microphone import BUFFER_SECONDS, CHUNK_BYTES, DRIFT_SECONDS, RemoteMicrophone
+from audio.interfaces import VoiceDetector
 from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
 from tests.audio.mouth_fakes import Clock
 
 
-class Numbering:
+class Numbering(VoiceDetector):
     """A `VoiceDetector` whose probability is the chunk's first sample, in hundredths; it keeps who asked."""
 
     def __init__(self) -> None:

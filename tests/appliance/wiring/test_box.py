@@ -59,7 +59,7 @@ class AnotherRoom(ScriptedPlayer):
 
 
 @dataclass
-class Room:
+class Room(VoiceDetector):
     """Somebody speaks when a test says so; what was said is what the test says it was. One clock for all."""
 
     player: AnotherRoom = field(default_factory=AnotherRoom)

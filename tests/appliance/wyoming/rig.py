@@ -22,6 +22,7 @@ from appliance.wyoming.info import Abilities
 from appliance.wyoming.server import Services, WyomingServer
 from appliance.wyoming.tts import Speaking
 from appliance.wyoming.wire import USUAL, Patience
+from audio.interfaces import VoiceDetector
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.sharing import RecognizerTurns
 from memory.json_value import Json
@@ -31,7 +32,7 @@ from tests.audio.mouth_fakes import ScriptedVoice, note
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-class LoudDetector:
+class LoudDetector(VoiceDetector):
     """A `VoiceDetector` that takes whatever is loud for speech."""
 
     def probability(self, samples: Samples) -> float:

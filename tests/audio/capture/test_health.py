@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from audio.capture.health import COPY, LAG_WINDOW, LAG_WINDOWS, LagWatch, ZeroRun, is_copy, likeness
-from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, Samples, from_float
+from audio.capture.health import COPY, LAG_WINDOW, LAG_WINDOWS, LagWatch, is_copy, likeness
+from audio.pcm import Samples, from_float
 
 BLOCK = 0.032
 
@@ -25,16 +25,6 @@ def through(sound: Samples, response: np.ndarray[tuple[int], np.dtype[np.float64
     heard = np.convolve(sound.astype(np.float64), response)[: len(sound)]
     level = 8000 / float(np.abs(heard).max())
     return np.asarray(heard * level, np.int16)
-
-
-@pytest.mark.shows("V3")
-def test_zeros_are_counted_until_the_first_sample_that_is_none() -> None:
-    run, silence = ZeroRun(), np.zeros(CHUNK_SAMPLES, np.int16)
-    assert [run.hear(silence) for _ in range(3)] == pytest.approx([CHUNK_SECONDS, 2 * CHUNK_SECONDS, 3 * CHUNK_SECONDS])
-    sound = silence.copy()
-    sound[100] = -1
-    assert run.hear(sound) == 0.0
-    assert run.hear(silence) == pytest.approx(CHUNK_SECONDS)
 
 
 def lag_of(seconds: float, arrival_of: "Arrival") -> LagWatch:

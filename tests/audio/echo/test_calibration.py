@@ -12,7 +12,7 @@ from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
 from audio.echo.control import KEEP_SECONDS, MISSING, EchoControl, calibrate, open_echo
 from audio.echo.duplex import Duplex, HalfDuplex, Mode
 from audio.echo.guard import NOT_HEARD, CancellingGuard
-from audio.echo.profile import KeptRoom, RoomProfile
+from audio.echo.profile import RoomProfile
 from audio.echo.reference import PlayedReference
 from audio.loops import running
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples, rms_dbfs
@@ -296,11 +296,14 @@ def test_a_live_player_is_listened_to_before_anything_is_measured() -> None:
 
 
 class Kept:
-    """A `ProfileStore` in memory."""
+    """A `KeptRoom` in memory."""
 
     def __init__(self, profile: RoomProfile | None = None) -> None:
         self.profile = profile
         self.saved = 0
+
+    def devices(self) -> str:
+        return "both"
 
     def load(self) -> RoomProfile | None:
         return self.profile
@@ -317,7 +320,7 @@ SPEECH = murmur(12.0, seed=1)
 @pytest.mark.shows("V4")
 def test_what_was_learned_of_a_room_is_kept_once_and_known_after_a_restart() -> None:
     home, kept = RoomOnTheLoop(LATE, WebRtcCanceller()), Kept()
-    control = EchoControl(home.guard, unplayed, calibrates_at_start=False, kept=KeptRoom(kept, lambda: "both"))
+    control = EchoControl(home.guard, unplayed, calibrates_at_start=False, kept=kept)
 
     async def evening() -> None:
         async with running({"follow": partial(control.follow, home.guard)}):

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from audio.errors import ModelDamaged
+from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, Samples
-from audio.turns.silero import Silero, SileroNetwork, SileroSession, open_silero
+from audio.turns.silero import SileroNetwork, SileroSession, open_silero
 from audio.turns.vad import load_detector
 from tests.audio.spoken import debian_clips, go_forward, said, silence, trimmed
 
@@ -39,18 +40,18 @@ MODELS = [
 
 
 @pytest.fixture(params=MODELS)
-def detector(request: pytest.FixtureRequest) -> Silero:
+def detector(request: pytest.FixtureRequest) -> VoiceDetector:
     return open_silero(model_file(*request.param))
 
 
-def probabilities(detector: Silero, samples: Samples) -> list[float]:
+def probabilities(detector: VoiceDetector, samples: Samples) -> list[float]:
     detector.reset()
     chunks = range(0, len(samples) - CHUNK_SAMPLES + 1, CHUNK_SAMPLES)
     return [detector.probability(samples[at : at + CHUNK_SAMPLES]) for at in chunks]
 
 
 @pytest.mark.shows("V5")
-def test_human_speech_is_found(detector: Silero) -> None:
+def test_human_speech_is_found(detector: VoiceDetector) -> None:
     clips = [*debian_clips("cards"), *debian_clips("librivox"), go_forward()]
     assert len(clips) == 11
     for clip in clips:
@@ -60,7 +61,7 @@ def test_human_speech_is_found(detector: Silero) -> None:
 
 
 @pytest.mark.shows("V5", "V11")
-def test_noise_and_silence_are_no_speech(detector: Silero) -> None:
+def test_noise_and_silence_are_no_speech(detector: VoiceDetector) -> None:
     noise = np.random.default_rng(0).normal(0, 1, 16000 * 10)
     alarms = 0
     for level in (0, 30, 300, 3000):
@@ -70,7 +71,7 @@ def test_noise_and_silence_are_no_speech(detector: Silero) -> None:
 
 
 @pytest.mark.shows("V5")
-def test_where_speech_is_and_is_not(detector: Silero, tmp_path: Path) -> None:
+def test_where_speech_is_and_is_not(detector: VoiceDetector, tmp_path: Path) -> None:
     speech = trimmed(said("what time is it", "slt", tmp_path))
     found = np.array(probabilities(detector, np.concatenate([silence(2.0), speech, silence(2.0)])))
     begins, ends = int(2.0 / CHUNK_SECONDS), int((2.0 + len(speech) / 16000) / CHUNK_SECONDS)
@@ -130,12 +131,12 @@ def test_a_later_network_under_the_same_name_is_left_to_onnxruntime(tmp_path: Pa
     assert isinstance(open_silero(other), SileroSession)
 
 
-def test_a_reset_forgets_everything(detector: Silero, tmp_path: Path) -> None:
+def test_a_reset_forgets_everything(detector: VoiceDetector, tmp_path: Path) -> None:
     speech = said("hello", "slt", tmp_path)
     assert probabilities(detector, speech) == probabilities(detector, speech)
 
 
-def test_another_number_of_samples_is_refused(detector: Silero) -> None:
+def test_another_number_of_samples_is_refused(detector: VoiceDetector) -> None:
     with pytest.raises(ValueError, match="512 samples at a time, not 480"):
         detector.probability(silence(0.03))
 

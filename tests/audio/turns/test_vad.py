@@ -49,7 +49,7 @@ NOISES: dict[str, Callable[[float], Sound]] = {
 
 
 @dataclass
-class Scripted:
+class Scripted(VoiceDetector):
     """A detector that calls speech what is above a level, and keeps what it was asked."""
 
     speech_above: float = 1e9

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from msgspec import Struct, field
 
@@ -131,13 +131,6 @@ def names_sources(piece: str) -> bool:
     return piece.startswith(tuple(f"\n{head}\n" for head in (_HEADS[""], _HEADS["zh"])))
 
 
-class Mouths(Protocol):
-    """The mouths of remote places (`appliance.remote.places.Places`)."""
-
-    def mouth_for(self, event: Event) -> ReplySink | None:
-        """Return what speaks where this event came from; None where nobody there listens, or ever did."""
-
-
 class ReplyRouter(Struct, frozen=True):
     """Sends each reply back to where its event came from: written to text clients, spoken for everything else.
 
@@ -147,14 +140,15 @@ class ReplyRouter(Struct, frozen=True):
 
     voice: ReplySink
     text: ReplySink
-    remote: Mouths
+    there: Callable[[Event], ReplySink | None]
+    """Returns what speaks at the remote place an event came from; None where nobody there listens, or ever did."""
 
     def open(self, reply: Reply) -> ReplyStream:
         """Return the delivery of one reply."""
         if reply.is_aloud or reply.room:
             return self.voice.open(reply)
-        if (there := self.remote.mouth_for(reply.event)) is not None:
-            return there.open(reply)
+        if (mouth := self.there(reply.event)) is not None:
+            return mouth.open(reply)
         if is_text(reply.event):
             return self.text.open(reply)
         spoken = self.voice.open(reply)

@@ -206,13 +206,14 @@ class VoiceDelivery(Struct):
         if not self._closed:
             for sentence in self._splitter.finish():
                 await self._say(sentence)
-            self._close()
+            await self.cut()
             if self._handed:
                 self.name_sources(self.reply)
 
     async def cut(self) -> None:
         """Drop the unfinished sentence."""
-        self._close()
+        self._closed = True
+        self._end_if_over()
 
     def interrupt(self) -> None:
         """Hand nothing more to the mouth, whatever is still fed."""
@@ -271,10 +272,6 @@ class VoiceDelivery(Struct):
         self._under_way += 1
         self.reply.stages.mark("first_sentence")
         await self.mouth.say(sentence)
-
-    def _close(self) -> None:
-        self._closed = True
-        self._end_if_over()
 
     def _end_if_over(self) -> None:
         if self._closed and self._under_way == 0 and not self._over.is_set():

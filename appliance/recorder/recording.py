@@ -54,8 +54,8 @@ class Suspicion(TypedDict):
     """Seconds of the newest recognition by then."""
 
 
-class Recording(Struct, frozen=True):
-    """One turn. All times in seconds on the source's clock; sound is int16 at 16 kHz in whole chunks."""
+class _Told(Struct, frozen=True, kw_only=True):
+    """What of a recording is text and numbers."""
 
     id: str
     """The event's, or one of its own where it became none."""
@@ -66,6 +66,19 @@ class Recording(Struct, frozen=True):
     """`[ears]` as it was."""
     decided: Mapping[str, Json]
     """What came of the turn, by name."""
+    first: int = 0
+    """The chunk before which the listener was in `state`; those before it are its pre-roll."""
+    hypotheses: tuple[Hypothesis, ...] = ()
+    suspicions: tuple[Suspicion, ...] = ()
+    barge_in: tuple[tuple[int, str], ...] = ()
+    """What speech did to a reply: how many chunks had come, and "paused", "ducked", "went on" or "ended"."""
+    names: tuple[str, ...] = ()
+    """That the recognizer was to expect."""
+
+
+class Recording(_Told, frozen=True, kw_only=True):
+    """One turn. All times in seconds on the source's clock; sound is int16 at 16 kHz in whole chunks."""
+
     microphone: Samples
     """As it came from the microphone."""
     cleaned: Samples
@@ -80,16 +93,8 @@ class Recording(Struct, frozen=True):
     """Of speech, of each chunk."""
     covered: NDArray[np.bool_]
     """Whether nakari's voice covered the chunk, so that no utterance might go on in it."""
-    first: int = 0
-    """The chunk before which the listener was in `state`; those before it are its pre-roll."""
     state: "Mapping[str, ArrayLike]" = {}
     """Of the listener (`Listener.state`); {} where none was taken, and nothing is promised of a replay."""
-    hypotheses: tuple[Hypothesis, ...] = ()
-    suspicions: tuple[Suspicion, ...] = ()
-    barge_in: tuple[tuple[int, str], ...] = ()
-    """What speech did to a reply: how many chunks had come, and "paused", "ducked", "went on" or "ended"."""
-    names: tuple[str, ...] = ()
-    """That the recognizer was to expect."""
 
     @property
     def seconds(self) -> float:
@@ -116,12 +121,7 @@ class Recording(Struct, frozen=True):
 
     def to_bytes(self) -> bytes:
         """Return the file."""
-        meta = {
-            "format": FORMAT,
-            **{name: getattr(self, name) for name in ("id", "owner_key", "began", "first")},
-            **{name: dict(getattr(self, name)) for name in ("settings", "decided")},
-            **{name: list(getattr(self, name)) for name in ("hypotheses", "suspicions", "barge_in", "names")},
-        }
+        meta = {"format": FORMAT} | {name: getattr(self, name) for name in _Told.__struct_fields__}
         arrays: dict[str, ArrayLike] = {name: getattr(self, name) for name in _ARRAYS}
         arrays |= {f"{_STATE}{name}": value for name, value in self.state.items()}
         if np.array_equal(self.microphone, self.cleaned):
@@ -144,7 +144,7 @@ class Recording(Struct, frozen=True):
             sound.setdefault("reference", np.zeros_like(sound["microphone"]))
             _require_format(read_json(told, _Format).format)
             _require_chunks(sound)
-            return cls(**asdict(read_json(told, _Meta)), **sound, state=state)
+            return cls(**asdict(read_json(told, _Told)), **sound, state=state)
         except Exception as error:  # whatever a bent byte makes of an archive, its arrays and its text
             raise Damaged(f"it is not whole ({error})") from error
 
@@ -156,21 +156,6 @@ class _Format(Struct, frozen=True):
 def _require_format(number: int) -> None:
     if number != FORMAT:
         raise ValueError("another version of nakari wrote it")
-
-
-class _Meta(Struct, frozen=True):
-    """What of a recording is text and numbers."""
-
-    id: str
-    owner_key: str
-    began: str
-    first: int
-    settings: dict[str, Json]
-    decided: dict[str, Json]
-    hypotheses: tuple[Hypothesis, ...]
-    suspicions: tuple[Suspicion, ...]
-    barge_in: tuple[tuple[int, str], ...]
-    names: tuple[str, ...]
 
 
 def _require_chunks(sound: Mapping[str, NDArray[Any]]) -> None:

@@ -95,7 +95,7 @@ class RemotePlace:
 
 
 class Places:
-    """All remote places (`appliance.output.text.Mouths`); each lives in `run`, so that it outlives a connection."""
+    """All remote places; each lives in `run`, so that it outlives a connection."""
 
     def __init__(self) -> None:
         self._places: list[RemotePlace] = []

@@ -1,7 +1,6 @@
 """One event for a sentence that several rooms hear: the ears that heard it best have it, the others heard its echo."""
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -60,8 +59,6 @@ DB_OF_A_NAT: Final = 10.0
 
 DB_OF_A_GUESS: Final = 30.0
 """What is taken from words that the recognizer itself trusts little."""
-
-_SPACE: Final = re.compile(r"\s+")
 
 
 class Hearing(Struct, frozen=True):
@@ -311,7 +308,7 @@ def is_same_time(one: RecognizedTurn, other: RecognizedTurn) -> bool:
 
 def likeness(one: str, other: str) -> float:
     """Return the share of letters, or Chinese characters, that two transcripts have in common, in order; 0 to 1."""
-    ours, theirs = (_SPACE.sub(" ", simplified(" ".join(words_of(text)))) for text in (one, other))
+    ours, theirs = (simplified(" ".join(words_of(text))) for text in (one, other))
     if not ours or not theirs:
         return 0.0
     return SequenceMatcher(None, ours, theirs, autojunk=False).ratio()

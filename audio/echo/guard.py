@@ -12,11 +12,10 @@ from msgspec import Struct, field
 from audio.echo.calibration import LATEST, Calibration, delay_in_speech, measure
 from audio.echo.canceller import Canceller, Cleaned, CleanedStream
 from audio.echo.duplex import DUCKED_BELOW_DB, NOT_MEASURED, Duplex, HalfDuplex, Leak, Mode, choose
-from audio.echo.meter import EchoMeter
+from audio.echo.meter import HINT, HINT_CHUNKS, EchoMeter, SpeechInResidue
 from audio.echo.near_end import NearEnd
 from audio.echo.profile import RoomProfile
 from audio.echo.reference import PlayedReference
-from audio.echo.residue import HINT, HINT_CHUNKS, SpeechInResidue
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples, power_of
 
 log = structlog.get_logger()

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audio.pcm import from_float
 from audio.speech import SpeechAudio
@@ -52,8 +51,7 @@ SIGN_PEAK: Final = 0.2
 
 def bell() -> SpeechAudio:
     """Return four strikes of a bell in 1.2 s: int16, 24 kHz, from silence to silence."""
-    shape = (STRIKE_SECONDS, DECAY_SECONDS)
-    return _struck(STRIKES, PARTIALS, shape, PEAK)
+    return _struck(STRIKES, PARTIALS, (STRIKE_SECONDS, DECAY_SECONDS), PEAK)
 
 
 def sign(meaning: Sign) -> SpeechAudio:
@@ -75,12 +73,6 @@ def _struck(
     envelope = fades * np.exp(-time / decay)
     for start, hertz in notes:
         first = round(start * SAMPLE_RATE)
-        sound[first : first + len(time)] += envelope * _note(time, hertz, partials)
+        note = sum(share * np.sin(2 * np.pi * hertz * multiple * time) for multiple, share in partials)
+        sound[first : first + len(time)] += envelope * note
     return SpeechAudio(from_float((peak * sound / np.max(np.abs(sound))).astype(np.float32)), SAMPLE_RATE)
-
-
-def _note(time: NDArray[np.float64], hertz: float, partials: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
-    note = np.zeros_like(time)
-    for multiple, share in partials:
-        note += share * np.sin(2 * np.pi * hertz * multiple * time)
-    return note

@@ -113,7 +113,7 @@ class SpeechOutput:
         """Set while nobody holds it, and while somebody does."""
         self._free.set()
         self._last_reply: dict[int, SpokenSentence] = {}
-        """By number."""
+        """By number, for whoever asks to hear it again."""
         self.volume = Volume(player, volume)
 
     def observe(self, observer: SpeechObserver) -> None:
@@ -144,7 +144,9 @@ class SpeechOutput:
         """Queue a sentence; waits while `MOST_WAITING` are waiting."""
         line = QueuedSentence(sentence, self._clock)
         if sentence.key:
-            self._keep(sentence)
+            if any(kept.key != sentence.key for kept in self._last_reply.values()):
+                self._last_reply.clear()
+            self._last_reply[sentence.number] = sentence  # one that is repeated is in its place
         self._open.append(line)
         if self._quiet.is_set():
             self._quiet.clear()
@@ -276,10 +278,17 @@ class SpeechOutput:
             return
         for observer in self._observers:
             await observer.sentence_started(line.sentence)
-        first = True
+        is_first = True
         while piece is not None and not line.given_up:
-            await self._sound(line, piece, first=first)
-            first = False
+            began = self._clock()
+            line.played(piece)
+            await self._player.play(piece)
+            if is_first and not line.given_up:
+                begins = max(began, self._player.busy_until - len(piece.samples) / piece.sample_rate)
+                for observer in self._observers:
+                    observer.synthesized(line.sentence, line.made_at)
+                    observer.first_sound(line.sentence, begins)
+            is_first = False
             piece = await line.next_piece()
         await self._player.drain()
 
@@ -299,16 +308,6 @@ class SpeechOutput:
         finally:
             self._tell_announced(line, began, self._clock())
 
-    async def _sound(self, line: QueuedSentence, piece: SpeechAudio, *, first: bool) -> None:
-        now = self._clock()
-        line.played(piece)
-        await self._player.play(piece)
-        if first and not line.given_up:
-            begins = self._player.busy_until - len(piece.samples) / piece.sample_rate
-            for observer in self._observers:
-                observer.synthesized(line.sentence, line.made_at)
-                observer.first_sound(line.sentence, max(now, begins))
-
     def _close(self, line: QueuedSentence) -> None:
         self._open.remove(line)
         if not self._open:
@@ -327,12 +326,6 @@ class SpeechOutput:
     def _tell_failed(self, line: QueuedSentence) -> None:
         for observer in self._observers:
             observer.sentence_failed(line.sentence, line.failure)
-
-    def _keep(self, sentence: SpokenSentence) -> None:
-        """Remember a reply's sentence, for whoever asks to hear it again; one that is repeated is in its place."""
-        if any(kept.key != sentence.key for kept in self._last_reply.values()):
-            self._last_reply.clear()
-        self._last_reply[sentence.number] = sentence
 
     def _let_go(self) -> None:
         self._held_by.clear()

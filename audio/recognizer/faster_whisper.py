@@ -120,7 +120,10 @@ def short_window(samples: int) -> int:
 
 
 class Window:
-    """Wraps the encoder, which the library always gives the whole window, and cuts its input."""
+    """Wraps the encoder, which the library always gives the whole window: cuts its input, and keeps its last answer.
+
+    Upstream encodes once to detect the language and once to decode, and that is most of the cost of an utterance.
+    """
 
     def __init__(self, encode: Encode) -> None:
         self.encoder = encode
@@ -129,26 +132,15 @@ class Window:
     def cut_to(self, frames: int) -> None:
         """Encode so many frames from now on; what was encoded before is forgotten."""
         self._frames = frames
-        self._encode = encoded_once(self.encoder)
+        self._last: tuple[Features, StorageView] | None = None
 
     def __call__(self, features: Features) -> StorageView:
-        """Return what the encoder makes of the first frames."""
-        return self._encode(np.ascontiguousarray(features[..., : self._frames]))
-
-
-def encoded_once(encode: Encode) -> Encode:
-    """Return `encode` that keeps its last answer, and gives it for the same features again.
-
-    Upstream encodes once to detect the language and once to decode, and that is most of the cost of an utterance.
-    """
-    last: list[tuple[Features, StorageView]] = []
-
-    def encode_once(features: Features) -> StorageView:
-        if not last or not np.array_equal(last[0][0], features):
-            last[:] = [(features.copy(), encode(features))]
-        return last[0][1]
-
-    return encode_once
+        """Return what the encoder makes of the first frames; for the same ones again what it made of them."""
+        cut = features[..., : self._frames]
+        if self._last is None or not np.array_equal(self._last[0], cut):
+            kept = np.array(cut, order="C")  # a copy: the library may write into its own
+            self._last = kept, self.encoder(kept)
+        return self._last[1]
 
 
 TEMPERATURES: Final = (0.0, 0.4)

@@ -18,8 +18,7 @@ from audio.interfaces import WordVerifier
 from audio.pcm import SAMPLE_RATE, Samples, to_float
 from audio.recognizer.apart import ApartKeywords
 from audio.recognizer.keyword_decoder import LAXEST, KeywordFinder
-from audio.reflexes.noticed import Noticed
-from audio.reflexes.stretches import Stretch
+from audio.reflexes.cutting import Noticed, Stretch
 from audio.reflexes.words import REFLEXES, Reflex, asked
 
 MODEL: Final = Path(__file__).with_name("keyword_model.npz")

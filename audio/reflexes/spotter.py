@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from audio.errors import RecognitionFailed
 from audio.pcm import AudioChunk
+from audio.reflexes.cutting import ALONE, OVER_ECHO, NoticedCutter, StretchCutter, Underneath
 from audio.reflexes.keyword_search import BARS_NOTICED, KeywordSearch, Spotted
-from audio.reflexes.noticed import NoticedCutter, Underneath
-from audio.reflexes.stretches import ALONE, OVER_ECHO, StretchCutter
 
 log = structlog.get_logger()
 

@@ -2,7 +2,7 @@
 
 import re
 import struct
-from typing import Final, Protocol
+from typing import Final
 
 import av
 import numpy as np
@@ -16,20 +16,6 @@ def speech_rate(sample_rate: object) -> int:
     if type(sample_rate) is not int or not LEAST_RATE <= sample_rate <= MOST_RATE:
         raise SynthesisFailed(f"it has {sample_rate} samples a second; {LEAST_RATE} to {MOST_RATE} are wanted")
     return sample_rate
-
-
-class SoundDecoder(Protocol):
-    """Samples out of one stream of bytes."""
-
-    @property
-    def sample_rate(self) -> int:
-        """Hz; 0 until the first sound."""
-
-    def feed(self, data: bytes) -> Samples:
-        """Return the samples that these bytes complete: int16, shape (n,), n may be 0. Raises `SynthesisFailed`."""
-
-    def finish(self) -> Samples:
-        """Return what was kept back. Raises `SynthesisFailed` when the stream is not whole."""
 
 
 class PcmStream:
@@ -188,7 +174,7 @@ class SoundStream:
     def __init__(self, pcm_rate: int = 0) -> None:
         self._pcm_rate = pcm_rate
         self._begun = b""
-        self._decoder: SoundDecoder | None = None
+        self._decoder: PcmStream | Mp3Decoder | None = None
 
     @property
     def sample_rate(self) -> int:
@@ -215,7 +201,7 @@ class SoundStream:
         assert self._decoder is not None
         return np.concatenate([self._decoder.feed(self._begun), self._decoder.finish()])
 
-    def _recognized(self, *, is_all: bool) -> SoundDecoder | None:
+    def _recognized(self, *, is_all: bool) -> PcmStream | Mp3Decoder | None:
         """Return what reads this stream; None while too little of it is here."""
         begun = self._begun
         if not is_all and len(begun) < RIFF_BYTES:

@@ -81,7 +81,7 @@ long (`benchmarks/ears/duplex.py`)."""
 NOISE_SECONDS: Final = 1.25
 """Seconds of pause after a sudden sound: if no speech has begun by then, and no reflex word was spotted, it was none.
 
-A word under its voice is looked for after 1.1 s (`audio.reflexes.noticed`): with 0.6 s here 23 of 57 replies went on
+A word under its voice is looked for after 1.1 s (`audio.reflexes.cutting`): with 0.6 s here 23 of 57 replies went on
 for some words before "stop" ended them (docs/decisions/0147)."""
 
 CALM_SECONDS: Final = 4.0

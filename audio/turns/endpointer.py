@@ -124,13 +124,17 @@ class Endpointer:
         ended_at = started_at + CHUNK_SECONDS
         if self._state is _State.SILENCE:
             return self._wait_for_speech(probability, started_at)
-        is_speech = probability >= self._threshold()
+        is_speech = probability >= (SPEECH_GOES_ON if self._state is _State.SPEECH else SPEECH_BEGINS)
         if is_speech:
             self._add(probability)
             self._ended_at = ended_at
         if ended_at - self._started_at >= self._longest_seconds:
             return self._end(ended_at)
-        return self._go_on(started_at) if is_speech else self._fall_silent(ended_at)
+        if not is_speech:
+            return self._fall_silent(ended_at)
+        was_paused, self._state = self._state is _State.PAUSE, _State.SPEECH
+        self._commit_seconds = self.commit_seconds
+        return (Resumed(started_at),) if was_paused else ()
 
     def flush(self, at: float) -> tuple[Signal, ...]:
         """End the turn that is open, because the source ended or is covered; forget an onset that was none yet."""
@@ -138,10 +142,6 @@ class Endpointer:
             return self._end(at)
         self._reset()
         return ()
-
-    def _threshold(self) -> float:
-        """Return the probability from which a chunk of the turn is speech: less while speech is under way."""
-        return SPEECH_GOES_ON if self._state is _State.SPEECH else SPEECH_BEGINS
 
     def _add(self, probability: float) -> None:
         """Count a chunk of speech."""
@@ -159,12 +159,6 @@ class Endpointer:
         self._state = _State.SPEECH
         self._started_at, self._ended_at = self._onset_at, started_at + CHUNK_SECONDS
         return (Started(self._started_at),)
-
-    def _go_on(self, started_at: float) -> tuple[Signal, ...]:
-        was_paused = self._state is _State.PAUSE
-        self._state = _State.SPEECH
-        self._commit_seconds = self.commit_seconds
-        return (Resumed(started_at),) if was_paused else ()
 
     def _fall_silent(self, now: float) -> tuple[Signal, ...]:
         silence = now - self._ended_at + _ROUNDING

@@ -14,9 +14,9 @@ from audio.echo.duplex import HalfDuplex
 from audio.echo.guard import CancellingGuard
 from audio.echo.reference import PlayedReference
 from audio.pcm import SAMPLE_RATE, Samples
+from audio.reflexes.cutting import StretchCutter
 from audio.reflexes.keyword_search import KeywordSearch, Spotted
 from audio.reflexes.spotter import Spotter
-from audio.reflexes.stretches import StretchCutter
 from audio.turns.vad import load_detector
 from benchmarks.figure import Figure, milliseconds, run, short
 from benchmarks.sound import quiet_room, write_wav

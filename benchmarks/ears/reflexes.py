@@ -12,9 +12,9 @@ import numpy as np
 from audio.errors import RecognitionFailed
 from audio.interfaces import WordVerifier
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.reflexes.cutting import ALONE, OVER_ECHO, Stretch, StretchCutter
 from audio.reflexes.keyword_search import KeywordSearch
 from audio.reflexes.spotter import Candidates, Look
-from audio.reflexes.stretches import ALONE, OVER_ECHO, Stretch, StretchCutter
 from audio.reflexes.words import Reflex, asked
 from audio.turns.vad import load_detector
 from benchmarks.ears.bench import Bench

@@ -125,7 +125,7 @@ async def open_output(world: World) -> AsyncIterator[Output]:
         rings = environment.speaks and not world.options.deaf
         ringer = Ringer(due, rooms, config.ears.language, company, pace) if rings else None
         places = Places()
-        replies = ReplyRouter(voice=spoken, text=text, remote=places)
+        replies = ReplyRouter(voice=spoken, text=text, there=places.mouth_for)
         unasked = (announcements, company, lull)
         aloud = (rooms, speech, voice, voices, recognizing, arbiter, arbiter.ears(rooms.own.called), own_words)
         yield Output(player, *aloud, text, replies, ringer, turns, *unasked, switches, places)

@@ -7,7 +7,7 @@ from agent.unasked.wishes import Wishes
 from appliance.commands.about_you import about_unasked
 from appliance.commands.registry import Command
 from appliance.config.agent.own_work import AnnouncementSettings
-from appliance.output.announcer import Announcer
+from appliance.output.unasked import Announcer
 from appliance.owners.owners import Owners
 from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World

@@ -17,9 +17,8 @@ from agent.replies import Reply
 from agent.unasked.announcement import ANNOUNCEMENT
 from agent.unasked.announcements import Announcements
 from agent.unasked.decide import Rules
-from appliance.output.announcer import Announcer
 from appliance.output.company import Company, RoomTurns
-from appliance.output.unasked import UnaskedReplySink
+from appliance.output.unasked import Announcer, UnaskedReplySink
 from appliance.output.voice import VoiceReplySink
 from audio.interfaces import Synthesizer
 from audio.playback.speech_output import SpeechOutput

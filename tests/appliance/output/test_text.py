@@ -145,7 +145,7 @@ def test_a_reply_goes_back_to_where_its_event_came_from() -> None:
     voice, text = RecordingOutlet(), RecordingOutlet()
     there = RecordingOutlet()
     said_there = Event(type="x", source="remote", metadata={"place": "a page"})
-    router = ReplyRouter(voice=voice, text=text, remote=Elsewhere(said_there, there))
+    router = ReplyRouter(voice=voice, text=text, there=Elsewhere(said_there, there).mouth_for)
     spoken = [Event(type="x", source=source) for source in ("mic", "timer", "self", "system")]
     written = [Event(type="x", source=source) for source in ("cli", "http", "remote")]
     asked_aloud = Event(type="x", source="cli", metadata={"speak": True})
@@ -167,7 +167,7 @@ def test_a_reply_goes_back_to_where_its_event_came_from() -> None:
 async def test_of_an_answer_that_is_said_too_no_unfinished_sentence_is_read() -> None:
     voice, text = RecordingOutlet(), TextReplySink(Bus(Journal()))
     asked_aloud = Event(type="x", source="cli", metadata={"speak": True})
-    router = ReplyRouter(voice=voice, text=text, remote=Elsewhere(EVENT, voice))
+    router = ReplyRouter(voice=voice, text=text, there=Elsewhere(EVENT, voice).mouth_for)
     with text.listening(asked_aloud.id) as pieces:
         for call_id in ("c1", "c2", "c3"):
             broken = router.open(Reply(asked_aloud, call_id))

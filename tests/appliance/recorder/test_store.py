@@ -30,9 +30,19 @@ def a_recording(name: str, chunks: int = 10) -> Recording:
     sound = np.random.default_rng(len(name)).integers(-99, 99, chunks * CHUNK_SAMPLES).astype(np.int16)
     at = np.linspace(0.0, chunks * 0.032, chunks, endpoint=False)
     return Recording(
-        name, "household", "2026-11-22T12:00:00+00:00", {}, {"text": f"words of {name}", "reason": ""}, sound, sound,
-        0 * sound, at, at, np.zeros(chunks), at < 0,
-    )  # fmt: skip
+        id=name,
+        owner_key="household",
+        began="2026-11-22T12:00:00+00:00",
+        settings={},
+        decided={"text": f"words of {name}", "reason": ""},
+        microphone=sound,
+        cleaned=sound,
+        reference=0 * sound,
+        microphone_at=at,
+        cleaned_at=at,
+        probability=np.zeros(chunks),
+        covered=at < 0,
+    )
 
 
 def kept(recordings: Recordings, *names: str) -> None:

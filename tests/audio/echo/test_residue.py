@@ -2,7 +2,7 @@
 
 import pytest
 
-from audio.echo.residue import (
+from audio.echo.meter import (
     DOUBT_SECONDS,
     PERSON_SECONDS,
     PROOF_SECONDS,

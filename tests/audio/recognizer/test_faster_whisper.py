@@ -19,7 +19,6 @@ from audio.recognizer.faster_whisper import (
     WhisperOptions,
     Window,
     _evidence,
-    encoded_once,
     fitting,
     has_helped,
     listed,
@@ -138,7 +137,7 @@ def test_the_same_features_are_encoded_once() -> None:
         asked.append(features.copy())
         return len(asked)
 
-    once = encoded_once(encode)
+    once = Window(encode)
     first, second = np.zeros((80, 3000), np.float32), np.ones((80, 3000), np.float32)
     assert [once(first), once(first.copy()), once(second), once(second), once(first)] == [1, 1, 2, 2, 3]
     first += 1

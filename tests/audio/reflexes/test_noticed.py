@@ -11,10 +11,9 @@ import pytest
 from audio.echo.canceller import has_canceller
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.reflexes.cutting import AFTER_CHUNKS, BEFORE_CHUNKS, Noticed, NoticedCutter, Stretch
 from audio.reflexes.keyword_search import KeywordSearch, Spotted
-from audio.reflexes.noticed import AFTER_CHUNKS, BEFORE_CHUNKS, Noticed, NoticedCutter
 from audio.reflexes.spotter import Spotter
-from audio.reflexes.stretches import Stretch
 from tests.audio.reflexes.test_spotter import FLITE
 from tests.audio.spoken import said
 from tests.audio.talked_over import REPLY, TalkedOver

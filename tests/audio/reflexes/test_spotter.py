@@ -16,9 +16,7 @@ from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
 from audio.recognizer.apart import ApartKeywords
 from audio.recognizer.keyword_decoder import exponent_of
-from audio.reflexes.keyword_search import THRESHOLDS, KeywordSearch, Spotted, overlap
-from audio.reflexes.spotter import MOST_WAITING, Spotter
-from audio.reflexes.stretches import (
+from audio.reflexes.cutting import (
     ALONE,
     LONGEST_CHUNKS,
     OVER_ECHO,
@@ -27,6 +25,8 @@ from audio.reflexes.stretches import (
     Stretch,
     StretchCutter,
 )
+from audio.reflexes.keyword_search import THRESHOLDS, KeywordSearch, Spotted, overlap
+from audio.reflexes.spotter import MOST_WAITING, Spotter
 from audio.reflexes.words import asked
 from audio.turns.vad import load_detector
 from tests.audio.spoken import SHARED_CLIPS, debian_clips, said, silence, trimmed

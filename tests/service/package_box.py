@@ -15,11 +15,21 @@ from pathlib import Path
 
 from tests.service.bare_debian import ROOT, BareDebian, bare_debian, cached_tree
 from tests.service.debian_package import MACHINES, RELEASES
+from tests.service.real_systemd import Box
 
 PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
 SYSTEMD = "systemd systemd-sysv dbus"
 MOMENT = "1800000000"
 PROGRAM = Path(__file__).with_name("packaged_program.py")
+KNOWN_PACKAGES = """
+cd /var/cache/apt/archives
+ls *.deb | cut -d_ -f1 >/tmp/here
+for list in /var/lib/apt/lists/*_Packages; do
+    awk 'NR == FNR { here[$1]; next } $2 in here' /tmp/here RS= ORS='\\n\\n' "$list" >/tmp/list
+    cat /tmp/list >"$list"
+done
+rm -f /var/cache/apt/*.bin
+"""
 
 
 def depended_on(python: str) -> list[str]:
@@ -55,6 +65,14 @@ def _download(debian: BareDebian, names: str) -> None:
         f"export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && {install} {SYSTEMD} >/dev/null && "
         f"apt-get clean && apt-get install -qq -y --download-only {names} >/dev/null"
     )
+
+
+def forget_what_is_not_here(box: Box) -> None:
+    """Let apt know only the packages whose files it has, the only ones to be had in a box without a network.
+
+    Of all of Debian's it makes an index anew after each installation, which is most of what one takes.
+    """
+    box.must("sh", "-euc", KNOWN_PACKAGES)
 
 
 def small_package(folder: Path, version: str, fault: str = "", suite: str = "bookworm") -> Path:

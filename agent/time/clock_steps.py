@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from time import CLOCK_BOOTTIME, clock_gettime
 from typing import Final, TypeAlias
@@ -11,7 +12,6 @@ from msgspec.structs import replace
 
 from agent.event import Event
 from agent.time.series import is_recurring, recounted
-from memory.clock import within
 
 COUNTS: Final = "counts"
 """Key of a timer's metadata: it counts seconds, where an alarm waits for a time of the clock."""
@@ -103,17 +103,37 @@ def _at_its_hour(alarm: Event, step: ClockStep, now: datetime) -> Event:
 
 
 def waiting_by(now: Callable[[], datetime], recheck: float = RECHECK_SECONDS) -> Wait:
-    """Return the ordinary wait: asyncio's timer, set anew by this clock each second; nothing is looked up meanwhile.
+    """Return the ordinary wait: it looks at this clock each second, without waking who waits.
 
     `recheck` is another longest sleep, seconds, for what need not be on the second. A clock that is set ends the wait,
     by that of the event loop, which nobody sets: set back, it would come to the moment late.
     """
 
     async def wait(changed: asyncio.Event, until: datetime | None) -> None:
-        left, steps = None, ClockSteps(now, asyncio.get_running_loop().time)
-        while not changed.is_set() and (left is None or left >= recheck) and steps.noticed() is None:
-            left = seconds_to_sleep(now(), until, recheck)
-            await within(left, changed)
+        if until is None:
+            await changed.wait()
+            return
+        loop = asyncio.get_running_loop()
+        steps = ClockSteps(now, loop.time)
+        looking: asyncio.Handle
+
+        def look() -> None:
+            nonlocal looking
+            left = seconds_to_sleep(now(), until, recheck) or 0.0
+            if steps.noticed() is not None:
+                ending.reschedule(loop.time())
+            elif left < recheck:
+                ending.reschedule(loop.time() + left)
+            else:
+                looking = loop.call_later(recheck, look)
+
+        looking = loop.call_soon(look)
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None) as ending:
+                    await changed.wait()
+        finally:
+            looking.cancel()
 
     return wait
 

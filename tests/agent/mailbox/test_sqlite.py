@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -218,6 +219,27 @@ def test_a_clock_that_is_set_meanwhile_is_noticed_within_a_second(step: float, s
         return loop.time() - begun
 
     assert seconds <= run_virtually(waited()) + 1e-6 <= seconds + 1.0
+
+
+def test_whoever_waits_is_not_woken_for_each_look_at_the_clock() -> None:
+    class Changes(asyncio.Event):
+        waits = 0
+
+        async def wait(self) -> Literal[True]:
+            self.waits += 1
+            return await super().wait()
+
+    async def waited() -> tuple[float, int]:
+        loop, changed = asyncio.get_running_loop(), Changes()
+        begun = loop.time()
+        await waiting_by(lambda: MORNING + timedelta(seconds=loop.time() - begun))(
+            changed, MORNING + timedelta(hours=1)
+        )
+        return loop.time() - begun, changed.waits
+
+    seconds, waits = run_virtually(waited())
+    assert seconds == pytest.approx(3600.0)
+    assert waits == 1
 
 
 @pytest.mark.shows("A17")

@@ -10,9 +10,11 @@ WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 
 DATE_ZH: Final = re.compile(r"(?:\d{4}年)?([\d一二三四五六七八九十]{1,3}月[\d一二三四五六七八九十]{1,3})[日号]?")
 
-_MONTHS: Final = "(?:jan|febr|march|april|may|june|july|august|sept|octo|novem|decem)[a-z]*"
+MONTHS: Final = "(?:jan|febr|march|april|may|june|july|august|sept|octo|novem|decem)[a-z]*"
+"""An English month, in small letters."""
+
 _NUMBERED: Final = r"(?:\d{1,2}(?:st|nd|rd|th)?|(?:twenty|thirty)[ -][a-z]+|[a-z]+)"
-DATED: Final = rf"(?:the {_NUMBERED} of {_MONTHS}|{_MONTHS} (?:the )?{_NUMBERED})"
+DATED: Final = rf"(?:the {_NUMBERED} of {MONTHS}|{MONTHS} (?:the )?{_NUMBERED})"
 DATE_EN: Final = re.compile(rf"\b{DATED}\b", re.IGNORECASE)
 
 

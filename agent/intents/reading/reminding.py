@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from agent.intents.intent import Intent, Language, language_of
+from agent.intents.language.dates import MONTHS
 from agent.intents.language.patterns import patterns
 from agent.intents.language.questions import is_question
 from agent.intents.language.wording import RUNG_FOR, anywhere, beginning, ending, without, without_fillers
@@ -57,6 +58,9 @@ _COUNTED: Final = re.compile(
 )
 """What stands behind a number that is no time: dinner for six people."""
 
+_NO_HOUR: Final = re.compile(rf"\b(?:another|{MONTHS}(?: the)?)$", re.IGNORECASE)
+"""What stands before a number that is no time: another five, June 15."""
+
 
 def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | None:
     """Return the timer, alarm or reminder that the words ask for; None where they ask for none, or tell no time.
@@ -93,8 +97,8 @@ def rung_for(words: str, times: Callable[[str], Iterable[Reading]]) -> Intent | 
 
 
 def _is_count(found: Intent) -> bool:
-    """Say whether a number counts something, and is no time of day: dinner for six people; another five."""
-    return _COUNTED.match(found.text("after")) is not None or found.text("before").endswith("another")
+    """Say whether a number counts something, or is a date, and is no time of day: dinner for six people; June 15."""
+    return _COUNTED.match(found.text("after")) is not None or _NO_HOUR.search(found.text("before")) is not None
 
 
 def _is_behind_another(told: str, times: Callable[[str], Iterable[Reading]]) -> bool:

@@ -64,6 +64,11 @@ _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
 
 
+_NUMBER: Final = re.compile(r"[0-9]+")
+
+_JOINED: Final = re.compile(r"[0-9]+(?:[:.][0-9]+)*")
+"""A number in figures with what belongs to it: of 7:60 neither part is a time."""
+
 _ANSWERS: Final = frozenset({"yes", "no", "never_mind"})
 """What nobody is asked to do: can you do that?"""
 
@@ -146,7 +151,7 @@ def load_understanding() -> Understanding:
 def _readings(plain: str, intents: Mapping[Language, Matcher], said: str = "") -> Iterator[Reading]:
     language = language_of(plain)
     for result in intents[language].match(plain):
-        if language == "zh" or _has_whole_words(result, plain):
+        if _has_whole_numbers(result, plain) and (language == "zh" or _has_whole_words(result, plain)):
             yield _reading(result, said or plain)
 
 
@@ -154,6 +159,15 @@ def _has_whole_words(result: RecognizeResult, plain: str) -> bool:
     """Say whether free text ends where words do: hassil reads "the xyloph one" in "the xylophone"."""
     words = set(_words(plain))
     return all(set(_words(each.text)) <= words for each in result.entities_list if each.is_wildcard)
+
+
+def _has_whole_numbers(result: RecognizeResult, plain: str) -> bool:
+    """Say whether no number in figures is read by halves: hassil reads the 1st and five o'clock in "june 15"."""
+    numbers, joined = set(_NUMBER.findall(plain)), set(_JOINED.findall(plain))
+    return all(
+        set(_JOINED.findall(each.text)) <= joined if each.is_wildcard else set(_NUMBER.findall(each.text)) <= numbers
+        for each in result.entities_list
+    )
 
 
 def _words(text: str) -> list[str]:

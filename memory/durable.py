@@ -2,7 +2,13 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from threading import get_native_id
+from typing import Final
+
+PRIVATE: Final = 0o600
+"""The mode of a file for its owner's eyes only."""
 
 
 def sync_folder(folder: Path) -> None:
@@ -23,18 +29,24 @@ def rename_durably(new: Path, file: Path) -> None:
     sync_folder(file.parent)
 
 
-def replace_durably(file: Path, content: Iterable[bytes]) -> None:
-    """Put a private file of that content in the place of another, in one step that survives a cut of the power.
+def replace_durably(file: Path, content: Iterable[bytes], mode: int = PRIVATE) -> None:
+    """Put a file of that content in the place of another, in one step that survives a cut of the power.
 
-    Blocking. Raises OSError, which names the file.
+    Of several who do so at the same time one is the last, and what is there is whole. Blocking. Raises OSError, which
+    names the file.
     """
-    new = file.with_suffix(".new")
+    new = file.with_name(f"{file.name}.{get_native_id()}.new")
     try:
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as written:
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE), "wb") as written:
             written.writelines(content)
             written.flush()
+            if mode != PRIVATE:  # whatever the umask is; not every file system knows modes
+                os.fchmod(written.fileno(), mode)
             os.fsync(written.fileno())
+        rename_durably(new, file)
     except OSError as error:
         error.filename = str(file)  # of an open file the system names none
         raise
-    rename_durably(new, file)
+    finally:
+        with suppress(OSError):
+            new.unlink()

@@ -1,7 +1,5 @@
 """One value of the configuration file changed: comments stay, and nothing wrong is ever written."""
 
-import os
-import tempfile
 import tomllib
 from collections.abc import MutableMapping
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import cast
 
 from appliance.config.file import SettingsText, default_toml, read_text
 from appliance.errors import ConfigError
-from memory.durable import rename_durably
+from memory.durable import PRIVATE, replace_durably
 
 
 def with_value(text: str, name: str, key: str, value: str) -> str:
@@ -61,22 +59,7 @@ def set_value(file: Path, key: str, value: str) -> None:
     after = with_value(read_text(file, default_toml()), str(file), key, value)
     file.parent.mkdir(parents=True, exist_ok=True)
     target = file.resolve()  # a link stays one
-    replace_text(target, after, target.stat().st_mode & 0o777 if target.exists() else 0o600)
-
-
-def replace_text(file: Path, text: str, mode: int) -> None:
-    """Put a text in the place of a file's, whole or not at all; on the disk on return. Raises OSError."""
-    handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        Path(beside).chmod(mode)
-        rename_durably(Path(beside), file)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
+    replace_durably(target, [after.encode()], target.stat().st_mode & 0o777 if target.exists() else PRIVATE)
 
 
 def _typed(value: str) -> object:

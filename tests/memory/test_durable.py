@@ -4,6 +4,7 @@ import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -35,3 +36,27 @@ def test_a_full_disk_is_told_by_the_file_which_stays_what_it_was(tmp_path: Path)
     assert told is not None
     assert str(file) in told.sentence
     assert file.read_bytes() == b"before"
+    assert [*tmp_path.iterdir()] == [file]
+
+
+def test_two_who_replace_a_file_at_once_do_not_tear_it(tmp_path: Path) -> None:
+    file = tmp_path / "told.json"
+
+    def slowly() -> Iterator[bytes]:
+        yield b"first " * MOST
+        other = Thread(target=replace_durably, args=(file, [b"other"]))
+        other.start()
+        other.join()
+        assert file.read_bytes() == b"other"
+        yield b"last"
+
+    replace_durably(file, slowly())
+    assert file.read_bytes() == b"first " * MOST + b"last"
+
+
+def test_what_others_are_to_read_is_theirs_to_read_whatever_the_umask_is(tmp_path: Path) -> None:
+    file = tmp_path / "users.conf"
+    replace_durably(file, [b"users = []"], 0o644)
+    assert file.stat().st_mode & 0o777 == 0o644
+    replace_durably(file, [b"secret"])
+    assert file.stat().st_mode & 0o777 == 0o600

@@ -16,10 +16,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from appliance.config.edit import replace_text
 from appliance.config.network.machines import Role
 from appliance.errors import ConfigError, Exit, Problem
 from appliance.machines.wire import INBOX
+from memory.durable import replace_durably
 
 RELOAD: Final = "systemctl reload nats-server"
 """How Debian's server reads its configuration anew; what it keeps connected stays connected."""
@@ -88,7 +88,7 @@ class UsersFile:
         lines = [line for user in users for line in (_MARK + json.dumps(asdict(user)), f"  {self._entry(user)}")]
         text = _FIRST + "\n".join(["users = [", *lines, "]"]) + "\n"
         # The server has a user of its own, and there is nothing secret in it: public keys.
-        replace_text(self.path, text, 0o644)
+        replace_durably(self.path, [text.encode()], 0o644)
 
     def _told(self) -> str:
         """Have the server read the file; return why that failed, "" where it did not."""

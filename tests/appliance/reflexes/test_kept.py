@@ -1,8 +1,10 @@
 """What the switches were is kept over a restart, whatever becomes of the file."""
 
-import os
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 from structlog.testing import capture_logs
@@ -40,18 +42,17 @@ async def test_what_the_disk_refused_is_written_once_it_takes_it(tmp_path: Path)
 async def test_a_disk_that_does_not_answer_is_waited_for_shortly_and_the_newest_state_comes_last(
     tmp_path: Path,
 ) -> None:
-    file, hanging = tmp_path / "switches.json", tmp_path / "switches.new"
-    os.mkfifo(hanging)  # opened for writing it waits, as on a frozen disk, until somebody reads
+    file, loop, answers = tmp_path / "switches.json", asyncio.get_running_loop(), Event()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    loop.run_in_executor(None, answers.wait)  # what is to be written waits behind it, as on a frozen disk
     kept = KeptSwitches(file, patience=0.1)
     with capture_logs() as logged:
         assert not await kept.keep(muted=True)
         assert not await kept.keep(volume=30)
     assert [line["reason"] for line in logged] == ["the disk does not answer"], "told once"
-    reader = os.open(hanging, os.O_RDONLY | os.O_NONBLOCK)
-    hanging.unlink()
+    answers.set()
     while not await kept.keep():
         pass
-    os.close(reader)
     assert KeptSwitches(file).now == Kept(muted=True, volume=30)
 
 

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+import audio.egress
+import memory.egress
 from agent.model.chain import Chain
 from appliance.config.load import Config
 from appliance.config.network.http import WyomingSettings, is_loopback
@@ -36,27 +38,11 @@ class Egress(Struct, frozen=True):
         return f"{self.what}, to {self.to} ({self.setting})"
 
 
-class Sent(Protocol):
-    """`SendsTo` of any package."""
-
-    @property
-    def what(self) -> str:
-        """What is sent."""
-
-    @property
-    def to(self) -> str:
-        """The host, or the name of a service."""
-
-    @property
-    def is_certain(self) -> bool:
-        """False for a program on this machine, which may send on what it is given."""
-
-
 class Adapter(Protocol):
     """Whatever may call out: a voice, a recognizer, a model, an embedder, a store, a server of tools, a download."""
 
     @property
-    def sends_to(self) -> Sequence[Sent]:
+    def sends_to(self) -> Sequence[audio.egress.SendsTo | memory.egress.SendsTo]:
         """What it hands to other machines; () for nothing."""
 
 

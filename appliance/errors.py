@@ -1,10 +1,4 @@
-"""What can go wrong with the box, and which exit code ends the command for every failure of every part.
-
-Problem                     one sentence for a person, with the fix, and its exit code
-├── ConfigError             78: the configuration file or a value in it is wrong
-├── AlreadyRunning          75: another nakari lives here
-└── ServiceNotRunning       69: nobody answers at the socket; `ask` then runs once by itself
-"""
+"""What can go wrong with the box, and which exit code ends the command for every failure of every part."""
 
 import errno
 from collections.abc import Iterator
@@ -46,7 +40,6 @@ INTERRUPTED: Final = 130
 NOBODY_READS: Final = 141
 """Whoever read the output is gone; 128 + SIGPIPE, as shells have it."""
 
-
 _NOT_READABLE = frozenset({errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP})
 _NOT_WRITABLE = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EEXIST, errno.EFBIG, errno.EIO}
@@ -79,7 +72,7 @@ class AlreadyRunning(Problem):
 
 
 class ServiceNotRunning(Problem):
-    """Nobody answers at the socket. Fix: start the service."""
+    """Nobody answers at the socket; `ask` then runs once by itself. Fix: start the service."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence, Exit.UNAVAILABLE)

@@ -10,7 +10,6 @@ and to look through them again and again is a tenth of its processor time; each 
 
 AS_IT_COMES: Final = gc.get_threshold()
 
-
 ARENAS: Final = 2
 """Heaps of the C library: the main thread's, and one that all others share; of its own it makes eight for each core."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 import structlog
@@ -68,7 +68,7 @@ class Notifier:
 
 
 class HeartBeat:
-    """One thing that must keep happening, such as frames of the microphone. Touched from one thread."""
+    """One thing that must keep happening, such as frames of the microphone; used from one thread. A `LoopObserver`."""
 
     def __init__(self, name: str, max_age: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.name = name
@@ -77,11 +77,11 @@ class HeartBeat:
         self._clock = clock
         self._last: float | None = None
 
-    def touch(self) -> None:
+    def stepped(self) -> None:
         """Say that it happened now, and has to happen again."""
         self._last = self._clock()
 
-    def rest(self) -> None:
+    def rested(self) -> None:
         """Say that it may wait as long as it likes: an empty mailbox, no microphone. It begins at rest."""
         self._last = None
 
@@ -89,23 +89,6 @@ class HeartBeat:
     def age(self) -> float:
         """Seconds since the last beat; 0 at rest."""
         return 0.0 if self._last is None else self._clock() - self._last
-
-
-class LoopHeartBeat(HeartBeat):
-    """The heart beat of the agent's loop; a `LoopObserver`."""
-
-    def stepped(self) -> None:
-        """Beat: a run goes on."""
-        self.touch()
-
-    def rested(self) -> None:
-        """Rest: there may be nothing to do."""
-        self.rest()
-
-
-def stale(ages: Mapping[str, float], limits: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the names whose age (s) is over its limit (s), in order."""
-    return tuple(name for name, age in ages.items() if age > limits[name])
 
 
 class Watchdog:
@@ -133,7 +116,7 @@ class Watchdog:
 
     def look(self) -> None:
         """Feed once if every beat is fresh; otherwise tell, once, which is not."""
-        stuck = stale({beat.name: beat.age for beat in self._beats}, {beat.name: beat.max_age for beat in self._beats})
+        stuck = tuple(beat.name for beat in self._beats if beat.age > beat.max_age)
         if not stuck:
             self.notifier.alive()
         if stuck != self._stuck:

@@ -66,7 +66,6 @@ UPGRADE_SECONDS: Final = 300.0
 CONVERSATION_SECONDS: Final = 120.0
 """A conversation is a stretch without so much silence."""
 
-
 LOOPS: Final = (
     "graph: the store's child process",
     "graph: its indexes, built and kept warm",
@@ -164,7 +163,6 @@ LOOPS: Final = (
 )
 """Every long-lived loop of a box that has everything; `Box.loops` hands over those that this box has."""
 
-
 APART: Final = ("calendars: ", "growth: ", "home: ", "live: ", "mcp: ", "recorder: ", "satellites: ", "wyoming: ")
 """How the names of loops begin without which it hears, thinks and speaks: where one breaks off, all others go on."""
 
@@ -191,8 +189,8 @@ def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Ex
 
 
 async def _run(serving: "Serving", source: "AudioSource | None") -> None:
-    from appliance.admin.progress import in_hundredths
     from appliance.admin.upgrade import bring_to_date
+    from memory.progress import in_hundredths
 
     config, options = serving.config, serving.options
     await asyncio.to_thread(bring_to_date, config.state_folder, in_hundredths(serving.upgrading))

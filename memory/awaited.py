@@ -4,6 +4,8 @@ import asyncio
 from collections import defaultdict
 from typing import Generic, TypeVar
 
+from memory.clock import within
+
 S = TypeVar("S")
 
 
@@ -16,9 +18,9 @@ class Awaited(Generic[S]):
         """Why it is in it, for a person; to follow on its name."""
         self._entered: defaultdict[S, asyncio.Event] = defaultdict(asyncio.Event)
 
-    async def until(self, state: S) -> None:
-        """Wait until it is in this state."""
-        await self._entered[state].wait()
+    async def until(self, state: S, seconds: float | None = None) -> bool:
+        """Wait until it is in this state, so long at most, None for ever; say whether it came to that."""
+        return await within(seconds, self._entered[state])
 
     def _enter(self, state: S, reason: str) -> None:
         self._entered[self.state].clear()

@@ -11,17 +11,12 @@ from msgspec import Meta
 Clock: TypeAlias = "Callable[[], datetime]"
 """Returns the time, aware, in UTC; called from any thread."""
 
-
 Moment: TypeAlias = Annotated[datetime, Meta(tz=True)]
 """Aware; what is read without a zone is refused."""
 
 
-def _machine() -> datetime:
-    return datetime.now(UTC)
-
-
-_clocks: list[Clock] = [_machine]
-"""The last one counts."""
+_clocks: list[Clock] = [lambda: datetime.now(UTC)]
+"""The last one counts; the first is the machine's."""
 
 
 def utc_now() -> datetime:

@@ -1,7 +1,6 @@
 """What JSON can hold. Not `json.py`: a child process whose script lies in this folder would import that."""
 
 import json
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -62,14 +61,10 @@ def parse_json(data: str | bytes) -> Json:
 def _is_too_deep(value: Json) -> bool:
     level = [value]
     for _ in range(MOST_NESTED + 1):  # the innermost holds what is no list or object
-        level = [inner for each in level for inner in _inside(each)]
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else listed(each))]
         if not level:
             return False
     return True
-
-
-def _inside(value: Json) -> Iterable[Json]:
-    return value.values() if isinstance(value, dict) else listed(value)
 
 
 def read_whole(data: str | bytes) -> Json:

@@ -11,7 +11,6 @@ WHOLE_STORE: Final = 20
 _TRUST_IT: Final = "have this machine trust who signed it (update-ca-certificates, or SSL_CERT_FILE: docs/operation.md)"
 """The mend for a certificate of an authority that nobody here knows."""
 
-
 _UNKNOWN_SIGNER: Final = frozenset({2, 18, 19, 20, 21})
 """OpenSSL's codes of a certificate that nobody who is trusted has signed."""
 

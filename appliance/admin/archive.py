@@ -20,7 +20,6 @@ from msgspec import Struct
 
 from agent.event import new_id
 from appliance.admin.exchange import DATABASE, MANIFEST
-from appliance.admin.progress import Progress
 from appliance.config.load import Config
 from appliance.errors import Exit, Problem, in_room_of
 from appliance.version import version
@@ -29,6 +28,7 @@ from memory.graph.dump.fingerprint import fingerprint
 from memory.history.writer import Writer
 from memory.json_value import Json, read_as
 from memory.passing_files import folder_for_now
+from memory.progress import Progress
 from memory.state.failures import explained
 from memory.state.images import FOLDER
 
@@ -50,7 +50,6 @@ LEFT_SECONDS: Final = 3600.0
 
 Others may be under way at the same time: what is younger is theirs.
 """
-
 
 _UNREADABLE: Final = (tarfile.TarError, zlib.error, OSError, EOFError)
 _MISREAD: Final = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError)

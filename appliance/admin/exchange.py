@@ -29,7 +29,6 @@ ARRIVING: Final = "arriving-"
 
 ASIDE: Final = "before-"
 
-
 STAMP: Final = "%Y%m%dT%H%M%S%fZ"
 """What follows in each name: the moment at which it was begun, in UTC."""
 

@@ -15,7 +15,6 @@ from agent.errors import ToolFailed
 from agent.event import Event, new_id
 from agent.tools.tool import Call, Tool, call_tool
 from appliance.admin.archive import Everything, fetched, handed_over, write_archive
-from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.requests.memory import (
     NEWEST,
     NOW,
@@ -49,13 +48,13 @@ from memory.history.snapshot import Snapshot
 from memory.history.writer import Writer
 from memory.json_value import Json
 from memory.passing_files import folder_for_now
+from memory.progress import Progress, in_hundredths
 
 ASKED_FROM_OUTSIDE = "asked_from_outside"
 """Type of the events that other programs' use of the memory is written down under; none is in the mailbox."""
 
 MOST_DIFFERENCES = 200
 """Nodes, and relationships, that a comparison lists each way; all are counted."""
-
 
 NO_GRAPH: Final = "there is no graph here; set [memory] enabled = true"
 
@@ -208,13 +207,8 @@ class GraphAdmin(Struct, frozen=True):
     async def _as_of(self, until: datetime | None, told: Progress) -> AsyncIterator[tuple[Graph, Replayed, Path]]:
         """Make the graph as it was, in a store that is gone afterwards."""
         in_state = folder_for_now(self.everything.state_folder, "replay-")
-        async with in_state as place, EmbeddedStore(place / "graph") as store:
-            graph = Graph(store)
-            try:
-                audit, snapshots = self.writer.audit, self.writer.snapshots
-                yield graph, await replay(audit, snapshots, graph, until, told), place
-            finally:
-                await graph.close()
+        async with in_state as place, EmbeddedStore(place / "graph") as store, Graph(store) as graph:
+            yield graph, await replay(self.writer.audit, self.writer.snapshots, graph, until, told), place
 
     async def _dump(self, graph: Graph, path: Path) -> Dump:
         return await write_dump(graph, path, datetime.now(UTC))

@@ -3,14 +3,13 @@
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from appliance.admin.archive import everything_of, in_the_making
 from appliance.admin.disk import require_answer
 from appliance.admin.graph_admin import NO_GRAPH, GraphAdmin, NoGraph, graph_admin_of
-from appliance.admin.progress import Progress, in_hundredths, unheard
 from appliance.api.client import PATIENCE, follow, service_of, tell
 from appliance.api.requests.memory import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
 from appliance.config.load import Config
@@ -18,11 +17,12 @@ from appliance.errors import Exit, Problem, ServiceNotRunning
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
 from appliance.reflexes.forget import mindless
-from appliance.wiring.memory.graph import GraphSide, graph_side
+from appliance.wiring.memory.graph import graph_side
 from appliance.wiring.memory.state import open_state
 from audio.loops import running
 from memory.graph.embedded.store import START_SECONDS, State
 from memory.json_value import Json, listed
+from memory.progress import Progress, in_hundredths, silently
 
 
 class RemoteAdmin:
@@ -82,7 +82,7 @@ class RemoteAdmin:
     @asynccontextmanager
     async def _handed_over(self, name: str) -> AsyncIterator[Path]:
         """Give an empty file in a folder that the service and we may use; both are gone after the block."""
-        handed_over = await self._done(HandOver(name=name), unheard)
+        handed_over = await self._done(HandOver(name=name), silently)
         assert isinstance(handed_over, dict)
         place = Path(str(handed_over["file"]))
         try:
@@ -124,7 +124,8 @@ async def local_admin(config: Config, patience: float = START_SECONDS) -> AsyncI
         if isinstance(admin, NoGraph):
             raise Problem(NO_GRAPH, Exit.UNAVAILABLE)
         async with running(graph.loops()):
-            await _started(graph, patience)
+            if graph.store is not None:  # one that does not come up says why by itself
+                await graph.store.until(State.READY, patience)
             yield admin
 
 
@@ -149,16 +150,9 @@ async def _erase_alone(config: Config, owner_key: str, told: Progress) -> str:
     ):
         owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
         forgetting = mindless(state)
-        await _started(graph, START_SECONDS)
+        if graph.store is not None:
+            await graph.store.until(State.READY, START_SECONDS)
         return await OwnerErasure(config.state_folder, graph, owners, forgetting).erase(owner_key, in_hundredths(told))
-
-
-async def _started(graph: GraphSide, patience: float) -> None:
-    """Return when the store of the box serves, or after so many seconds; it says why by itself."""
-    if graph.store is not None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(patience):
-                await graph.store.until(State.READY)
 
 
 def _take_away(made: Path, target: BinaryIO) -> None:

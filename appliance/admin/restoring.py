@@ -12,7 +12,6 @@ from appliance.admin import exchange, upgrade
 from appliance.admin.archive import CONFIGURATION, Manifest, unpack
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import local_admin
-from appliance.admin.progress import Progress
 from appliance.api.client import find_service
 from appliance.config.load import Config
 from appliance.errors import AlreadyRunning, Exit, Problem, ServiceNotRunning
@@ -26,6 +25,7 @@ from memory.history.restore import begin_restore
 from memory.history.snapshot import EVERYTHING_RESTORED, Snapshots
 from memory.history.writer import Writer
 from memory.json_value import Json
+from memory.progress import Progress
 
 REBUILD_SECONDS: Final = 3600.0
 """For making a graph of millions from its snapshot; one of 100,000 nodes takes minutes on a small box."""
@@ -122,14 +122,11 @@ async def _announce(server: Neo4jServer, place: Path, snapshot: str) -> None:
 
     Whoever opens that state next makes it so. Raises `GraphUnavailable`.
     """
-    graph, audit = Graph(server), AuditLog(place / "audit")
-    try:
-        writer = Writer(graph, audit, Snapshots(place / "snapshots", audit))
-        async with writer.exclusively() as alone:
-            await begin_restore(alone, writer.snapshots.folder / snapshot)
-    finally:
-        await graph.close()
-        audit.close()
+    with closing(AuditLog(place / "audit")) as audit:
+        async with Graph(server) as graph:
+            writer = Writer(graph, audit, Snapshots(place / "snapshots", audit))
+            async with writer.exclusively() as alone:
+                await begin_restore(alone, writer.snapshots.folder / snapshot)
 
 
 async def _graph(

@@ -15,11 +15,11 @@ import structlog
 
 from agent.event import utc_now
 from appliance.admin import exchange
-from appliance.admin.progress import Progress, unheard
 from appliance.version import version
 from memory.durable import replace_durably
 from memory.errors import StateUnusable
 from memory.json_value import Json
+from memory.progress import Progress, silently
 from memory.state.failures import folder_unusable
 from memory.state.images import FOLDER
 
@@ -67,7 +67,7 @@ class LaterLayout(StateUnusable):
     """A later nakari wrote the state. Fix: install that one again, or go back to a state of before."""
 
 
-def bring_to_date(state: Path, told: Progress = unheard, steps: Sequence[Step] = STEPS) -> None:
+def bring_to_date(state: Path, told: Progress = silently, steps: Sequence[Step] = STEPS) -> None:
     """Bring a state folder to the present layout, a new one too, and finish an exchange that was begun. Blocking.
 
     Cut off at any moment the folder is what it was, or becomes what it is to be when it is opened next; what it was is

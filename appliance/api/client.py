@@ -13,7 +13,6 @@ from uuid import uuid4
 from msgspec import Struct, field
 
 from appliance.admin.exchange import is_used
-from appliance.admin.progress import Progress, unheard
 from appliance.api.outcome import Outcome, outcome_from
 from appliance.config.load import Config
 from appliance.errors import Exit, Problem, ServiceNotRunning
@@ -21,6 +20,7 @@ from appliance.http.socket import GROUP, is_shared
 from appliance.machines.standby.following import whom_it_follows
 from memory.identity import sign
 from memory.json_value import Json
+from memory.progress import Progress, silently
 from memory.state.database import StateInUse
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ async def tell(path: Path, request: dict[str, Json], patience: float = PATIENCE,
         ) from error
 
 
-async def follow(path: Path, request: dict[str, Json], told: Progress = unheard, key: bytes = b"") -> Json:
+async def follow(path: Path, request: dict[str, Json], told: Progress = silently, key: bytes = b"") -> Json:
     """Send a request that may take long, and return its result; `told` hears how far it has come.
 
     It is sent as whoever has this private key, where there is one.

@@ -298,7 +298,6 @@ class Generator:
         return [replace(each, at=start + place * ASKED_APART) for place, each in enumerate(chosen)]
 
     def _of_facts(self, day: int, kind: Known, count: int) -> list[Probe]:
-        """Return questions of one kind about what was said up to a day."""
         able = [(fact, found) for fact in self._facts if (found := self._answer(fact, day, kind)) is not None]
         chosen = self._random.sample(able, min(count, len(able)))
         return [Probe(NEVER, self._member(), words, kind, expected) for _, (words, expected) in chosen]

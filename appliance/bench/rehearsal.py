@@ -15,7 +15,6 @@ from msgspec.structs import fields, replace
 
 from agent.event import HOUSEHOLD, NIGHT, PERSON_TYPES, REFLECTION, USER_TEXT, Event
 from agent.model.interface import OFFLINE
-from appliance.admin.progress import Progress
 from appliance.api.caller import ROOM
 from appliance.api.outcome import outcome_of
 from appliance.api.requests.box import Forget
@@ -34,6 +33,7 @@ from appliance.wiring.memory.graph import embedding_folder
 from memory.clock import wall_clock
 from memory.graph.embedded.store import State
 from memory.json_value import Json
+from memory.progress import Progress
 
 if TYPE_CHECKING:
     from memory.state.journal import Stored
@@ -59,9 +59,7 @@ PAGE: Final = 500
 KEPT: Final = frozenset({"model", "models", "memory", "mind", "economy", "growth"})
 """Sections of the household's configuration that hold in a rehearsal. Nothing that acts on the house, or reads it."""
 
-
 _HELD: Final = "MATCH (n) WHERE any(k IN keys(n) WHERE toString(n[k]) CONTAINS $words) RETURN count(n) AS count"
-
 
 _UNKNOWN: Final = re.compile(
     r"\b(?:do not|don['’]t|did not|didn['’]t|cannot|can['’]t|could not|couldn['’]t) (?:really |actually |yet )?"
@@ -263,7 +261,6 @@ class Rehearsal:
             raise Problem(f"it has no memory here: the graph does not serve ({reason})", Exit.UNAVAILABLE) from error
 
     async def _look(self, lived: Lived, life: Life) -> None:
-        """Write down what it took, and what there is in the memory."""
         kinds: dict[str, str] = {}
         nights: dict[str, Spent] = defaultdict(Spent)
         after = 0

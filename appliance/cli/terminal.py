@@ -16,8 +16,8 @@ from appliance.hints import typed_here
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar
 
-    from appliance.admin.progress import Progress
     from appliance.api.outcome import Outcome
+    from memory.progress import Progress
 
 OK: Final = "ok"
 WARNING: Final = "warning"
@@ -169,9 +169,9 @@ def progress(label: str) -> "Iterator[Progress]":
     Before anything is told it shows the label alone. Nothing is written anywhere else than on a terminal.
     """
     if not is_terminal(sys.stderr):
-        from appliance.admin.progress import unheard
+        from memory.progress import silently
 
-        yield unheard
+        yield silently
         return
     bar: ProgressBar[int] | None = None
 

@@ -79,7 +79,8 @@ class SettingsText(Struct, frozen=True):
         try:
             document = tomllib.loads(self.text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
-            raise ConfigError(f"{self.name} is not valid TOML: {error}{_fix_of(str(error))}") from error
+            fix = next((f"; {fix}" for words, fix in _FIXES.items() if str(error).startswith(words)), "")
+            raise ConfigError(f"{self.name} is not valid TOML: {error}{fix}") from error
         for section, key in without:
             _leave_out(document, section, key)
         self._renew(document)
@@ -316,10 +317,6 @@ def _unknown_key(section: str, key: str, kind: type) -> str:
     word = "name" if key == section else key  # [model] model: its name
     fix = _suggestion(word, known) or _home_of(key) or f"; its keys are {', '.join(known)}"
     return f"[{section}] has no key {key}{fix}"
-
-
-def _fix_of(error: str) -> str:
-    return next((f"; {fix}" for beginning, fix in _FIXES.items() if error.startswith(beginning)), "")
 
 
 def _suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:

@@ -48,10 +48,8 @@ _PRIVATE = {
 """Read by onnxruntime, litellm, huggingface_hub and pydantic: a model is fetched on purpose or not at all, and no other
 package looks on at what is validated, or is looked for in all that is installed."""
 
-
 PROGRAMS_SEE = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME")
 """What programs of others are given of the environment: no key of ours is among it."""
-
 
 FIRST_HANDED_OVER = 3
 """Descriptor of the first socket that systemd hands over (SD_LISTEN_FDS_START of sd-daemon.h)."""

@@ -40,7 +40,6 @@ _PATHS |= {("http", "certificate"), ("http", "key"), ("machines", "ca"), ("machi
 _LISTS_OF_PATHS = {("files", "folders"), ("piper", "models")}
 _PERHAPS_PATHS = {("ears", "model"), ("memory", "embedding_model")}
 
-
 _JUDGES: Mapping[tuple[str, str], Callable[[str], str]] = {
     ("wyoming", "listen"): wrong_listen,
     ("machines", "household"): wrong_household,

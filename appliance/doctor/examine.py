@@ -79,7 +79,6 @@ PARTS: Final = (
 )
 """The modules that say what is to be looked at of their part, as `CHECKS`, in the order of the lines."""
 
-
 Finding: TypeAlias = tuple[Verdict, str, str]
 """How bad it is, what was found, and the fix; "" for none of these."""
 

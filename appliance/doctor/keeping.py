@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -54,11 +54,8 @@ def audit(config: Config) -> Line:
 
 def snapshots(config: Config) -> Line:
     """Find the newest snapshot that can be restored, and how old it is."""
-    log = AuditLog(config.state_folder / "audit")
-    try:
+    with closing(AuditLog(config.state_folder / "audit")) as log:
         records = list(log.outline())
-    finally:
-        log.close()
     there = list(Snapshots(config.state_folder / "snapshots", log).among(records))
     writes = sum(record.kind == "attempt" for record in records)
     newest = next((one for one in islice(reversed(there), LOOKED_AT) if is_whole(one)), None)
@@ -101,13 +98,11 @@ class Looked(Struct, frozen=True):
 
 def _looked(folder: Path) -> Looked:
     size = bytes_below(folder)
-    log = AuditLog(folder / "audit")
     try:
-        records = list(log.verified(anchors_in(folder.parent.parent / DATABASE, folder.name)))
+        with closing(AuditLog(folder / "audit")) as log:
+            records = list(log.verified(anchors_in(folder.parent.parent / DATABASE, folder.name)))
     except (AuditBroken, StateUnreadable) as error:
         return Looked(folder.name, size, broken=str(error))
-    finally:
-        log.close()
     saved_at = max((record.at for record in records if record.kind == "snapshot"), default=None)
     return Looked(folder.name, size, len(records), saved_at, is_unsaved(records))
 

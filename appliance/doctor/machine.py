@@ -113,7 +113,8 @@ def network(config: Config) -> Line:
     if not wanted:
         return Line("network", Verdict.OK, "not needed")
     checked = "the kernel's routing table has a default route; no server was asked"
-    if _has_route():
+    tables = [Path("/proc/net") / name for name in ("route", "ipv6_route")]
+    if any(has_default_route(table.read_text(encoding="ascii")) for table in tables if table.exists()):
         return Line("network", Verdict.OK, f"there is a way out ({checked}), wanted for {', '.join(wanted)}")
     what = f"no way out: the kernel's routing table has no default route, wanted for {', '.join(wanted)}"
     return Line("network", Verdict.WARNING, what, "nakari does without, with the local voice and what is here already")
@@ -221,11 +222,6 @@ def _is_installed(name: str) -> bool:
     except metadata.PackageNotFoundError:
         return False
     return True
-
-
-def _has_route() -> bool:
-    tables = [Path("/proc/net") / name for name in ("route", "ipv6_route")]
-    return any(has_default_route(table.read_text(encoding="ascii")) for table in tables if table.exists())
 
 
 def has_default_route(table: str) -> bool:

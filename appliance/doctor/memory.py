@@ -140,11 +140,8 @@ def judge_running_graph(told: Mapping[str, Json]) -> Line:
 async def _count_at_server(server: "Neo4jServer") -> str:
     from memory.graph.graph import Graph
 
-    graph = Graph(server)
-    try:
+    async with Graph(server) as graph:
         return f"{await _count(graph)} at {server.uri}"
-    finally:
-        await graph.close()
 
 
 async def _count_in_copy(folder: Path, size: int) -> str:
@@ -156,12 +153,8 @@ async def _count_in_copy(folder: Path, size: int) -> str:
         copy = Path(place) / "graph"
         if 0 < size <= COPIED_BYTES:
             await asyncio.to_thread(shutil.copytree, folder, copy)
-        async with EmbeddedStore(copy) as store:
-            graph = Graph(store)
-            try:
-                counted = await _count(graph)
-            finally:
-                await graph.close()
+        async with EmbeddedStore(copy) as store, Graph(store) as graph:
+            counted = await _count(graph)
     if size == 0:
         return "not begun; the box's own store starts and stops"
     return f"{counted}, {size / 1e6:.1f} MB" if size <= COPIED_BYTES else f"{size / 1e6:.0f} MB, the store starts"

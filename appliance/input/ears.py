@@ -72,13 +72,13 @@ class Ears(Struct, frozen=True):
 
     def arrived(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
         """Take note that a chunk came, as a `ChunkWatcher`: the heart beat, and the proof that the device works."""
-        self.beat.touch()
+        self.beat.stepped()
         self.level.hear(chunk.samples)
         self.devices.microphone.chunk()
 
     async def listen(self) -> None:
         """Cut the source into utterances: a recording until it ends, a microphone for ever, whatever happens to it."""
-        await self.devices.microphone.keep(self.listener.listen, self.beat.rest)
+        await self.devices.microphone.keep(self.listener.listen, self.beat.rested)
 
     @property
     def is_deaf(self) -> bool:

@@ -24,7 +24,7 @@ from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import WRITTEN
 from appliance.output.voice import SENTENCE_ENDED
 from appliance.recorder.store import Recordings
-from memory.json_value import Json, number
+from memory.json_value import Json, number, objects
 from memory.state.journal import WORDS, Journal, Stored
 
 MOST_FOUND: Final = 10
@@ -222,18 +222,12 @@ def lines_of(told: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     yield "event", f"{event.get('type') or 'none'} {event['id']} from {event.get('source', 'the box')}{words}"
     if isinstance(evidence := event.get("evidence"), Mapping):
         yield "heard", ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in evidence.items())
-    steps = told["steps"]
-    for step in steps if isinstance(steps, list) else ():
-        if isinstance(step, Mapping) and (line := _line(step)):
+    for step in objects(told["steps"]):
+        make = _LINES.get(str(step["kind"]))
+        if make is not None and (line := make(step)):
             yield str(step["kind"]), line
     if cost := told.get("cost_usd"):
         yield "cost", f"{cost} USD"
-
-
-def _line(step: Mapping[str, Json]) -> str:
-    """Return a step for people, "" for one that says nothing of its own."""
-    make = _LINES.get(str(step["kind"]))
-    return make(step) if make is not None else ""
 
 
 def _model_line(step: Mapping[str, Json]) -> str:

@@ -172,7 +172,6 @@ Message: TypeAlias = Turn | Ring | Forget | Presence | Sentence | End | Stop | T
 
 _KINDS: Final[dict[str, type[Message]]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
 
-
 _NO_MESSAGE: Final = (ValueError, KeyError, AttributeError, TypeError, OverflowError)
 
 

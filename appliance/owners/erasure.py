@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from agent.growth import cursor
 from appliance.admin.exchange import ASIDE
-from appliance.admin.progress import Progress, unheard
 from appliance.errors import Exit, Problem
 from appliance.owners.owners import Owners
 from appliance.owners.visitors import keys_in
@@ -24,6 +23,7 @@ from memory.errors import GraphUnavailable, MemoryFailure
 from memory.history.audit_anchor import forget_anchors
 from memory.history.erasure import erase_owner
 from memory.identity import is_public_key
+from memory.progress import Progress, silently
 from memory.state.journal import erase_entries
 
 log = structlog.get_logger()
@@ -60,11 +60,6 @@ class Erased(Struct):
     had_graph: bool = False
     """Of their own."""
     was_member: bool = False
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether there was nothing."""
-        return self == Erased()
 
 
 class OwnerErasure:
@@ -111,7 +106,9 @@ class OwnerErasure:
             self._left.clear()
             for owner_key in await asyncio.to_thread(self.ordered):
                 try:
-                    await self._go_on(owner_key)
+                    async with self._one:  # another one may have done it meanwhile, and they may be back
+                        if owner_key in await asyncio.to_thread(self.ordered):
+                            await self._done(owner_key, silently)
                 except (MemoryFailure, OSError) as error:
                     log.warning("owner_not_erased", reason=str(error))
                     self._left.set()
@@ -148,11 +145,6 @@ class OwnerErasure:
         (self._folder / ORDERS / owner_key).unlink(missing_ok=True)
         sync_folder(self._folder / ORDERS)
         return was_member
-
-    async def _go_on(self, owner_key: str) -> None:
-        async with self._one:
-            if owner_key in await asyncio.to_thread(self.ordered):  # else it was done meanwhile, and they may be back
-                await self._done(owner_key, unheard)
 
     async def _done(self, owner_key: str, told: Progress) -> Erased:
         """Take every step, each of which finds nothing to do where it was done before."""
@@ -217,7 +209,7 @@ class OwnerErasure:
 
 def sentence(name: str, erased: Erased, aside: list[Path]) -> str:
     """Return what is told of an erasure; `aside` are older states that a restore left."""
-    if erased.is_nothing:
+    if erased == Erased():
         what = f"There was nothing of {name} left to erase"
     else:
         own = ", a graph of their own" if erased.had_graph else ""

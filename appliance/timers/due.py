@@ -40,7 +40,6 @@ broke off: it rings again.
 RETRY_SECONDS: Final = 5.0
 """Between tries while the state database cannot be used."""
 
-
 PATIENCE: Final = 2.0
 """Seconds that a ring waits, all in all, for a state database that does not answer; then it rings by what is known."""
 

@@ -36,7 +36,6 @@ LONGEST_HOLD: Final = 8.0
 LOOK_AGAIN: Final = 0.5
 """Seconds between two looks whether somebody still speaks."""
 
-
 WORDS_COME_WITHIN: Final = 1.5
 """Seconds from the end of a short utterance to its words: the closing silence, and a small model's time."""
 
@@ -235,7 +234,7 @@ class Ringer:
     def _begin(self, ringing: Ringing) -> None:
         if self._rooms.rings_itself(ringing.due.event):
             return
-        room = self._room_of(ringing.due.event)
+        room = self._rooms.of(ringing.due.event) or self._rooms.named(self._company.last_room) or self._rooms.any
         self._silent.clear()
         ringer = next((each for each in self._ringers if each.room == room), None)
         if ringer is None:
@@ -244,9 +243,6 @@ class Ringer:
             self._ringers.append(ringer)
             self._new.put_nowait(ringer)
         ringer.add([ringing])
-
-    def _room_of(self, timer: Event) -> Room:
-        return self._rooms.of(timer) or self._rooms.named(self._company.last_room) or self._rooms.any
 
     async def _ring_all(self) -> None:
         async with asyncio.TaskGroup() as group:

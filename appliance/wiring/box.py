@@ -40,7 +40,7 @@ from appliance.wiring.agent.home import home_side
 from appliance.wiring.agent.machine import Machine, machine_of
 from appliance.wiring.doors import Entrance, Inside, commands_of, entrance_of, open_live, reload_of
 from appliance.wiring.environment import REAL, Environment, World
-from appliance.wiring.machines.roles import bus_loops, bus_told, joined, of_role, open_transport, rooms_elsewhere
+from appliance.wiring.machines.roles import bus_loops, joined, of_role, open_transport, rooms_elsewhere
 from appliance.wiring.memory.graph import GraphSide, graph_side
 from appliance.wiring.memory.managed_graph import STORE_LOOP
 from appliance.wiring.memory.memory import MemorySide, memory_side, retention_of
@@ -216,7 +216,7 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         described |= {
             **_standing(state.journal.database, addresses, graph, live, retention, elsewhere or rooms),
             **told,
-            **bus_told(state.bus),
+            **({"bus": state.bus.transport.describe} if state.bus.transport else {}),
         }
         letters = EventIntake(state.mailbox, owners.shares_graph, owners.name_of)
         replies, attaching = DoorReplies(output.text, Sayings(output.voice, state.journal)), Attaching(state.images)
@@ -235,7 +235,7 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         rest = (config.file, reload_of(config, acting.verbs, unasked), house, output.remote, live, paired)
         inside = Inside(household, admin, agent, keys, acting.insight, counts, beats, *rest)
         doors = entrance_of(config, inside, addresses, options)
-        described.update(doors.describe())  # which speak for the household, and so come after it
+        described |= {"wyoming": doors.wyoming.describe} if doors.wyoming else {}  # it speaks for the household
         parts.callback(doors.doors.close)
         sides = (output, paired, places, agent, machine, hears, unasked, graph, memory, retention, owners, erasure)
         yield Box(*sides, side, household, doors, config, options, elsewhere, rooms, environment.once_loaded)
@@ -264,7 +264,6 @@ def _standing(
     retention: Retention,
     elsewhere: "RemoteEars | RemoteRooms | None",
 ) -> dict[str, Part]:
-    """Return what the status says of what stands by itself."""
     files = Look(retention.describe)
 
     async def kept() -> dict[str, Json]:
@@ -280,7 +279,6 @@ def _standing(
 
 
 def _is_busy(agent: Agent, output: Output) -> bool:
-    """Say whether an event is in hand, or something sounds."""
     return agent.loop.run_in_hand is not None or output.rooms.is_speaking
 
 

@@ -13,7 +13,6 @@ from agent.attachments import documents
 from appliance.admin.graph_admin import GraphAdmin, NoGraph
 from appliance.admin.reload import Reload
 from appliance.api.handler import Household, published
-from appliance.api.parts import Part
 from appliance.api.program_questions import ProgramQuestions
 from appliance.api.register import Register
 from appliance.api.requests import box as requests
@@ -140,10 +139,6 @@ class Entrance(Struct, frozen=True):
     doors: Doors
     wyoming: WyomingDoor | None
     """None where it is off."""
-
-    def describe(self) -> dict[str, Part]:
-        """Return what each part says of itself in the status that is told by no other."""
-        return {"wyoming": self.wyoming.describe} if self.wyoming else {}
 
     def loops(self) -> Mapping[str, Loop]:
         """Return its long-lived loops by name."""

@@ -32,7 +32,6 @@ NEAR: Final = 0.95
 SHOWN: Final = 3
 """Values by which a node is shown."""
 
-
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WORD: Final = re.compile(r"\w+")
 

@@ -1,11 +1,11 @@
 """`Graph`: read, write and schema, in explicit transactions within limits, on either store."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from enum import Enum, auto
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,7 +24,7 @@ from memory.json_value import Json, listed
 from memory.kept import Kept
 
 if TYPE_CHECKING:
-    from neo4j import SummaryCounters
+    from neo4j import AsyncTransaction, SummaryCounters
     from neo4j.exceptions import DriverError, Neo4jError
 
 GRACE: Final = 2.0
@@ -43,15 +43,8 @@ ATTEMPTS: Final = 3
 UNANSWERED: Final = 2
 """Statements in a row that a store may leave without a greeting, 2 to 4 s each, before it counts as standing still."""
 
-
 LONGEST_INDEXED: Final = 2_000
 """Characters of a text that any store keeps in an index, whatever script it is in."""
-
-
-class _Phase(Enum):
-    BEGINNING = auto()
-    RUNNING = auto()
-    COMMITTING = auto()
 
 
 class Witness:
@@ -95,6 +88,13 @@ class Graph(Kept[str | Statement, Result, Written]):
         self._connections = Connections()
         self._unanswered = 0
         """Who asked in a row and was not greeted."""
+
+    async def __aenter__(self) -> Self:
+        """Give it for a block, after which its connections are closed."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def until_idle(self) -> None:
         """Return when no statement runs."""
@@ -153,26 +153,10 @@ class Graph(Kept[str | Statement, Result, Written]):
         await self._connections.load()
         from neo4j.exceptions import DriverError, Neo4jError
 
-        phase = _Phase.BEGINNING
+        silent = refusals.no_answer(self.limits.quiet_seconds)
         try:
-            async with (
-                asyncio.timeout(self.limits.begin_seconds) as deadline,
-                self._connections.transaction(endpoint, writes=writes, seconds=seconds) as transaction,
-            ):
-                phase, self._unanswered = _Phase.RUNNING, 0
-                try:
-                    yield Bulk(transaction, deadline, self.limits.quiet_seconds)
-                finally:
-                    if not deadline.expired():
-                        deadline.reschedule(asyncio.get_running_loop().time() + COMMIT_SECONDS)
-                if writes:
-                    phase = _Phase.COMMITTING
-                    await transaction.commit()
-                else:
-                    await transaction.rollback()
-        except TimeoutError as error:
-            await self._store.overran()
-            raise _overdue(phase, self.limits, refusals.no_answer(self.limits.quiet_seconds)) from error
+            async with self._opened(endpoint, silent, writes=writes, seconds=seconds) as (transaction, deadline):
+                yield Bulk(transaction, deadline, self.limits.quiet_seconds)
         except Neo4jError as error:
             raise refusals.refusal(error, seconds, writes) from error
         except DriverError as error:
@@ -235,7 +219,7 @@ class Graph(Kept[str | Statement, Result, Written]):
                 is_last = not run.writes or attempt == ATTEMPTS
                 if is_last or not refusals.collided(error):
                     refused = await self._refusal(error, run, endpoint, time.monotonic() - began)
-                    if is_last or not await self._frees_name(refused):
+                    if is_last or not (isinstance(refused, NameTaken) and await self._store.frees_name(refused.name)):
                         raise refused from error
             except DriverError as error:
                 await self._note_silence(error)
@@ -254,9 +238,6 @@ class Graph(Kept[str | Statement, Result, Written]):
             self._unanswered = 0
             await self._store.overran()
 
-    async def _frees_name(self, refused: MemoryFailure) -> bool:
-        return isinstance(refused, NameTaken) and await self._store.frees_name(refused.name)
-
     async def _refusal(self, error: "Neo4jError", run: _Run, endpoint: Endpoint, seconds: float) -> MemoryFailure:
         refused = refusals.refusal(error, self.limits.seconds, run.writes)
         if type(refused) is not GraphRefused:
@@ -265,35 +246,51 @@ class Graph(Kept[str | Statement, Result, Written]):
         return await self._store.explained(Refused(login, run.statement.text, run.params, str(refused), seconds))
 
     async def _once(self, run: _Run, limits: Limits, endpoint: Endpoint) -> tuple[Result, "SummaryCounters"]:
-        phase = _Phase.BEGINNING
         now = asyncio.get_running_loop().time
-        last = now() + limits.seconds + SLACK
+        slow, last = refusals.too_slow(limits.seconds), now() + limits.seconds + SLACK
+        opened = self._opened(endpoint, slow, writes=run.writes, seconds=limits.seconds, last=last)
+        async with opened as (transaction, deadline):
+            deadline.reschedule(now() + limits.seconds + GRACE)
+            try:
+                answer = await transaction.run(run.statement.text, dict(run.params))
+            except (TypeError, ValueError, OverflowError) as error:
+                raise refusals.unfit(error) from error
+            result = await collected(answer, limits)
+            summary = await answer.consume()
+            if run.writes:
+                await run.witness.counted(stats(summary.counters))
+        if not run.writes and wrote(summary):
+            raise WriteNotAllowed(refusals.READ_ONLY)
+        return result, summary.counters
+
+    @asynccontextmanager
+    async def _opened(
+        self, endpoint: Endpoint, overdue: MemoryFailure, *, writes: bool, seconds: float, last: float = math.inf
+    ) -> AsyncIterator[tuple["AsyncTransaction", asyncio.Timeout]]:
+        """Open a transaction, with the deadline of the block, and commit it at the end if it writes, by `last`.
+
+        `overdue` is what it means that the block did not end in time. `last` is of the loop's clock.
+        """
+        late: MemoryFailure = refusals.no_answer(self.limits.begin_seconds)
         try:
             async with (
-                asyncio.timeout(limits.begin_seconds) as deadline,
-                self._connections.transaction(endpoint, writes=run.writes, seconds=limits.seconds) as transaction,
+                asyncio.timeout(self.limits.begin_seconds) as deadline,
+                self._connections.transaction(endpoint, writes=writes, seconds=seconds) as transaction,
             ):
-                phase, self._unanswered = _Phase.RUNNING, 0
-                deadline.reschedule(now() + limits.seconds + GRACE)
+                late, self._unanswered = overdue, 0
                 try:
-                    answer = await transaction.run(run.statement.text, dict(run.params))
-                except (TypeError, ValueError, OverflowError) as error:
-                    raise refusals.unfit(error) from error
-                result = await collected(answer, limits)
-                summary = await answer.consume()
-                if run.writes:
-                    await run.witness.counted(stats(summary.counters))
-                    phase = _Phase.COMMITTING
-                    deadline.reschedule(min(now() + COMMIT_SECONDS, last))
+                    yield transaction, deadline
+                finally:
+                    if not deadline.expired():
+                        deadline.reschedule(min(asyncio.get_running_loop().time() + COMMIT_SECONDS, last))
+                if writes:
+                    late = refusals.uncertain()
                     await transaction.commit()
                 else:
                     await transaction.rollback()
         except TimeoutError as error:
             await self._store.overran()
-            raise _overdue(phase, limits, refusals.too_slow(limits.seconds)) from error
-        if not run.writes and wrote(summary):
-            raise WriteNotAllowed(refusals.READ_ONLY)
-        return result, summary.counters
+            raise late from error
 
 
 def _keys_and_longest(value: object) -> tuple[set[str], int]:
@@ -319,14 +316,3 @@ async def _made(make: Callable[[], Awaitable[Made]], witness: Witness) -> Writte
     counters = dict.fromkeys(COUNTERS, 0) | changed
     await witness.counted(counters)
     return Written([{"note": made.note}] if made.note else [], 0, counters)
-
-
-def _overdue(phase: _Phase, limits: Limits, at_work: MemoryFailure) -> MemoryFailure:
-    """Return what it means that the store did not answer in time: `at_work` where it was, with what it was asked."""
-    match phase:
-        case _Phase.BEGINNING:
-            return refusals.no_answer(limits.begin_seconds)
-        case _Phase.RUNNING:
-            return at_work
-        case _Phase.COMMITTING:
-            return refusals.uncertain()

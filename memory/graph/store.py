@@ -68,7 +68,6 @@ NEO4J: Final = Dialect(
     ),
 )
 
-
 Login: TypeAlias = tuple[str, str] | None
 """User and password; None where the server asks for none."""
 

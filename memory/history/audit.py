@@ -196,12 +196,14 @@ class AuditLog:
 
     def _read(self, file: Path, last: Record | None) -> Iterator[Record]:
         """Yield the records of a file, `last` having been the one before. Raises OSError."""
-        for line in _whole_lines(file):
-            try:
-                last = Record.from_line(line)
-            except ValueError:
-                last = self._lost(file, last)
-            yield last
+        with file.open("rb") as lines:
+            for line in lines:
+                if line.endswith(b"\n"):
+                    try:
+                        last = Record.from_line(line)
+                    except ValueError:
+                        last = self._lost(file, last)
+                    yield last
 
     def _lost(self, file: Path, last: Record | None) -> Record:
         """Return what stands for the next record in a file, and say so, once a file."""
@@ -247,15 +249,13 @@ class AuditLog:
             # Writes come one after another: an attempt without an outcome is never far from the end.
             for record in self.records(after=int(last[0].stem) - 1 if last else 0):
                 tail.follow(record)
-            if anchor is not None and not self._is_there(anchor):
-                self._go_on_after(anchor, tail)
+            if anchor is not None:
+                there = next(self.records(after=anchor.seq - 1), None)
+                if there is None or (there.seq, there.hash) != (anchor.seq, anchor.hash):
+                    self._go_on_after(anchor, tail)
         except OSError as error:
             raise _unusable(self.folder, error) from error
         return tail
-
-    def _is_there(self, anchor: Anchor) -> bool:
-        found = next(self.records(after=anchor.seq - 1), None)
-        return found is not None and (found.seq, found.hash) == (anchor.seq, anchor.hash)
 
     def _go_on_after(self, anchor: Anchor, tail: _Tail) -> None:
         """Write down, in a log that does not hold its anchor, that it does not. Raises OSError."""
@@ -315,7 +315,9 @@ class AuditLog:
         try:
             before = os.fstat(descriptor).st_size
             try:
-                _write_whole(descriptor, record.to_line())
+                line = record.to_line()
+                if os.write(descriptor, line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
                 os.fdatasync(descriptor)
             except OSError:
                 # Half a line would make the next one unreadable.
@@ -347,18 +349,6 @@ class AuditLog:
                 replace_durably(file, (record.to_line() for record in kept))
                 erased += len(found)
         return erased, had <= told  # not also after a crash in between: whoever cleans the graph goes by the record
-
-
-def _write_whole(descriptor: int, line: bytes) -> None:
-    if os.write(descriptor, line) != len(line):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _whole_lines(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as lines:
-        for line in lines:
-            if line.endswith(b"\n"):
-                yield line
 
 
 def _repair_end(file: Path) -> None:

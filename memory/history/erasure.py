@@ -27,7 +27,6 @@ AGAIN_SECONDS: Final = 60.0
 AFTER: Final = "after forgetting"
 """Reason of the snapshot that takes the place of those that held what was forgotten."""
 
-
 log = structlog.get_logger()
 
 

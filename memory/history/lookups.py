@@ -75,7 +75,7 @@ class LookupIndexes:
 
     async def once(self) -> None:
         """Make what is worth it, and drop what nothing looks up any more. Raises `MemoryFailure`."""
-        there = await self._there()
+        there = (await self._writer.graph.read("SHOW INDEXES")).records
         wanted = [each for each, count in self._usage.lookups.items() if count >= OFTEN]
         worth = [each for each in wanted if await self._is_worth(each, there)]
         for each in wanted:
@@ -105,9 +105,6 @@ class LookupIndexes:
                 async with self._writer.exclusively():
                     await self._writer.graph.write(f"DROP INDEX {name}")
                 log.info("lookup_index_dropped")
-
-    async def _there(self) -> list[dict[str, Json]]:
-        return (await self._writer.graph.read("SHOW INDEXES")).records
 
     async def _is_worth(self, lookup: Lookup, there: list[dict[str, Json]]) -> bool:
         """Say whether it scans many nodes, whose values are short texts, and no index is over that property."""

@@ -8,13 +8,14 @@ from typing import Any, cast
 from msgspec import Struct
 
 from memory.errors import AuditBroken, GraphRefused, SnapshotBroken
-from memory.graph.dump.dump import check_dump, load_dump, silently
+from memory.graph.dump.dump import check_dump, load_dump
 from memory.graph.dump.serialization import deserialized
 from memory.graph.graph import Graph
 from memory.history.addressed import found_again
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record
 from memory.history.snapshot import Snapshot, Snapshots
+from memory.progress import Progress, silently
 
 
 class RestorePlan(Struct, frozen=True):
@@ -85,7 +86,7 @@ async def replay(
     snapshots: Snapshots,
     into: Graph,
     until: datetime | None = None,
-    progress: Callable[[int, int], None] = silently,
+    progress: Progress = silently,
 ) -> Replayed:
     """Make an empty graph what its own was at a moment (aware; None is now), and say how exactly.
 
@@ -98,9 +99,7 @@ async def replay(
     return await follow(audit, plan, into, progress)
 
 
-async def follow(
-    audit: AuditLog, plan: RestorePlan, into: Graph, progress: Callable[[int, int], None] = silently
-) -> Replayed:
+async def follow(audit: AuditLog, plan: RestorePlan, into: Graph, progress: Progress = silently) -> Replayed:
     """Make an empty graph what a plan made from this log makes of it. Raises what `replay` raises."""
     done = Replayed(plan.base)
     if plan.base is not None:

@@ -7,7 +7,7 @@ emptied and filled; that this was begun is in the audit log before anything goes
 import asyncio
 import shutil
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -15,13 +15,14 @@ import structlog
 
 from memory.errors import AuditBroken, GraphRefused, SnapshotBroken
 from memory.graph.cypher import quoted
-from memory.graph.dump.dump import Dump, check_dump, load_dump, silently
+from memory.graph.dump.dump import Dump, check_dump, load_dump
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record
 from memory.history.replay import replay
 from memory.history.snapshot import RESTORED_FROM, Snapshots
+from memory.progress import Progress, silently
 
 if TYPE_CHECKING:
     from memory.history.writer import Alone, Writer
@@ -47,9 +48,7 @@ SECONDS: Final = 60.0
 log = structlog.get_logger()
 
 
-async def restore(
-    writer: "Writer", store: EmbeddedStore | None, path: Path, progress: Callable[[int, int], None] = silently
-) -> Dump:
+async def restore(writer: "Writer", store: EmbeddedStore | None, path: Path, progress: Progress = silently) -> Dump:
     """Make the graph what a snapshot's file holds; a snapshot of what was there before is taken first.
 
     `store` is None at a server; what breaks off there is gone on with by whoever writes next. Raises `SnapshotBroken`
@@ -83,9 +82,7 @@ async def made_beside(store: EmbeddedStore, fill: Callable[[Graph], Awaitable[T]
     making = store.folder.with_name(f"{store.folder.name}.making")
     await asyncio.to_thread(shutil.rmtree, making, ignore_errors=True)
     try:
-        async with EmbeddedStore(making) as new, AsyncExitStack() as after:
-            graph = Graph(new)
-            after.push_async_callback(graph.close)
+        async with EmbeddedStore(making) as new, Graph(new) as graph:
             filled = await fill(graph)
     except BaseException:
         await asyncio.to_thread(shutil.rmtree, making, ignore_errors=True)
@@ -112,7 +109,7 @@ def _source(path: Path, snapshots: Path) -> str:
 
 
 async def continue_restore(
-    graph: Graph, audit: AuditLog, folder: Path, begun: Record, progress: Callable[[int, int], None] = silently
+    graph: Graph, audit: AuditLog, folder: Path, begun: Record, progress: Progress = silently
 ) -> None:
     """Make a server's graph what a "restoring" record says, and write down that it was done.
 

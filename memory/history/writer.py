@@ -1,7 +1,7 @@
 """The one writer of the graph: each write is audited before it runs and after it is kept."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Final
 
@@ -12,7 +12,6 @@ from memory.clock import utc_now
 from memory.errors import AuditBroken, CommitUncertain, GraphRefused, MemoryFailure, SnapshotBroken, StateUnusable
 from memory.graph.cypher import Statement
 from memory.graph.deterministic import Deterministic, deterministic
-from memory.graph.dump.dump import silently
 from memory.graph.dump.serialization import serialized
 from memory.graph.graph import Graph, Witness
 from memory.graph.results import Written
@@ -23,6 +22,7 @@ from memory.history.restore import BEFORE, SOURCE, continue_restore
 from memory.history.server_integrity import ServerIntegrity
 from memory.history.snapshot import Saving, Snapshot, Snapshots
 from memory.json_value import Json
+from memory.progress import Progress, silently
 
 SHARE: Final = 0.1
 """Of all nodes and relationships; when a statement takes away more, a snapshot comes first."""
@@ -101,7 +101,7 @@ class Writer:
                 await self.saving.ask(much.found)
 
     @asynccontextmanager
-    async def exclusively(self, progress: Callable[[int, int], None] = silently) -> AsyncIterator["Alone"]:
+    async def exclusively(self, progress: Progress = silently) -> AsyncIterator["Alone"]:
         """Keep everybody else from writing. Raises what finding out about the last write raises.
 
         `progress` is told of a restore that is gone on with first.
@@ -171,7 +171,7 @@ class Writer:
         self._is_settled = self._is_saved = False
         self.unfinished.set()
 
-    async def _settle(self, progress: Callable[[int, int], None] = silently) -> None:
+    async def _settle(self, progress: Progress = silently) -> None:
         """Bring what broke off to an end before anything else is written, in this order.
 
         A server that somebody emptied is to be filled; what was filling a server goes on; what is still without an
@@ -193,7 +193,7 @@ class Writer:
             log.warning("graph_emptied")
             await self.audit.append("restoring", {"file": "", SOURCE: "", BEFORE: ""})
 
-    async def _fill(self, progress: Callable[[int, int], None]) -> None:
+    async def _fill(self, progress: Progress) -> None:
         """Go on with what is to fill a server's graph. Raises `GraphUnavailable`."""
         for begun in [record for record in await self.audit.open() if SOURCE in record.facts]:
             with self.filling():

@@ -54,6 +54,8 @@ _SAME: Final = 1e-3
 _LAST: Final = 2**63 - 1
 """SQLite's largest rowid."""
 
+_NEWEST: Final = "SELECT coalesce(max(id), 0) FROM recall_item"
+
 _SCALE: Final = 127.0
 """A number of a vector, -1 to 1, is kept as one byte: a quarter of the disk, and the same order of neighbours."""
 
@@ -91,7 +93,7 @@ class Meaning:
         A text that the model refuses is passed over, so that it holds up no other.
         """
         made, before = 0, _LAST
-        newest = await self._reader.look(_newest)
+        newest = await self._reader.look(lambda c: c.execute(_NEWEST).fetchone()[0])
         while waiting := await self._reader.look(
             partial(_without_vector, model=self._embedder.name, after=self._whole_up_to - RECENT, before=before)
         ):
@@ -164,11 +166,6 @@ def nearest(
     mean = total / max(1, count)
     least = mean + NEAR * max(0.0, squares / max(1, count) - mean**2) ** 0.5
     return [id_ for cosine, id_ in scored if cosine > least + _SAME]
-
-
-def _newest(connection: sqlite3.Connection) -> int:
-    found: int = connection.execute("SELECT coalesce(max(id), 0) FROM recall_item").fetchone()[0]
-    return found
 
 
 def _without_vector(connection: sqlite3.Connection, model: str, after: int, before: int) -> list[tuple[int, str]]:

@@ -84,7 +84,6 @@ CHINESE_STOPS: Final = re.compile(
 )
 """What a question has in any case; where it stands, the words of a spaceless question are parted."""
 
-
 DEFAULT_LANGUAGE: Final = "english"
 """Of a text too short to tell."""
 
@@ -128,7 +127,7 @@ def index_terms(text: str) -> list[str]:
     """Return what a text is found by, in its order, stop words left out unless it has nothing else."""
     words = tokens(text)
     language = language_of(frozenset(words), DEFAULT_LANGUAGE)
-    kept = [word for word in words if not _is_stop(word, language)] or words
+    kept = [word for word in words if word not in STOP_WORDS[language]] or words
     return [term for word in kept for term in _of_word(word, language)]
 
 
@@ -137,7 +136,7 @@ def question_terms(text: str) -> list[Term]:
     words = tokens(text)
     language = language_of(frozenset(words), DEFAULT_LANGUAGE)
     telling = [part for word in words for part in _parted(word)]
-    kept = [word for word in telling if not _is_stop(word, language)] or words
+    kept = [word for word in telling if word not in STOP_WORDS[language]] or words
     found: dict[tuple[str, ...], Term] = {}
     for word in kept:
         if _is_spaceless(word):
@@ -153,7 +152,7 @@ def is_common(text: str) -> bool:
     """Whether no word of a text tells anything by itself."""
     words = tokens(text)
     language = language_of(frozenset(words), DEFAULT_LANGUAGE)
-    return all(_is_stop(part, language) for word in words for part in _parted(word))
+    return all(part in STOP_WORDS[language] for word in words for part in _parted(word))
 
 
 def _parted(word: str) -> list[str]:
@@ -169,10 +168,6 @@ def _of_word(word: str, language: str) -> list[str]:
 
 def _is_spaceless(word: str) -> bool:
     return re.match(f"[{_SPACELESS}]", word) is not None
-
-
-def _is_stop(word: str, language: str) -> bool:
-    return word in STOP_WORDS[language]
 
 
 @lru_cache(maxsize=20_000)

@@ -284,7 +284,8 @@ class Database(Kept[Change, object, object]):
             try:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 held.callback(unlock, locked(self.path))
-                self._make()
+                with suppress(FileExistsError):  # for its owner's eyes only; SQLite makes those beside it alike
+                    os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
                 connection = self._connect()
                 held.callback(connection.close)
                 self._prepare(connection, schemas)
@@ -296,11 +297,6 @@ class Database(Kept[Change, object, object]):
             self._log = os.open(f"{self.path}-wal", os.O_RDONLY)
             held.callback(os.close, self._log)
             self._held = held.pop_all()
-
-    def _make(self) -> None:
-        """Make a file that is not there yet for its owner's eyes only; SQLite makes those beside it alike."""
-        with suppress(FileExistsError):
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, isolation_level=None, timeout=5.0)

@@ -19,7 +19,6 @@ _FIXES: Final = {
 }
 """The failures of the file, by SQLite's primary result code. Every other code is a bug of the caller and stays one."""
 
-
 _IN_THE_WAY: Final = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP)
 """Refusals of the system where something else stands in a file's or a folder's place."""
 

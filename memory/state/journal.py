@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from memory.clock import utc_now, utc_text
 from memory.errors import MemoryFailure
 from memory.json_value import Json
+from memory.progress import Progress
 from memory.state.database import Change, Database
 from memory.state.reader import Reader
 from memory.state.words import all_words, any_words, segmented
@@ -285,7 +286,7 @@ async def known_events(database: Database, names: Collection[str]) -> set[str]:
     return await database.read(look)
 
 
-async def erase_entries(database: Database, owner_key: str, progress: Callable[[int, int], None]) -> int:
+async def erase_entries(database: Database, owner_key: str, progress: Progress) -> int:
     """Erase every entry of an owner as `Journal.erase` does, and the names of their sessions; return how many.
 
     The tiers let go of them in the same transactions. Broken off, it is gone on with by calling it again;

@@ -78,7 +78,6 @@ END;
 """For `Database.open`, after the journal's. What the journal erases, or drops for its age, is gone from the tiers in
 the same transaction, and a page that was read before comes too late."""
 
-
 RECENT_FOR: Final = timedelta(hours=1)
 IMPORTANT_FOR: Final = timedelta(hours=24)
 SUMMARIES_FOR: Final = timedelta(days=7)

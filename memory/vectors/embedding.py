@@ -32,7 +32,6 @@ SECONDS: Final = 10.0
 SHOWN: Final = 200
 """Characters of a server's own words in an error."""
 
-
 Use: TypeAlias = Literal["text", "query", "passage"]
 """What a text's vector is compared with: those of any texts, of passages that may answer it, of queries for it. Models
 that are made for search tell the three apart."""
@@ -197,12 +196,12 @@ class Handles:
         is a handle, with or without $, is replaced wherever it stands, in rows too. Raises `GraphRefused` for a handle
         whose vector is not kept any more.
         """
-        named = {name: name for name in used if _is_handle(name) and name not in params}
+        named = {name: name for name in used if _HANDLE.fullmatch(name) and name not in params}
         return {name: self._bound(value) for name, value in {**params, **named}.items()}
 
     def _bound(self, value: object) -> object:
         match value:
-            case str() if _is_handle(value.removeprefix("$")):
+            case str() if _HANDLE.fullmatch(value.removeprefix("$")):
                 return self._vector(value.removeprefix("$"))
             case Mapping():
                 return {key: self._bound(item) for key, item in value.items()}
@@ -223,10 +222,6 @@ def handle_of(text: str, model: str) -> str:
     """Return the handle of a text's vector by a model."""
     digest = hashlib.sha256(f"{model}\0{text}".encode(errors="surrogatepass")).hexdigest()
     return PREFIX + digest[:DIGITS]
-
-
-def _is_handle(name: str) -> bool:
-    return _HANDLE.fullmatch(name) is not None
 
 
 def _vectors(answer: "httpx.Response", count: int) -> list[list[float]]:

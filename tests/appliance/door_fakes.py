@@ -13,7 +13,6 @@ import httpx
 from fastapi import APIRouter
 from starlette.types import ASGIApp
 
-from appliance.admin.progress import Progress
 from appliance.api.caller import Caller
 from appliance.api.client import lines_of
 from appliance.api.outcome import Outcome
@@ -37,6 +36,7 @@ from appliance.http.listening.addresses import Addresses
 from appliance.http.server import HttpServer
 from appliance.owners.owners import Tokens
 from memory.json_value import Json
+from memory.progress import Progress
 
 Routers: TypeAlias = Callable[[], Sequence[APIRouter]]
 """Returns what does not come of the register."""

@@ -115,7 +115,7 @@ async def at_home(config: Config, shares: Callable[[str], bool] = is_household) 
     async with graph_side(config) as graph, running(graph.loops()):
         if graph.store is not None:
             await graph.store.until(State.READY)
-        yield House(graph, RunState.of(graph.tools_of(shares)))
+        yield House(graph, RunState.of(graph.lent(shares, None).tools))
 
 
 @dataclass

@@ -4,11 +4,11 @@ from typing import Annotated, Final, Literal, Protocol, TypeAlias, get_args
 
 from pydantic import AwareDatetime, Field, JsonValue
 
-from appliance.admin.progress import Progress, in_hundredths
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Asked, Entry, FileName, Name, Tell, Words
 from memory.json_value import Json
+from memory.progress import Progress, in_hundredths
 
 NEWEST = "newest"
 """Names the newest snapshot."""

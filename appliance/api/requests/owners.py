@@ -6,7 +6,6 @@ from typing import Annotated, Final, Literal, TypeAlias, get_args
 from msgspec import Struct
 from pydantic import BeforeValidator, model_validator
 
-from appliance.admin.progress import Progress
 from appliance.api import answer_models as answers
 from appliance.api.caller import Caller
 from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell
@@ -15,6 +14,7 @@ from appliance.errors import Exit, Problem
 from appliance.owners.owners import Challenges, Owners, owner_of
 from memory.identity import HOW_TO_REGISTER
 from memory.json_value import Json
+from memory.progress import Progress
 from memory.state.owner_settings import Value
 
 

@@ -216,8 +216,8 @@ def restore_all(invocation: Invocation, file: Path, as_json: bool) -> None:
     import asyncio
 
     config = configured(invocation, log="CRITICAL")  # a store that is gone is what it begins with
-    from appliance.admin.progress import in_hundredths
     from appliance.admin.restoring import restore_archive
+    from memory.progress import in_hundredths
 
     with progress("restoring") as told:
         found = asyncio.run(restore_archive(config, file.absolute(), in_hundredths(told)))

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from appliance.admin.progress import Progress
 from appliance.api.client import follow, service_of
 from appliance.cli.root import to_be_made
 from appliance.cli.terminal import progress, show_above
@@ -29,6 +28,7 @@ from audio.turns.endpointer import Endpointer
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
+from memory.progress import Progress
 
 WHEN_NOBODY_WAITS: Final = 600.0
 """Seconds that a voice may be silent before a sentence for a file is given up: a busy machine only takes longer."""

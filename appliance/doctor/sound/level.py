@@ -34,8 +34,6 @@ class SoundLevel(Struct, frozen=True):
 
     missing: str = ""
     """Why nothing could be heard; empty where something could."""
-    name: str = ""
-    """Of the microphone."""
     dbfs: float = QUIETEST_DBFS
     """RMS level, dB relative to full scale."""
     peak: int = 0
@@ -46,12 +44,10 @@ class SoundLevel(Struct, frozen=True):
     """Whether it is the loudspeaker's own sound that was measured."""
 
 
-def level_of(samples: Samples, name: str = "") -> SoundLevel:
+def level_of(samples: Samples) -> SoundLevel:
     """Return the level of int16 samples, shape (n,)."""
     size = np.abs(samples.astype(np.int32))
-    return SoundLevel(
-        "", name, round(rms_dbfs(samples), 1), int(size.max(initial=0)), float(np.mean(size > FULL_SCALE))
-    )
+    return SoundLevel("", round(rms_dbfs(samples), 1), int(size.max(initial=0)), float(np.mean(size > FULL_SCALE)))
 
 
 async def listen(
@@ -73,7 +69,7 @@ async def listen(
             hears_itself = bool(await is_monitor())
     except DeviceUnavailable as error:
         return SoundLevel(missing=str(error))
-    level = level_of(np.concatenate(heard[SETTLING:])[: round(seconds * SAMPLE_RATE)], microphone.name)
+    level = level_of(np.concatenate(heard[SETTLING:])[: round(seconds * SAMPLE_RATE)])
     return replace(level, is_monitor=hears_itself)
 
 

@@ -49,7 +49,6 @@ def unencrypted(configured: Mapping[str, CalendarSource]) -> dict[str, str]:
 
 
 def _judged(name: str, state: Mapping[str, Json]) -> Finding:
-    """Return how bad it is with one calendar, what it is, and the fix."""
     names = state.get("calendars")
     several = len(names) if isinstance(names, list) else 0
     what = f"{name}: {several} calendar{'' if several == 1 else 's'}"

@@ -32,7 +32,6 @@ def judge_servers(told: Mapping[str, Json], unset: Mapping[str, tuple[str, ...]]
 
 
 def _judged(name: str, state: Mapping[str, Json]) -> Finding:
-    """Return how bad it is with one server, what it is, and the fix."""
     match state.get("state"):
         case "connected":
             number, fix = state.get("tools"), _left_out(name, state)

@@ -203,12 +203,6 @@ class RoomTimers(Struct):
         await self.courier.owe(f"{state}-{id_}"[:128], RING, f"{id_}\n{state}\n{words}")
 
 
-def ring_of(body: str, machine: str) -> Ring:
-    """Return the message of what is owed of a timer."""
-    id_, state, words = body.split("\n", 2)
-    return Ring(machine, id_, state, words)
-
-
 log = structlog.get_logger()
 
 FORGET = "forget"
@@ -225,7 +219,8 @@ class Here(Struct, frozen=True):
     def message_of(self, owed: Owed) -> bytes:
         """Return what is owed to the mind as it travels."""
         if owed.kind == RING:
-            return pack(ring_of(owed.body, self.machine))
+            timer, state, words = owed.body.split("\n", 2)
+            return pack(Ring(self.machine, timer, state, words))
         if owed.kind == FORGET:
             return pack(Forget(self.machine, self.room, int(owed.body)))
         if owed.kind == TURN:

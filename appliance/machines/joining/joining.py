@@ -245,7 +245,7 @@ def handshake(server: Address, authority: Path | None) -> None:
 
 
 async def _connect(url: str, login: Login, inbox: str) -> "Client":
-    from memory.engine.nats.nkeys import KeyedClient
+    from memory.engine.nats.nkeys import KeyedClient, proof_of
 
     async def note(error: Exception) -> None:
         """Say nothing: what matters is raised where it is waited for."""
@@ -253,9 +253,7 @@ async def _connect(url: str, login: Login, inbox: str) -> "Client":
     server = address(url)
     await asyncio.to_thread(handshake, server, login.authority)
     options: dict[str, Any] = {"allow_reconnect": False, "connect_timeout": PATIENCE, "max_reconnect_attempts": 0}
-    options |= {"error_cb": note, **_proof(login)}
-    if trust := server.trust(login.authority):
-        options |= {"tls": trust, "tls_hostname": server.host}
+    options |= {"error_cb": note, **proof_of(login, server)}
     if inbox:
         options["inbox_prefix"] = inbox
     client = KeyedClient()
@@ -266,18 +264,6 @@ async def _connect(url: str, login: Login, inbox: str) -> "Client":
             await client.close()
         raise
     return client
-
-
-def _proof(login: Login) -> dict[str, str]:
-    """Return what is shown to the server, as the client's options have it."""
-    from memory.engine.nats.nkeys import shown_seed
-
-    if login.credentials is not None:
-        is_seed = login.credentials.suffix == ".nk"
-        return shown_seed(login.credentials) if is_seed else {"user_credentials": str(login.credentials)}
-    if login.token:
-        return {"token": login.token}
-    return {"user": login.user, "password": login.password} if login.user else {}
 
 
 def _refused(url: str, *, is_guest: bool) -> Problem:

@@ -43,7 +43,6 @@ AWAY_SECONDS: Final = 12.0
 
 VERSION: Final = 1
 
-
 _AWAY: Final = (EngineUnreachable, OutcomeUnknown, KeyMoved)
 """What is tried again."""
 

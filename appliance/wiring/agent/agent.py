@@ -45,7 +45,7 @@ from appliance.config.values import listed
 from appliance.egress import is_here, lasting_egress, model_egress
 from appliance.model.catalog import catalog_of
 from appliance.model.switch import ModelChoice, prefix_of_room
-from appliance.notify import HeartBeat, LoopHeartBeat
+from appliance.notify import HeartBeat
 from appliance.output.text import EndedSentences
 from appliance.output.voices import SpeechSettings, speech_settings, voices_of
 from appliance.owners.owners import Owners
@@ -72,7 +72,6 @@ TOOLS_SHARE: Final = 0.25
 
 EVENT_SECONDS: Final = 600.0
 """With one event in hand for so long the mind counts as stuck: its models and tools have far shorter limits."""
-
 
 _BUDGETED: Final = (USER_TEXT, ASR_TRANSCRIPT, TIMER, SELF_CREATED, SYSTEM, REFLECTION, NIGHT)
 """Types of events with a key in [economy]."""
@@ -226,7 +225,7 @@ async def open_agent(
         rings = [rang] if output.ringer else []
         situation = [here, client_zone, mood, waited(utc_now), *news, *rings, *discovered.situation]
         loop = Loop(mind, attention, prompts, situation, utc_now, limits)
-        beat = LoopHeartBeat("mind", EVENT_SECONDS)
+        beat = HeartBeat("mind", EVENT_SECONDS)
         loop.observe(beat)
         for settler in world.settlers:
             loop.answer_by(settler)
@@ -251,7 +250,6 @@ def _registry(world: World, tools: Sequence[Tool], windows: Windows) -> ToolRegi
 
 
 def _tool_context(world: World, owners: Owners, sessions: Sessions, limits: RunLimits, hands: Hands) -> ToolContext:
-    """Return what the tool files build their tools over."""
     config, state = world.config, world.state
     return ToolContext(
         state.mailbox,

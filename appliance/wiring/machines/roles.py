@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent.bus import Bus, Transport
-from appliance.api.parts import Part
 from appliance.config.load import Config
 from appliance.config.network.machines import role_of
 from appliance.config.options import RunOptions
@@ -114,8 +113,3 @@ def bus_loops(bus: Bus) -> Mapping[str, Loop]:
         "machines: the bus, to the others and from them": partial(bus.transport.run, bus),
         "machines: what the others do, to the log": partial(log_others, bus),
     }
-
-
-def bus_told(bus: Bus) -> dict[str, Part]:
-    """Return what the status says of the way to other machines; nothing where it is alone."""
-    return {} if bus.transport is None else {"bus": bus.transport.describe}

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,9 +51,7 @@ class OnDemand:
         """Have it started and wait for it; one that does not come up is told by the statement."""
         self.wanted.set()
         if self._graph.store is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(WAKING_SECONDS):
-                    await self._graph.store.until(State.READY)
+            await self._graph.store.until(State.READY, WAKING_SECONDS)
 
     async def when_wanted(self, loop: Loop) -> None:
         """Run a loop from when the graph is wanted."""
@@ -93,10 +91,6 @@ class GraphSide(Struct, frozen=True):
     name_usage: NameUsage = field(default_factory=NameUsage)
     """Which names of the household's graph were asked for."""
 
-    def tools_of(self, shares: Callable[[str], bool]) -> list[Tool]:
-        """Return the tools as all events have them: over the household's graph, or over a visitor's own."""
-        return shared(self.tools, shares, self.visitors.lend) if self.visitors else []
-
     def with_lookups(self, is_busy: Callable[[], bool]) -> "GraphSide":
         """Return it with what makes indexes for lookups by itself while not `is_busy`; the same without a graph."""
         if self.writer is None:
@@ -107,8 +101,9 @@ class GraphSide(Struct, frozen=True):
     def lent(self, shares: Callable[[str], bool], remembered: Remembered | None) -> "LentGraph":
         """Return what the mind has of it; `shares` says who shares the household's."""
         visitors = self.visitors
+        tools = shared(self.tools, shares, visitors.lend) if visitors else []
         return LentGraph(
-            [*self.tools_of(shares), *([remember_tool(remembered)] if remembered else [])],
+            [*tools, *([remember_tool(remembered)] if remembered else [])],
             remembered,
             lambda owner: visitors is not None and (shares(owner) or visitors.may_have(owner)),
             self.writer,
@@ -120,7 +115,7 @@ class LentGraph(Struct, frozen=True):
     """What the mind has of the graph."""
 
     tools: Sequence[Tool]
-    """Empty without a graph."""
+    """As all events have them: over the household's graph, or over a visitor's own; empty without a graph."""
     remembered: Remembered | None
     """What the agent's own query tells at the opening of an epoch; None without a graph."""
     is_for: Callable[[str], bool]

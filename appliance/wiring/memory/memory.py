@@ -12,7 +12,6 @@ from appliance.config.sections import StateSettings
 from appliance.model.sentence import keep_fetching, sentence_settings
 from appliance.wiring.memory.state import State
 from audio.loops import Loop
-from memory.json_value import Json
 from memory.recall import Recall, keep_filled
 from memory.state.retention import Keep, Retention
 from memory.state.tiers import STEPS, TASK, Tiers
@@ -24,13 +23,8 @@ class MemorySide(Struct, frozen=True):
 
     tiers: Tiers
     recall: Recall
-    embedder: Embedder
     loops: Callable[[], Mapping[str, Loop]]
     """They fill the tiers, make their vectors and fetch the model for them."""
-
-    def describe(self) -> dict[str, Json]:
-        """Say who makes the vectors."""
-        return {"embeddings": self.embedder.name}
 
 
 def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bool) -> MemorySide:
@@ -50,7 +44,7 @@ def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bo
     }
     if fetches:
         loops["memory: the sentence model, once"] = partial(keep_fetching, sentence_settings(config), tiers.changed.set)
-    return MemorySide(tiers, recall, embedder, lambda: loops)
+    return MemorySide(tiers, recall, lambda: loops)
 
 
 def retention_of(settings: StateSettings, state: State, is_busy: Callable[[], bool]) -> Retention:

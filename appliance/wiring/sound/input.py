@@ -168,7 +168,9 @@ def word_side(world: World, source: AudioSource | None, sources: NameSources) ->
     hearing = world.environment.hearing(hearing_settings(world.config), names)
     is_missing = isinstance(source, LiveMicrophone) and bool(source.missing)
     recognizer = hearing.recognizer if is_missing else hearing.load()
-    return WordSide(hearing, recognizer, names, _naming(names, known, home))
+    asked_for: dict[str, Loop] = {"ears: names that the memory is asked for": known.run} if known else {}
+    naming = {"ears: names to be expected": names.run, **asked_for} if home or known else {}
+    return WordSide(hearing, recognizer, names, naming)
 
 
 def open_input(
@@ -233,7 +235,6 @@ def open_input(
 
 
 def _around(output: Output, guard: EchoGuard, clock: Callable[[], float], hearing: Hearing) -> Surroundings:
-    """Return what the room's listener has to know."""
     speech = output.speech
     return Surroundings(
         guard,
@@ -246,7 +247,6 @@ def _around(output: Output, guard: EchoGuard, clock: Callable[[], float], hearin
 
 
 def _marks(addressing: Addressing, side: SpeakerSide | None) -> Callable[[RecognizedTurn], Mapping[str, Json]]:
-    """Return what tells whom words are for, and who said them."""
     if side is None:
         return addressing.marks
     voices = side.voices
@@ -256,7 +256,6 @@ def _marks(addressing: Addressing, side: SpeakerSide | None) -> Callable[[Recogn
 def _followers(
     world: World, output: Output, acting: Acting, interruption: Interruption, prewarm: Prewarm, ahead: LookAhead
 ) -> Followers:
-    """Return who follows the turns beside the way into the mailbox."""
     clock, voice, language = world.environment.clock, acting.voice, world.config.ears.language
     return Followers(
         acting.reflexes,
@@ -282,18 +281,11 @@ def _warming(agent: Agent, hearing: Hearing) -> Callable[[], Awaitable[None]]:
 def _record(
     recorder: FlightRecorder, listener: Listener, output: Output, interruption: Interruption, world: World
 ) -> None:
-    """Have the recorder follow all that a turn goes by."""
     recorder.follow(listener)
     interruption.observe(recorder.reply_changed)
     world.state.mailbox.observe_arrivals(recorder.filed)
     if isinstance(output.player, LivePlayer):
         output.player.tap(recorder.played)
-
-
-def _naming(names: KnownNames, known: GraphNames | None, home: NameSource | None) -> dict[str, Loop]:
-    """Return what keeps the names fresh; nothing where nobody knows any."""
-    asked_for = {"ears: names that the memory is asked for": known.run} if known else {}
-    return {"ears: names to be expected": names.run, **asked_for} if home or known else {}
 
 
 def _wakes_muted(output: Output, acting: Acting) -> ChunkWatcher | None:

@@ -47,12 +47,10 @@ class Places:
         self.stations.left(device)
 
     async def _run(self) -> None:
-        """Let them live, for ever."""
         await self._has_some.wait()
         await self.stations.run()
 
     async def _follow(self) -> None:
-        """Tell them of runs that are over, for ever."""
         await self._has_some.wait()
         await self.stations.follow()
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from nats.aio.client import Client
 from nats.errors import (
@@ -27,7 +27,7 @@ from memory.backoff import Backoff
 from memory.clock import within
 from memory.engine.access import Address, Login
 from memory.engine.interface import DEADLINE
-from memory.engine.nats.nkeys import KeyedClient, shown_seed
+from memory.engine.nats.nkeys import KeyedClient, proof_of
 from memory.errors import EngineFailure, EngineFull, EngineRefused, EngineUnreachable, OutcomeUnknown
 
 T = TypeVar("T")
@@ -214,7 +214,7 @@ class Link:
                     closed_cb=gone,
                     disconnected_cb=gone,
                     name="nakari",
-                    **self._proof(),
+                    **proof_of(self._login, self.server),
                 )
                 await heeding(connecting)
                 await heeding(self._prepare(connection))
@@ -226,21 +226,6 @@ class Link:
                 return await self._connect(tries - 1)
             raise self._refused(error, last) from None
         return connection
-
-    def _proof(self) -> dict[str, Any]:
-        """Return the arguments of `connect` by which the server knows who comes."""
-        login = self._login
-        proof: dict[str, Any] = {}
-        if login.credentials is not None:
-            is_seed = login.credentials.suffix == ".nk"
-            proof = {**shown_seed(login.credentials)} if is_seed else {"user_credentials": str(login.credentials)}
-        elif login.token:
-            proof = {"token": login.token}
-        elif login.user or self.server.user:
-            proof = {"user": login.user or self.server.user, "password": login.password or self.server.password}
-        if (trust := self.server.trust(login.authority)) is not None:
-            proof |= {"tls": trust, "tls_hostname": self.server.host}
-        return proof
 
     def _refused(self, error: BaseException, last: list[Exception]) -> EngineFailure:
         cause = last[0] if last and not isinstance(error, (APIError, AuthorizationError)) else error

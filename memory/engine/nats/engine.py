@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from statistics import median
 from typing import Final
@@ -71,10 +71,8 @@ _TRIES: Final = 25
 _SLOWER: Final = 1.35
 """So many times as long takes a message that is synced, at least, as one that is kept in the server's memory."""
 
-
 OLDEST: Final = (2, 10)
 """The first version of nats-server that can sync before it acknowledges."""
-
 
 _NEARLY_FULL: Final = 0.9
 
@@ -92,17 +90,14 @@ async def syncs(connection: Connection, server: Address, name: str) -> bool:
 
 
 def _told(host: str, server_id: str) -> bool | None:
-    page = HTTPConnection(host, _MONITOR, timeout=1.0)
     try:
-        page.request("GET", "/varz")
-        told = json.loads(page.getresponse().read(1 << 20))
-        if told["server_id"] != server_id:
-            return None
-        return bool(told["jetstream"]["config"].get("sync_always", False))
+        with closing(HTTPConnection(host, _MONITOR, timeout=1.0)) as page:
+            page.request("GET", "/varz")
+            told = json.loads(page.getresponse().read(1 << 20))
+        is_it = told["server_id"] == server_id
+        return bool(told["jetstream"]["config"].get("sync_always", False)) if is_it else None
     except (OSError, HTTPException, ValueError, KeyError, TypeError):
         return None
-    finally:
-        page.close()
 
 
 async def _measured(connection: Connection, name: str) -> bool:

@@ -3,12 +3,14 @@
 import base64
 import binascii
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from msgspec import Struct
 from nats.aio.client import Client
+
+from memory.engine.access import Address, Login
 
 _SEED: Final = 18 << 3
 _USER: Final = 20 << 3
@@ -74,13 +76,25 @@ def _text(payload: bytes) -> str:
     return base64.b32encode(_checked(payload)).decode().rstrip("=")
 
 
-def shown_seed(file: Path) -> dict[str, str]:
-    """Return the options of a client that comes with the seed in a file, answered where others cannot hear it.
+def proof_of(login: Login, server: Address) -> dict[str, Any]:
+    """Return the options of a client by which a server knows who comes, and the client the server.
 
-    Raises ValueError where it holds none, OSError.
+    Whoever comes with a seed is answered where others cannot hear it. Raises ValueError for a file that holds none,
+    OSError, `EngineRefused` where the file of the authority cannot be used.
     """
-    key = UserKey.of_seed(file.read_text(encoding="utf-8").strip())
-    return {"nkeys_seed": str(file), "inbox_prefix": inbox_of(key.public)}
+    file, proof = login.credentials, dict[str, Any]()
+    if file is not None and file.suffix == ".nk":
+        key = UserKey.of_seed(file.read_text(encoding="utf-8").strip())
+        proof = {"nkeys_seed": str(file), "inbox_prefix": inbox_of(key.public)}
+    elif file is not None:
+        proof = {"user_credentials": str(file)}
+    elif login.token:
+        proof = {"token": login.token}
+    elif login.user or server.user:
+        proof = {"user": login.user or server.user, "password": login.password or server.password}
+    if (trust := server.trust(login.authority)) is not None:
+        proof |= {"tls": trust, "tls_hostname": server.host}
+    return proof
 
 
 class KeyedClient(Client):

@@ -136,7 +136,6 @@ class RedisKeys:
 OLDEST: Final = (7, 0)
 """The first version of Redis whose scripts and streams do what is asked of them here."""
 
-
 _WANTED: Final = {
     "appendonly": ("yes", "keeps nothing over a restart"),
     "appendfsync": ("always", "acknowledges before it writes to its disk: a cut of its power loses that"),

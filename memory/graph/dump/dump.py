@@ -26,6 +26,7 @@ from memory.graph.embedded.refusals import check_names_apart
 from memory.graph.graph import Graph
 from memory.graph.store import VectorOptions
 from memory.json_value import Json
+from memory.progress import Progress, silently
 
 if TYPE_CHECKING:
     from neo4j import Record
@@ -187,7 +188,8 @@ def read_dump(path: Path) -> Iterator[dict[str, Any]]:
             for line in lines:
                 row = json.loads(line)
                 if "end" in row:
-                    _check_end(path, row["end"], digest.hexdigest(), counts)
+                    if row["end"] != asdict(Dump(counts["n"], counts["r"], digest.hexdigest())):
+                        raise SnapshotBroken(f"{path} is not what was written: take an older one")
                     return
                 digest.update(line)
                 counts.update({kind: counts[kind] + 1 for kind in row if kind in counts})
@@ -195,11 +197,6 @@ def read_dump(path: Path) -> Iterator[dict[str, Any]]:
     except (OSError, EOFError, zlib.error, ValueError, AttributeError, TypeError) as error:
         raise SnapshotBroken(f"{path} cannot be read as a snapshot ({error}): take an older one") from error
     raise SnapshotBroken(f"{path} ends in the middle: take an older one")
-
-
-def _check_end(path: Path, end: Mapping[str, Json], digest: str, counts: Mapping[str, int]) -> None:
-    if end != {"nodes": counts["n"], "relationships": counts["r"], "digest": digest}:
-        raise SnapshotBroken(f"{path} is not what was written: take an older one")
 
 
 def check_dump(path: Path) -> Dump:
@@ -211,11 +208,7 @@ def check_dump(path: Path) -> Dump:
     return Dump(nodes, relationships, "")
 
 
-def silently(done: int, of: int) -> None:
-    """Tell nobody how far a long work has come."""
-
-
-async def load_dump(path: Path, graph: Graph, progress: Callable[[int, int], None] = silently) -> Dump:
+async def load_dump(path: Path, graph: Graph, progress: Progress = silently) -> Dump:
     """Create everything a file holds in an empty graph. Raises `SnapshotBroken`, `GraphUnavailable`, `GraphRefused`.
 
     `progress` is told how many of how many nodes and relationships are there; what it raises ends the work.

@@ -4,14 +4,11 @@ import base64
 import math
 import re
 from array import array
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
 
 from memory.graph.cypher import quoted
 from memory.json_value import Json
-
-if TYPE_CHECKING:
-    from neo4j import spatial, time
 
 Properties: TypeAlias = Mapping[str, Any]
 """By name, as JSON."""
@@ -42,7 +39,8 @@ def serialized(value: object) -> Json:
         case list() | tuple() if type(value) in (list, tuple):  # the driver's durations and points are tuples too
             return _list([*value])
         case Mapping():
-            return _map({str(key): serialized(item) for key, item in value.items()})
+            items: Json = {str(key): serialized(item) for key, item in value.items()}
+            return {"$map": items} if str(next(iter(value), "")).startswith("$") else items
     return _moment_or_place(value)
 
 
@@ -59,7 +57,7 @@ def deserialized(value: Json) -> object:
             if not key.startswith("$"):
                 return {name: deserialized(item) for name, item in value.items()}
             try:
-                return _datetime(value[key], value.get("zone")) if key == "$datetime" else _READERS[key](value[key])
+                return _read(key, value[key], value.get("zone"))
             except (KeyError, TypeError) as error:
                 raise ValueError(f"no value is written as {key!r}") from error
     return value
@@ -108,10 +106,6 @@ def _list(values: list[object]) -> Json:
     return [serialized(item) for item in values]
 
 
-def _map(items: dict[str, Json]) -> Json:
-    return {"$map": items} if next(iter(items), "").startswith("$") else items
-
-
 def _moment_or_place(value: object) -> Json:
     from neo4j import spatial, time
 
@@ -135,64 +129,35 @@ def _is_a_place(region: str | None) -> bool:
     return region is not None and "/" in region and not region.startswith("Etc/")
 
 
-def _datetime(written: Json, zone: Json) -> "time.DateTime":
+def _read(key: str, written: Json, zone: Json) -> object:
+    match key, written:
+        case "$map", dict():
+            return {name: deserialized(item) for name, item in written.items()}
+        case "$float", str():
+            return float(written)
+        case "$bytes", str():
+            return base64.b64decode(written, validate=True)
+        case "$floats", str():
+            return array("d", base64.b64decode(written, validate=True)).tolist()
+    return _read_moment_or_place(key, written, zone)
+
+
+def _read_moment_or_place(key: str, written: Json, zone: Json) -> object:
     import pytz
-    from neo4j import time
+    from neo4j import spatial, time
 
-    moment = time.DateTime.from_iso_format(str(written))
-    # zoneinfo's zones make the driver crash CPython 3.11; pytz's are what it makes itself.
-    return moment.as_timezone(pytz.timezone(str(zone))) if zone else moment
-
-
-def _date(written: Json) -> "time.Date":
-    from neo4j import time
-
-    return time.Date.from_iso_format(str(written))
-
-
-def _time(written: Json) -> "time.Time":
-    from neo4j import time
-
-    return time.Time.from_iso_format(str(written))
-
-
-def _point(written: Json) -> "spatial.Point":
-    from neo4j import spatial
-
-    match written:
-        case [int() as srid, *place]:
+    match key, written:
+        case "$datetime", str():
+            moment = time.DateTime.from_iso_format(written)
+            # zoneinfo's zones make the driver crash CPython 3.11; pytz's are what it makes itself.
+            return moment.as_timezone(pytz.timezone(str(zone))) if zone else moment
+        case "$date", str():
+            return time.Date.from_iso_format(written)
+        case "$time", str():
+            return time.Time.from_iso_format(written)
+        case "$duration", [int() as months, int() as days, int() as seconds, int() as nanoseconds]:
+            return time.Duration(months=months, days=days, seconds=seconds, nanoseconds=nanoseconds)
+        case "$point", [int() as srid, *place]:
             kind: type[spatial.Point] = getattr(spatial, _POINTS[srid])
             return kind([float(str(number)) for number in place])
-    raise ValueError("a point is its srid and two or three numbers")
-
-
-def _duration(written: Json) -> "time.Duration":
-    from neo4j import time
-
-    match written:
-        case [int() as months, int() as days, int() as seconds, int() as nanoseconds]:
-            return time.Duration(months=months, days=days, seconds=seconds, nanoseconds=nanoseconds)
-    raise ValueError("a duration is four whole numbers")
-
-
-def _bytes(written: Json) -> bytes:
-    return base64.b64decode(str(written), validate=True)
-
-
-def _inner(written: Json) -> dict[str, object]:
-    match written:
-        case dict():
-            return {name: deserialized(item) for name, item in written.items()}
-    raise ValueError("a map is one")
-
-
-_READERS: Final[dict[str, Callable[[Json], object]]] = {
-    "$float": lambda written: float(str(written)),
-    "$bytes": _bytes,
-    "$floats": lambda written: array("d", _bytes(written)).tolist(),
-    "$map": _inner,
-    "$date": _date,
-    "$time": _time,
-    "$duration": _duration,
-    "$point": _point,
-}
+    raise ValueError(f"no value is written as {key!r}")

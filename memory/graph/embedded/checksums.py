@@ -100,7 +100,9 @@ def write(
             sums[name] = Sum(stat.st_size, crc)
     for each in {path.parent for path in _files(folder)}:
         sync_folder(each)
-    _write(folder, sums)
+    content = {"started": _started(folder), "files": {name: (each.size, each.crc) for name, each in sums.items()}}
+    text = json.dumps(content, separators=(",", ":")).encode()
+    replace_durably(folder / FILE, [b"%08x %b" % (zlib.crc32(text), text)])
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -134,12 +136,6 @@ def _read(folder: Path) -> Sums:
         return {str(name): Sum(size, crc) for name, (size, crc) in read["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-
-
-def _write(folder: Path, sums: Sums) -> None:
-    content = {"started": _started(folder), "files": {name: (each.size, each.crc) for name, each in sums.items()}}
-    text = json.dumps(content, separators=(",", ":")).encode()
-    replace_durably(folder / FILE, [b"%08x %b" % (zlib.crc32(text), text)])
 
 
 def _started(folder: Path) -> int:

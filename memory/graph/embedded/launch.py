@@ -24,7 +24,6 @@ LAST_WORDS: Final = 8_192
 _ANSWER: Final = 4_096
 """Bytes of standard output that may come before the end of its one line."""
 
-
 _SOURCE: Final = Path(__file__).resolve().parents[2]
 
 

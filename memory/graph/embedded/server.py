@@ -132,12 +132,13 @@ def main() -> None:
     try:
         enter(folder)
         known = look(folder, as_it_is=settings.as_it_is)
-        server, ports = _serve(settings)
+        with held(settings.bolt_port) as bolt, held(0) as http:
+            server = _serve(settings, bolt, http)
     except Unstartable as error:
         told = {"error": str(error), "damaged": error.is_damaged, "may_open": error.may_open}
         os.write(answer, _line(told))
         os._exit(1)
-    os.write(answer, _line({**ports}))
+    os.write(answer, _line({"bolt": bolt, "http": http}))
     sys.stdin.read()
     server.stop()
     with suppress(OSError):  # where the disk refuses the checksums, the next start takes the files as they are
@@ -165,12 +166,7 @@ def _group(records: list[str], *database: str) -> dict[str, object]:
     return {"access": list(database), "resultSetLimit": -1, "readTimeout": -1, "types": {"*": {"access": records}}}
 
 
-def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:
-    with held(settings.bolt_port) as bolt, held(0) as http:
-        return _serve_on(settings, bolt, http), {"bolt": bolt, "http": http}
-
-
-def _serve_on(settings: Settings, bolt: int, http: int) -> Stoppable:
+def _serve(settings: Settings, bolt: int, http: int) -> Stoppable:
     folder = Path(settings.folder)
     arguments = (
         f"-Xmx{settings.heap_megabytes}m",

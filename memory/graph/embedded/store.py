@@ -172,7 +172,7 @@ class EmbeddedStore(Awaited[State], Store):
         if self._serving is not None:
             await self._serving.child.stop(STOP_SECONDS)
         self._hurry.set()
-        if not await within(self._start_seconds, self._entered[State.READY]):
+        if not await self.until(State.READY, self._start_seconds):
             raise GraphUnavailable(f"the memory is not available now: {self.reason}")
 
     async def make_lookups(self, lookups: Iterable[tuple[str, str]]) -> None:
@@ -238,7 +238,7 @@ class EmbeddedStore(Awaited[State], Store):
         Raises `GraphUnavailable` with the reason when it is not up.
         """
         if self.state is State.STARTING:
-            await within(PATIENCE, self._entered[State.READY])
+            await self.until(State.READY, PATIENCE)
         if self._serving is not None and self._serving.child.ended.is_set():
             self._down(f"its process {self._serving.child.end}")
         if self._serving is None:

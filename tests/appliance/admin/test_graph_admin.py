@@ -9,7 +9,6 @@ import pytest
 
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import RemoteAdmin, local_admin, open_admin
-from appliance.admin.progress import Progress
 from appliance.api.requests.memory import (
     Backup,
     Changes,
@@ -27,6 +26,7 @@ from appliance.api.requests.memory import (
 from appliance.cli.remember.changes import changes_told
 from appliance.errors import Exit, Problem
 from memory.json_value import Json
+from memory.progress import Progress
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.door_fakes import ScriptedHandler, doors_of
 from tests.service.test_full_disk import full, small_disk

@@ -59,7 +59,7 @@ async def test_who_is_erased_asked_for_nothing(tmp_path: Path) -> None:
     ):
         assert graph.store is not None
         await graph.store.until(StoreState.READY)
-        desk = RunState.of(graph.tools_of(is_household))
+        desk = RunState.of(graph.lent(is_household, None).tools)
         for owner in (ADA, HOUSEHOLD):
             await desk.write(owner, "CREATE (:Cup)")
             await desk.text(owner, "memory_query", cypher="MATCH (c:Cup) RETURN c")

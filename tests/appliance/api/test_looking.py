@@ -47,7 +47,7 @@ async def test_what_is_stuck_is_told_by_name() -> None:
     now = [0.0]
     beat = HeartBeat("the agent's loop", 5.0, lambda: now[0])
     register = Register(health_entries([beat], None, cast("Reload", None)), ScriptedHandler().published)
-    beat.touch()
+    beat.stepped()
     now[0] = 6.0
     told = await register.answer(register.find("health"), Health(), Caller(), nobody)
     assert told == {"error": "the agent's loop has been stuck for 6 s", "code": Exit.UNAVAILABLE}

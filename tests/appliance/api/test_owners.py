@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD
-from appliance.admin.progress import Progress
 from appliance.api.requests.owners import OwnerHandler
 from appliance.errors import Exit
 from appliance.http.access.middleware import MOST_BYTES
@@ -16,6 +15,7 @@ from appliance.owners.owners import CHALLENGE_SECONDS, NO_SUCH_CHALLENGE, Challe
 from memory.errors import RegistrationNeeded
 from memory.identity import HOW_TO_REGISTER, Identities, new_key, sign
 from memory.json_value import Json
+from memory.progress import Progress
 from memory.state.database import Database
 from memory.state.owner_settings import SCHEMA, Levels, OwnerSettings
 from tests.appliance.door_fakes import Program, ScriptedHandler, serving, visiting

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.shows("C15")
 @asynccontextmanager
 async def supervised(
     store: EmbeddedStore, limits: Limits | None = None
-) -> AsyncIterator[tuple[Graph, asyncio.Task[None]]]:
+) -> AsyncIterator[tuple[Graph, asyncio.Task[bool]]]:
     """Run a store as the service does; yields a graph on it and a task that ends when the store goes down once."""
     graph = Graph(store, limits)
     async with asyncio.TaskGroup() as group:
@@ -41,7 +41,7 @@ async def supervised(
             await graph.close()
 
 
-async def recovered(store: EmbeddedStore, down: asyncio.Task[None]) -> None:
+async def recovered(store: EmbeddedStore, down: asyncio.Task[bool]) -> None:
     await down
     await store.until(State.READY)
 

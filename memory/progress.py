@@ -7,8 +7,8 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Is told how much of how much is done; what it raises ends the work."""
 
 
-def unheard(done: int, of: int) -> None:
-    """Take how far it has come where nobody looks."""
+def silently(done: int, of: int) -> None:
+    """Tell nobody how far a long work has come."""
 
 
 def in_hundredths(told: Progress) -> Progress:

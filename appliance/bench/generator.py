@@ -142,13 +142,13 @@ class Fact(Struct):
     @property
     def wording(self) -> Wording:
         """Its sentences."""
-        return self.topic.chinese if self.language else self.topic.english
+        return self.topic.wordings[self.language]
 
     def form(self, version: Version, chance: Random) -> str:
         """Return the sentence by which a version is told."""
         if version is self.versions[0]:
             return chance.choice(self.wording.told)
-        return self.wording.corrected if version.is_correction else self.wording.changed
+        return self.wording.mended if version.is_correction else self.wording.change
 
 
 class Examination(Struct, frozen=True):
@@ -330,8 +330,7 @@ class Generator:
         for place in range(count):
             if place % 2:
                 topic, language = self._random.choice((topics.CITY, topics.JOB, topics.DRINK)), place // 2 % 2
-                wording = topic.chinese if language else topic.english
-                words = wording.now.format(who=self._random.choice(topics.STRANGERS)[language])
+                words = topic.wordings[language].now.format(who=self._random.choice(topics.STRANGERS)[language])
             else:
                 who, language = self._random.choice(self._people)
                 words = self._random.choice(topics.NEVER)[language].format(who=who)

@@ -73,7 +73,4 @@ def _is_chinese(encoding: str, common: re.Pattern[bytes]) -> Callable[[bytes], b
     return is_it
 
 
-_CHINESE: Final = (
-    ("gb18030", _is_chinese("gb18030", _COMMON_GB)),
-    ("big5", _is_chinese("big5", _COMMON_BIG5)),
-)
+_CHINESE: Final = (("gb18030", _is_chinese("gb18030", _COMMON_GB)), ("big5", _is_chinese("big5", _COMMON_BIG5)))

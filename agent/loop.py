@@ -329,11 +329,11 @@ class Loop:
         return None
 
     async def _act(self, run: Run) -> None:
-        if not run.unanswered:
+        if not (calls := run.unanswered):
             return
         self._stepped()
         run.move("AWAITING_TOOL_RESULT")
-        await self._actor.act(run, run.unanswered)
+        await self._actor.act(run, calls)
         await self._summarizer.as_asked(run)
 
     def _ending(self, run: Run, message: Message) -> Completion | Suspension | None:

@@ -50,13 +50,7 @@ class EngineTransport:
     the numbers, which `Observer.lost` counts, but for what came before a machine was first heard.
     """
 
-    def __init__(
-        self,
-        topics: Topics,
-        machine: str,
-        *,
-        receipt_seconds: float = RECEIPT_SECONDS,
-    ) -> None:
+    def __init__(self, topics: Topics, machine: str, *, receipt_seconds: float = RECEIPT_SECONDS) -> None:
         """`machine` is what this one is called by the others."""
         self._topics = topics
         self._machine = machine

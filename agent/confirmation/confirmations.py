@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.confirmation.consent import NAMES
-from agent.confirmation.gate import Gate
+from agent.confirmation.gate import about_to
 from agent.confirmation.question import WITHIN, Question, Verdict, body_of, level_of, question_of, verdict_on
 from agent.context.epochs import Contexts
 from agent.errors import Stopped, ToolFailed
@@ -111,27 +111,27 @@ class Confirmations(Struct, frozen=True):
 
     async def hold(self, run: Run, calls: Sequence[ToolCall]) -> Held:
         """Return which of these calls are not carried out now: one is asked about, the others are told why."""
-        gate, held = Gate(self.journal, self.mailbox), Held()
+        held = Held()
         for call in calls:
             tool = self.registry.find(call.name)
             if tool is None:
                 continue
             try:
                 async with run.stop.waits():
-                    about_to = await gate.phrase(run, tool, call)
+                    wanted = await about_to(run, tool, call, self.journal, self.mailbox)
             except ToolFailed as unclear:
                 held.refused[call.id] = str(unclear)
                 continue
             except Stopped:  # nor will it be begun
                 continue
-            if not about_to or run.confirmed.get(call.id) == about_to:
+            if not wanted or run.confirmed.get(call.id) == wanted:
                 continue
             if not run.event.is_from_person:
-                held.refused[call.id] = _NOBODY.format(phrase=about_to)
+                held.refused[call.id] = _NOBODY.format(phrase=wanted)
             elif held.asked is not None:
                 held.refused[call.id] = _ONE_AT_A_TIME
             else:
-                held.asked, held.phrase = call, about_to
+                held.asked, held.phrase = call, wanted
         return held
 
     async def ask(self, run: Run, held: Held) -> tuple[str, Event | None]:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 import structlog
-from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import ValidationError
 
@@ -36,49 +35,39 @@ SECONDS_TO_TELL: Final = 5.0
 CANNOT_TELL: Final = "error: it cannot be told what this would do ({reason}), so nothing was done"
 
 
-class Gate(Struct, frozen=True):
-    """Judges calls before they are carried out."""
+async def about_to(run: Run, tool: Tool, call: ToolCall, journal: Journal, mailbox: Mailbox) -> str:
+    """Return what a call is about to do that needs a yes, as words after "to"; "" where it needs none.
 
-    journal: Journal
-    mailbox: Mailbox
+    A tool that tells of its calls itself is believed. Of the others those need one whose effect nobody can take back,
+    once anything stands behind the call that a stranger said: what is attached to this event, a result in it, in the
+    one whose words it goes on with, or in an event that it came of. Raises `ToolFailed` where it cannot be told.
+    """
+    if tool.is_for is not None and not tool.is_for(run.event.owner_key):  # it refuses them itself
+        return ""
+    is_grave = tool.effect == "irreversible" and not tool.is_undoable
+    if tool.asks_first is None and not (is_grave and await _is_prompted(run, tool, journal, mailbox)):
+        return ""
+    given = arguments_of(tool, call.arguments)
+    if given is None:  # the tool refuses them itself
+        return ""
+    if tool.asks_first is not None:
+        return one_line(await _told(tool.asks_first, given))
+    return described(tool.name, given)
 
-    async def phrase(self, run: Run, tool: Tool, call: ToolCall) -> str:
-        """Return what a call is about to do that needs a yes, as words after "to"; "" where it needs none.
 
-        A tool that tells of its calls itself is believed. Of the others those need one whose effect nobody can take
-        back, once anything stands behind the call that a stranger said: what is attached to this event, a result in it,
-        in the one whose words it goes on with, or in an event that it came of. Raises `ToolFailed` where it cannot be
-        told.
-        """
-        if tool.is_for is not None and not tool.is_for(run.event.owner_key):  # it refuses them itself
-            return ""
-        is_grave = tool.effect == "irreversible" and not tool.is_undoable
-        if tool.asks_first is None and not (is_grave and await self._is_prompted(run, tool)):
-            return ""
-        given = arguments_of(tool, call.arguments)
-        if given is None:  # the tool refuses them itself
-            return ""
-        if tool.asks_first is not None:
-            return one_line(await _told(tool.asks_first, given))
-        return described(tool.name, given)
-
-    async def _is_prompted(self, run: Run, tool: Tool) -> bool:
-        """Whether a stranger's words may have led to this call; not those of the server whose tool it is."""
-        event: Event | None = run.event
-        found = set(run.outside)
-        if run.is_resumed or run.lease.note or _before(run.event):
-            for _ in range(MOST_ANCESTORS):
-                if event is None:
-                    break
-                found |= await self._sources(event)
-                filed = await self.mailbox.find(before) if (before := _before(event)) else None
-                event = filed.event if filed is not None else None
-        return bool((found | {run.event.outside}) - {"", tool.outside})
-
-    async def _sources(self, event: Event) -> set[str]:
-        """Return whose words an event carries, or was answered with by its tools."""
-        steps = await self.journal.entries(topic="tools.results", event_id=event.id)
-        return {str(each.body.get(OUTSIDE) or "") for each in steps} | {event.outside}
+async def _is_prompted(run: Run, tool: Tool, journal: Journal, mailbox: Mailbox) -> bool:
+    """Whether a stranger's words may have led to this call; not those of the server whose tool it is."""
+    event: Event | None = run.event
+    found = run.outside | {run.event.outside}
+    if run.is_resumed or run.lease.note or _before(run.event):
+        for _ in range(MOST_ANCESTORS):
+            if event is None:
+                break
+            steps = await journal.entries(topic="tools.results", event_id=event.id)
+            found |= {str(each.body.get(OUTSIDE) or "") for each in steps} | {event.outside}
+            filed = await mailbox.find(before) if (before := _before(event)) else None
+            event = filed.event if filed is not None else None
+    return bool(found - {"", tool.outside})
 
 
 def amended(tool: Tool, confirm: Collection[str], never: Collection[str]) -> Tool:

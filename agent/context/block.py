@@ -59,12 +59,7 @@ class Block(Struct, frozen=True):
 
 def render(block: Block) -> str:
     """Return the block as XML; every text is escaped, so that spoken words can close no tag."""
-    attributes = {
-        "id": block.event_id,
-        "type": block.event_type,
-        "source": block.source,
-        "budget": str(block.budget),
-    }
+    attributes = {"id": block.event_id, "type": block.event_type, "source": block.source, "budget": str(block.budget)}
     lines = ["<Context>"]
     if block.time is not None:
         lines.append(f"<Current_Time>{format_time(block.time)}</Current_Time>")

@@ -69,11 +69,7 @@ class Recalled:
     most_tokens = MOST_TOKENS
 
     def __init__(
-        self,
-        recall: Recall,
-        tokens: TokenCounter,
-        seconds: float = SECONDS,
-        clock: Callable[[], float] = monotonic,
+        self, recall: Recall, tokens: TokenCounter, seconds: float = SECONDS, clock: Callable[[], float] = monotonic
     ) -> None:
         self._recall = recall
         self._tokens = tokens

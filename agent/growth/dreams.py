@@ -1,7 +1,7 @@
 """What the last night changed in the memory, in one sentence: the counts of its writes, with no word of their own."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Final
 
@@ -56,12 +56,11 @@ class Dreams(Struct, frozen=True):
         if night is None:
             return told(None, {}, language)
         began, ids = night
-        stats = await asyncio.to_thread(self._stats, ids)
-        return told(began.astimezone(self.zone), stats, language)
 
-    def _stats(self, ids: Collection[str]) -> dict[str, int]:
-        """Return what the writes of these events did altogether. Blocking."""
-        return summed(each for each in changes(self.audit.outline(), EVER) if each.event_id in ids)
+        def stats() -> dict[str, int]:
+            return summed(each for each in changes(self.audit.outline(), EVER) if each.event_id in ids)
+
+        return told(began.astimezone(self.zone), await asyncio.to_thread(stats), language)
 
 
 def told(night: datetime | None, stats: Mapping[str, int], language: Language) -> str:

@@ -200,15 +200,11 @@ def handed_over(connection: sqlite3.Connection, lease: Lease, allowance: Allowan
         return lease
     today, _ = spent_on(connection, lease.event.owner_key, allowance.day(now))
     of_task = allowance.calls_per_task - _number(connection, _OF_TASK, row["root"])
-    purse = _purse(connection, row["root"])
+    kept = connection.execute("SELECT * FROM own_purse WHERE root = ?", (row["root"],)).fetchone()
+    purse = Purse(kept["tokens"], kept["usd"]).less(kept["taken"], kept["taken_usd"]) if kept else None
     return replace(
         lease, calls_left=max(0, allowance.calls_per_day - today), task_calls_left=max(0, of_task), purse=purse
     )
-
-
-def _purse(connection: sqlite3.Connection, root: str) -> Purse | None:
-    row = connection.execute("SELECT * FROM own_purse WHERE root = ?", (root,)).fetchone()
-    return Purse(row["tokens"], row["usd"]).less(row["taken"], row["taken_usd"]) if row else None
 
 
 def spent_on(connection: sqlite3.Connection, owner_key: str, day: str) -> tuple[int, float]:

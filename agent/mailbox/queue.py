@@ -23,11 +23,7 @@ def coming(connection: sqlite3.Connection, owner_key: str, now: datetime, limit:
 
 
 def move(
-    connection: sqlite3.Connection,
-    event_id: str,
-    owner_key: str,
-    priority: int | None,
-    not_before: datetime | None,
+    connection: sqlite3.Connection, event_id: str, owner_key: str, priority: int | None, not_before: datetime | None
 ) -> bool:
     """Give a waiting event of an owner another priority, another time, or both; False when there is none such."""
     row = connection.execute(

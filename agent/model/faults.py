@@ -10,7 +10,7 @@ from typing import Final
 
 from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from agent.model.messages import Message
-from memory.json_value import parse_json
+from memory.json_value import fields, parse_json
 from memory.trust import causes, tls_fault
 
 MAX_WORDS = 200
@@ -93,6 +93,35 @@ _IN_WORDS: Final = (
     (re.compile(r"(?:not a valid|no such|unknown|invalid) model", re.IGNORECASE), _ABSENT),
 )
 """The same by a server's words, where its status says no more than that the request is wrong."""
+
+MOST_OF_A_COMPLAINT: Final = 1000
+"""Characters of an error that is sent as an answer; what is longer is an answer."""
+
+_COMPLAINTS: Final = (
+    *("error:", "error code", "error (", "[error", "**error", "exception:", "错误：", "错误:"),
+    *("an error occurred", "an error has occurred", "internal server error", "internal error:", "server error:"),
+    *("traceback (most recent call last)", "runtimeerror", "valueerror", "torch.", "cuda error", "cuda out of"),
+    *("ggml_", "llama runner"),
+    *("litellm.", "openai.", "upstream ", "bad gateway", "gateway timeout", "service unavailable", "502 ", "503 "),
+)
+"""How an error begins that a server, or what stands before it, sends as the text of an answer; in small letters."""
+
+_OF_SERVERS: Final = re.compile(
+    r"cuda|out of memory|\boom\b|http|status code|\b(?:4[02]\d|5\d\d)\b|upstream|gateway|service unavailable"
+    r"|rate.?limit|quota|overloaded|exception|traceback|tensor|ggml|llama|vllm|ollama|context (?:length|window|size)"
+    r"|tokens?\b|inference|internal (?:server )?error|processing your request|generat(?:e|ing|ion)|completion"
+    r"|\bmodel\b|timed out|api key",
+    re.IGNORECASE,
+)
+"""Words of such an error, one of which at least it has."""
+
+_EXPLAINS: Final = re.compile(r"\bmeans?\b|\bmeaning\b|\busually\b|意思|表示|说明", re.IGNORECASE)
+"""Words of an answer that tells of an error."""
+
+_OF_AN_ERROR: Final = frozenset(
+    {"error", "message", "detail", "code", "status", "status_code", "statusCode", "type", "object", "param", "success"}
+)
+"""The keys of an object that is nothing but an error."""
 
 
 def unreachable(name: str, where: str, *, is_absent: bool = False) -> ModelError:
@@ -256,3 +285,18 @@ def is_page(text: str) -> bool:
 def _words_of_page(text: str) -> str:
     title = _TITLE.search(text)
     return html.unescape(title[1] if title else _HIDDEN.sub(" ", text))
+
+
+def complains(text: str) -> bool:
+    """Whether a whole text is an error of the server's, and no answer about one."""
+    bare = text.strip()
+    if len(text) > MOST_OF_A_COMPLAINT:
+        return False
+    if bare.lower().startswith(_COMPLAINTS):
+        return bool(_OF_SERVERS.search(bare)) and not _EXPLAINS.search(bare)
+    try:
+        said = fields(parse_json(bare))
+    except ValueError:
+        return False
+    is_alone = said.keys() <= _OF_AN_ERROR
+    return is_alone and bool(said.get("error") or said.get("detail") or {"message", "code"} <= said.keys())

@@ -34,10 +34,7 @@ class Found(Struct, frozen=True):
     kind: Kind
 
 
-DEFAULT_CANDIDATES = (
-    Candidate("http://127.0.0.1:11434", "ollama"),
-    Candidate("http://127.0.0.1:8080", "llama.cpp"),
-)
+DEFAULT_CANDIDATES = (Candidate("http://127.0.0.1:11434", "ollama"), Candidate("http://127.0.0.1:8080", "llama.cpp"))
 """The ports both programs use when nothing else is said."""
 
 

@@ -21,7 +21,7 @@ from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.window import WindowRecord
 from agent.model.wire.openai import Entry
 from agent.model.wire.profile import Profile
-from agent.model.wire.requests import Requests, Slot, Slots
+from agent.model.wire.requests import Requests, Slot
 from memory.egress import SendsTo, host_of
 
 
@@ -58,8 +58,8 @@ class ServerModel(ABC):
         self._profile = profile
         self._patience = patience or Patience()
         self._dialect = Dialect(profile, model, self.sight)
-        slots = Slots(profile, self._form(), self.sight)
-        self._requests = Requests(slots, partial(self._dialect.wire_form, is_whole=False), room)
+        wire_form = partial(self._dialect.wire_form, is_whole=False)
+        self._requests = Requests(profile, self._form(), self.sight, wire_form, room)
         self._is_asked = False
         self._connection = Connection(self.name, root, api_key, self._patience.connect)
 

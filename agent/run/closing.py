@@ -17,7 +17,7 @@ from agent.mailbox.mail import QUIET, speaker_in
 from agent.record import COMMAND, COMMAND_RESULT, step
 from agent.replies import INTERRUPTED, Delivered, unsaid
 from agent.run.budget import MAX_GRANTS
-from agent.run.run import Run, Status, Why
+from agent.run.run import Run, Why
 from agent.run.run_state import Completion, Ending, GivenUp, RunState, Superseded, Suspension
 from agent.run.system_replies import SystemReplies
 from agent.turns.stages import TURN_ENDED
@@ -132,17 +132,16 @@ class Closing(Struct, frozen=True):
     async def end(self, run: Run, ending: Ending) -> None:
         """Put the event away and tell that the run is over, in one transaction: no kill comes between the two."""
         self._tell_stop(run)
-        status = status_of(ending)
-        envelopes = [step(topic, run.event, run.id, body) for topic, body in last_words(run, ending, status)]
+        envelopes = [step(topic, run.event, run.id, body) for topic, body in last_words(run, ending)]
         if run.event.is_from_person:
             run.stages.mark("done")
-            told = run.stages.body("SUPERSEDED" if isinstance(ending, Superseded) else status)
+            told = run.stages.body("SUPERSEDED" if isinstance(ending, Superseded) else ending.status)
             envelopes.append(step(TURN_ENDED, run.event, run.id, told))
         # Lost to the power, a completion is made again out of what the journal has: nobody is told anything twice.
         in_transaction = self.bus.in_transaction(*envelopes, durable=not isinstance(ending, Completion))
         await self._put_away(run, ending, in_transaction)
-        run.move(status)
-        log.info("run_finished", status=status, model_calls=run.budget.model_calls)
+        run.move(ending.status)
+        log.info("run_finished", status=ending.status, model_calls=run.budget.model_calls)
 
     def _tell_stop(self, run: Run) -> None:
         """Tell of the command that stopped the run, by the time at which it was given: once, with what is next."""
@@ -224,21 +223,14 @@ def in_the_end(ending: Ending, stopped: Why | None, *, was_heard: bool) -> Endin
     return ending
 
 
-def status_of(ending: Ending) -> Status:
-    """Return the state in which a run ends."""
-    if isinstance(ending, Suspension):
-        return "SUSPENDED"
-    return ending.status if isinstance(ending, GivenUp) else "COMPLETED"
-
-
-def last_words(run: Run, ending: Ending, status: Status) -> Iterator[tuple[str, dict[str, Json]]]:
+def last_words(run: Run, ending: Ending) -> Iterator[tuple[str, dict[str, Json]]]:
     """Yield the topics and bodies of a run's last steps, in order."""
     if isinstance(ending, Completion) and ending.importance is not None:
         yield MARKED, {"importance": ending.importance, "reason": ending.reason, "summary": ending.summary}
     if run.stop.reason is not None:
         yield COMMAND_RESULT, {"command": "stop", "status": "completed"}
     error: dict[str, Json] = {"error": ending.reason} if isinstance(ending, GivenUp) else {}
-    yield "ui.events", {"event": "run_finished", "status": status, **error}
+    yield "ui.events", {"event": "run_finished", "status": ending.status, **error}
 
 
 def last_calls(run: Run) -> str:

@@ -87,15 +87,16 @@ class Opening(Struct, frozen=True):
         opened = step(TASK, event, run.id, body, words)
         run.move("BUILDING_CONTEXT")
         self.bus.hold(opened, step("context.build.request", event, run.id), durable=False)
-        self.run_state.lay(run.lease, run.id, await self._already_spoken(run), run.stages)
+        already = await self._already_spoken(run) if run.is_resumed else ()
+        self.run_state.lay(run.lease, run.id, already, run.stages)
         if run.waited_for_model:
             self.run_state.said_before = replies_in(await self.journal.entries(topic=MESSAGE, event_id=event.id))
-        if await self._was_interrupted(run):
+        if run.is_resumed and await self._was_interrupted(run):
             run.stop.give("interrupted")
         run.epoch = await self.contexts.current(event, run.id, wanted)
         answer = step("context.build.response", event, run.id, {"epoch": run.epoch.id, "tokens": run.epoch.tokens})
         self.bus.hold(answer, durable=False)
-        if is_handed_over(run):
+        if (run.is_resumed or run.waited_for_model) and is_handed_over(run):
             return
         run.answered = await self.confirmations.answered(run)
         left_open = [Message(ROLES[RESULT], CRASHED, tool_call_id=call.id) for call in run.unanswered]
@@ -112,14 +113,12 @@ class Opening(Struct, frozen=True):
         run.epoch.may_have_unsaid = False
 
     async def _already_spoken(self, run: Run) -> tuple[str, ...]:
-        if not run.is_resumed:
-            return ()
         entries = await self.journal.entries(topic=(MESSAGE, SENTENCE_STARTED), event_id=run.event.id)
         return said_since(entries, run.event.id, run.lease.note) or run.read_before
 
     async def _was_interrupted(self, run: Run) -> bool:
         """Whether a person's event was interrupted, and the process died before that was filed: it must not go on."""
-        if not run.is_resumed or run.lease.note or not run.event.is_from_person:
+        if run.lease.note or not run.event.is_from_person:
             return False
         return bool(await self.journal.entries(topic=INTERRUPTED, event_id=run.event.id, limit=1))
 
@@ -261,8 +260,6 @@ def evidence_of(event: Event) -> dict[str, str]:
 
 def is_handed_over(run: Run) -> bool:
     """Whether the newest block in the context is this event's, with this note: so it is after a crash, or a try."""
-    if not (run.is_resumed or run.waited_for_model):
-        return False
     newest = next((m for m in reversed(run.epoch.messages) if m.role == "user"), None)
     return newest is not None and block.hands_over(newest.content, run.event.id, run.lease.note)
 

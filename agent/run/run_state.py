@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -20,6 +20,7 @@ _SENTENCE: Final = re.compile(r"""(?:[.!?…]+["'”’)\]]*(?=\s)|[。！？]+[
 class Completion(Struct, frozen=True):
     """It is done with the event."""
 
+    status: ClassVar[Status] = "COMPLETED"
     summary: str
     importance: float | None = None
     """Its own judgement of how much it matters, 0 to 1; None leaves it to the rule."""
@@ -30,6 +31,7 @@ class Completion(Struct, frozen=True):
 class Suspension(Struct, frozen=True):
     """It puts the event back with a note, until a wake condition."""
 
+    status: ClassVar[Status] = "SUSPENDED"
     note: str
     wake: Wake
     for_budget: bool = False
@@ -40,6 +42,8 @@ class Suspension(Struct, frozen=True):
 
 class Superseded(Struct, frozen=True):
     """The person went on speaking before anything came of it: another event has the words too."""
+
+    status: ClassVar[Status] = "COMPLETED"
 
 
 class GivenUp(Struct, frozen=True):

@@ -108,7 +108,8 @@ class Stages(Struct):
         A spoken turn begins when its speech ended, a written one when it was received; what is taken up again later,
         when it was taken in hand.
         """
-        zero = self._zero()
+        begun: tuple[Stage, ...] = ("speech_ended", "received", "filed", "taken")
+        zero = next((self.marks[stage] for stage in begun if stage in self.marks), self.clock())
         now, wall = self.clock(), utc_now()
 
         def since(at: float | None) -> Json:
@@ -133,10 +134,6 @@ class Stages(Struct):
                 {"tool": call.name, "began": since(call.began), "ended": since(call.ended)} for call in self.tools
             ],
         }
-
-    def _zero(self) -> float:
-        begun: tuple[Stage, ...] = ("speech_ended", "received", "filed", "taken")
-        return next((self.marks[stage] for stage in begun if stage in self.marks), self.clock())
 
 
 class Arrivals:

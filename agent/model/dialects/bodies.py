@@ -58,8 +58,8 @@ class Body(Protocol):
         """Return what was held back; the answer is over, or `is_cut`."""
 
 
-class _MendedBody:
-    """What is one object, of JSON or nearly."""
+class JsonBody:
+    """Arguments as a JSON object, or in brackets as Python's keyword arguments."""
 
     def __init__(self) -> None:
         self._mender = JsonMender()
@@ -67,17 +67,13 @@ class _MendedBody:
 
     @property
     def is_done(self) -> bool:
-        """Whether the object is closed."""
+        """See `Body`."""
         return self._mender.is_done
 
     @property
     def is_broken(self) -> bool:
         """See `Body`."""
         return self._mender.is_broken
-
-
-class JsonBody(_MendedBody):
-    """Arguments as a JSON object, or in brackets as Python's keyword arguments."""
 
     def feed(self, text: str) -> str:
         """See `Body`."""
@@ -124,7 +120,7 @@ class TokenQuotedBody(JsonBody):
         return self._mender.feed(self._held)[0] + super().finish(is_cut=is_cut)
 
 
-class EnvelopeBody(_MendedBody):
+class EnvelopeBody(JsonBody):
     """An object that holds the name and the arguments of one call, in any order; also within another, as OpenAI's."""
 
     def __init__(self) -> None:

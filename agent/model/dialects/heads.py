@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from agent.model.dialects import marks
 from agent.model.dialects.bodies import (
     ARGUMENT_KEYS,
     NAME_KEYS,
@@ -18,16 +19,6 @@ from agent.model.dialects.bodies import (
     TaggedBody,
     TokenQuotedBody,
 )
-from agent.model.dialects.marks import (
-    BEFORE_CALL,
-    BETWEEN,
-    CLOSERS,
-    PACKER,
-    TOKEN,
-    TOKEN_BEGUN,
-    beginnings,
-    may_begin_call,
-)
 from agent.model.dialects.names import known_name
 from agent.model.messages import ToolSpec
 from memory.json_value import fields, listed
@@ -36,8 +27,8 @@ MOST_UNDECIDED: Final = 2000
 """Characters that are held while a call's name is not known; a name is at most 64."""
 
 _NAMING: Final = ("<function=", "<function name=", "<invoke", "<｜DSML｜invoke")
-_FILLERS: Final = tuple(sorted((mark for mark in BETWEEN if not mark.startswith(_NAMING)), key=len, reverse=True))
-_BEGUN: Final = beginnings((*BETWEEN, *CLOSERS, *PARAMETER_STARTS))
+_FILLERS: Final = tuple(sorted((mark for mark in marks.BETWEEN if not mark.startswith(_NAMING)), key=len, reverse=True))
+_BEGUN: Final = marks.beginnings((*marks.BETWEEN, *marks.CLOSERS, *PARAMETER_STARTS))
 _TEXTS: Final = ("text", "message", "content")
 """What models name the words of an answer in JSON that nobody asked for, beside what they call an answer."""
 _RECIPIENT: Final = re.compile(r"to=(?!user\b)([\w.-]+)")
@@ -47,7 +38,7 @@ _WRAPPER: Final = re.compile(
     rf"""\{{\s*{_MEMBERS}(?:["'](?:tool_calls?|function_call)["']\s*:\s*\[?|["']\w+["']\s*:\s*(?:\{{\s*["']\w+["']\s*:\s*)?\[)\s*"""
 )
 """A whole message, or the calls of one, or a call of a tool that takes calls; thoughts may stand before them."""
-_BEFORE_NAME: Final = re.compile(rf"{BEFORE_CALL}(?={re.escape(PACKER)})|{BEFORE_CALL}")
+_BEFORE_NAME: Final = re.compile(rf"{marks.BEFORE_CALL}(?={re.escape(marks.PACKER)})|{marks.BEFORE_CALL}")
 _KEYED: Final = re.compile(r"""\{\s*"([\w.-]+)"\s*:\s*(?=\{)""")
 """An object whose only key is the tool's name, as Apertus writes it."""
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
@@ -104,7 +95,7 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_las
     text = bare if bare.startswith(tuple(tools)) else text
     found = _NAME.match(text)
     written = found[0] if found else ""
-    if may_begin_call(text, tools) and not is_last:
+    if marks.may_begin_call(text, tools) and not is_last:
         return "open"
     tool = tools.get(written.rstrip(".-").removesuffix(".call"))
     if tool is None:
@@ -119,7 +110,7 @@ def recipient_of(head: str) -> str:
 
 
 def _is_begun(text: str) -> bool:
-    return text in _BEGUN or TOKEN_BEGUN.fullmatch(text) is not None
+    return text in _BEGUN or marks.TOKEN_BEGUN.fullmatch(text) is not None
 
 
 def _skip(text: str) -> str:
@@ -128,8 +119,8 @@ def _skip(text: str) -> str:
         bare = text.lstrip()
         if _is_begun(bare):
             return bare
-        token = TOKEN.match(bare)
-        other = token[0] if token and token[0] not in CLOSERS else ""
+        token = marks.TOKEN.match(bare)
+        other = token[0] if token and token[0] not in marks.CLOSERS else ""
         mark = next((mark for mark in _FILLERS if bare.startswith(mark)), other)
         if not mark:
             return bare
@@ -193,7 +184,7 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
     if bare.startswith("{"):
         body = TokenQuotedBody() if _BARE_KEY.match(bare) else JsonBody()
         return Head(tool.name, body, bare) if is_explicit or _OBJECT.match(bare) else "none"
-    if is_explicit and bare.startswith((*PARAMETER_STARTS, *CLOSERS)):
+    if is_explicit and bare.startswith((*PARAMETER_STARTS, *marks.CLOSERS)):
         properties = tool.parameters.get("properties")
         return Head(tool.name, TaggedBody(properties if isinstance(properties, dict) else {}), bare)
     return "none"

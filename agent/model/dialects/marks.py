@@ -164,15 +164,8 @@ DIRECTION_START: Final = re.compile(r"\*{1,3}|_{1,3}|`+|[(\[（【]")
 
 CLOSERS: Final = (
     *("</function>", "</invoke>", "</｜DSML｜invoke>", "<tool_call|>", "<end_function_call>", "<|tools_suffix|>"),
-    *(
-        "[END_TOOL_REQUEST]",
-        "[/TOOL_CALLS]",
-        "[/TOOL_CALL]",
-        "[/tool_call]",
-        "<|python_end|>",
-        "<|tool_call_end|>",
-        "<|/tool_call|>",
-    ),
+    *("[END_TOOL_REQUEST]", "[/TOOL_CALLS]", "[/TOOL_CALL]", "[/tool_call]"),
+    *("<|python_end|>", "<|tool_call_end|>", "<|/tool_call|>"),
     *(*_spelled("<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>"), "<|tool_calls_section_end|>", "<|END_ACTION|>"),
     *("<|action_end|>", "PAUSE", FENCE, *ENDS),
 )

@@ -4,43 +4,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from agent.model.dialects import marks
 from agent.model.dialects.calls import CallReader
 from agent.model.dialects.directions import size_of_direction
 from agent.model.dialects.heads import recipient_of
-from agent.model.dialects.marks import (
-    ACTION_LABELS,
-    CALLS,
-    DIRECTION_START,
-    END_ANSWER,
-    FENCE,
-    FIXED,
-    GOES_ON,
-    HARMONY,
-    HARMONY_ENDS,
-    HEAD_END,
-    HIDDEN,
-    LABEL_STARTS,
-    LABELS,
-    OPENINGS,
-    OTHERS_LABELS,
-    OTHERS_TURN_ENDS,
-    OTHERS_TURNS,
-    PACKER,
-    REACT,
-    REACT_ENDS,
-    RESULT_LABELS,
-    ROLE,
-    THOUGHT_ENDS,
-    TOKEN,
-    TOKEN_BEGUN,
-    TURN_ENDS,
-    TURNS,
-    WEAK,
-    WEAK_ENDS,
-    begun,
-    marks_of,
-    may_begin_call,
-)
 from agent.model.dialects.names import known_name
 from agent.model.dialects.parts import Part, Words, WordsWereThought
 from agent.model.dialects.said import NOTHING, QUOTES, Said, speaks_behind
@@ -64,8 +31,8 @@ class TextReader:
 
         Without it so is a text that begins as thinking does.
         """
-        self._marks, self._starts = marks_of(tuple(tool.name for tool in tools))
-        packer = [ToolSpec(PACKER, "Several calls.", {})] if tools else []
+        self._marks, self._starts = marks.marks_of(tuple(tool.name for tool in tools))
+        packer = [ToolSpec(marks.PACKER, "Several calls.", {})] if tools else []
         self._tools = {tool.name: tool for tool in (*tools, *packer)}
         self._held = ""
         self._parts: list[Part] = []
@@ -90,11 +57,11 @@ class TextReader:
         self._call: CallReader | None = None
 
         self._judges = (
-            (HIDDEN, self._open_thinking),
-            (THOUGHT_ENDS, self._stray_end),
-            (TURNS, self._turn),
-            (REACT, self._react),
-            (HARMONY, self._harmony),
+            (marks.HIDDEN, self._open_thinking),
+            (marks.THOUGHT_ENDS, self._stray_end),
+            (marks.TURNS, self._turn),
+            (marks.REACT, self._react),
+            (marks.HARMONY, self._harmony),
         )
 
     @property
@@ -134,9 +101,9 @@ class TextReader:
     def _opening(self, is_last: bool) -> bool:
         """Look whether the text begins as only thinking does."""
         bare = self._held.lstrip().lower()
-        if not is_last and any(opening.startswith(bare) for opening in OPENINGS):
+        if not is_last and any(opening.startswith(bare) for opening in marks.OPENINGS):
             return False
-        self._state = self._undecided if bare.startswith(OPENINGS) else self._words
+        self._state = self._undecided if bare.startswith(marks.OPENINGS) else self._words
         return True
 
     def _words(self, is_last: bool) -> bool:
@@ -144,8 +111,8 @@ class TextReader:
         found = self._marks.search(self._held)
         while found is not None and not self._stands_right(found):
             place = found.start()
-            found = DIRECTION_START.match(self._held, place) or self._marks.search(self._held, place + 1)
-        if found is None or DIRECTION_START.fullmatch(found[0]):
+            found = marks.DIRECTION_START.match(self._held, place) or self._marks.search(self._held, place + 1)
+        if found is None or marks.DIRECTION_START.fullmatch(found[0]):
             certain = len(self._held) - (0 if is_last else self._begun())
             if found is None or found.start() >= certain:  # it stands in what may become a mark
                 self._say(certain)
@@ -154,8 +121,8 @@ class TextReader:
         self._say(found.end() - len(self._mark))
         if self._held in self._starts and not is_last:
             return False  # it may become a longer mark
-        for marks, judge in self._judges:
-            if self._mark in marks:
+        for those, judge in self._judges:
+            if self._mark in those:
                 return judge(is_last)
         return self._begin_call(self._mark) if self._may_be_call() else self._direction(is_last)
 
@@ -164,14 +131,14 @@ class TextReader:
         before = self._held[: found.start()]
         if mark != found[0] and not (before or self._is_line_start):  # what is held does not begin a line
             return False
-        is_element = mark[0] == "<" and mark not in FIXED and not TOKEN.fullmatch(mark)
-        if mark in HIDDEN or mark == ROLE or is_element:
+        is_element = mark[0] == "<" and mark not in marks.FIXED and not marks.TOKEN.fullmatch(mark)
+        if mark in marks.HIDDEN or mark == marks.ROLE or is_element:
             before = self._blanks + before
             return self._said.is_at_stop(before) and not self._said.is_quoting(before)
-        if mark in LABELS:
+        if mark in marks.LABELS:
             is_at_start = self._is_line_start or "\n" in before
             return is_at_start and not before.strip(" \t").rpartition("\n")[2] and self._said.may_label(mark, before)
-        if mark in THOUGHT_ENDS:
+        if mark in marks.THOUGHT_ENDS:
             is_first = self._may_think and not before.strip()
             return is_first or not (self._has_thought or self._said.has_opened(mark, before))
         if mark in self._tools:  # a name alone at the beginning of a line, which a list of the tools has too
@@ -182,18 +149,18 @@ class TextReader:
     def _may_be_call(self) -> bool:
         """Whether the mark behind what was said may begin a call: a bare one only where nothing else would."""
         mark = self._mark
-        if not self._tools or mark in CALLS or mark in self._tools or mark[0] == "<":
+        if not self._tools or mark in marks.CALLS or mark in self._tools or mark[0] == "<":
             return bool(self._tools)
-        if DIRECTION_START.fullmatch(mark) and mark not in {"[", FENCE}:
+        if marks.DIRECTION_START.fullmatch(mark) and mark not in {"[", marks.FENCE}:
             return False
         is_line = mark == "[" or mark[0] not in "[{`"  # stands for a call only at the beginning of a line
         return self._is_line_start or not (is_line or (mark[0] == "[" and self._said.is_quoting()))
 
     def _direction(self, is_last: bool) -> bool:
         """Leave out a stage direction, and a special token that begins no call; anything else is said."""
-        if TOKEN.fullmatch(self._mark):
+        if marks.TOKEN.fullmatch(self._mark):
             return self._turn(is_last)
-        may_be_one = DIRECTION_START.match(self._mark) is not None and not self._said.is_fenced
+        may_be_one = marks.DIRECTION_START.match(self._mark) is not None and not self._said.is_fenced
         size = size_of_direction(self._held, self._said.tail, self._tools, is_last=is_last) if may_be_one else 0
         if size is None:
             return False
@@ -210,10 +177,11 @@ class TextReader:
         line = self._held.rpartition("\n")[2]
         if line != self._held or self._is_line_start:
             bare = line.lstrip(" \t")
-            if bare.rstrip() in LABEL_STARTS or (bare and self._tools and may_begin_call(bare, self._tools)):
+            may_be_call = bool(bare and self._tools) and marks.may_begin_call(bare, self._tools)
+            if may_be_call or bare.rstrip() in marks.LABEL_STARTS:
                 return len(line)
-        token = TOKEN_BEGUN.search(self._held)
-        return len(token[0]) if token else begun(self._held, self._starts)
+        token = marks.TOKEN_BEGUN.search(self._held)
+        return len(token[0]) if token else marks.begun(self._held, self._starts)
 
     def _say(self, size: int) -> None:
         text, self._held = self._blanks + self._held[:size], self._held[size:]
@@ -234,7 +202,7 @@ class TextReader:
 
     def _open_thinking(self, is_last: bool) -> bool:
         self._held, self._blanks = self._held[len(self._mark) :], ""
-        self._think(HIDDEN[self._mark], self._mark)
+        self._think(marks.HIDDEN[self._mark], self._mark)
         return True
 
     def _think(self, ends: tuple[str, ...], mark: str = "") -> None:
@@ -261,11 +229,11 @@ class TextReader:
     def _undecided(self, is_last: bool) -> bool:
         """Hold everything until it shows whether the text began within thinking."""
         bare = self._held.lstrip()
-        if tag := next((tag for tag in HIDDEN if bare.startswith(tag)), ""):
+        if tag := next((tag for tag in marks.HIDDEN if bare.startswith(tag)), ""):
             self._held, self._mark = bare, tag
             return self._open_thinking(is_last)
-        if any(end in self._held for end in THOUGHT_ENDS):
-            self._think(THOUGHT_ENDS)
+        if any(end in self._held for end in marks.THOUGHT_ENDS):
+            self._think(marks.THOUGHT_ENDS)
             return True
         if is_last:
             self._state = self._words
@@ -291,10 +259,10 @@ class TextReader:
         """Judge a mark of turns: what it is to be dropped, or the end of the answer, or only told of."""
         mark, behind = self._mark, self._held[len(self._mark) :]
         has_answered = self._said.has_begun or self._has_called
-        speaks = mark not in OTHERS_LABELS or not has_answered or speaks_behind(behind, is_last=is_last)
+        speaks = mark not in marks.OTHERS_LABELS or not has_answered or speaks_behind(behind, is_last=is_last)
         if speaks is None:
             return False
-        is_mark = mark not in LABELS and self._said.has_begun
+        is_mark = mark not in marks.LABELS and self._said.has_begun
         if is_mark and not is_last and not (behind.strip() if self._said.is_quoting() else behind):
             return False  # what comes behind tells whether people are told of it
         if not speaks or (is_mark and self._said.mentions(mark, behind)):
@@ -302,37 +270,37 @@ class TextReader:
             return True
         self._held = behind
         self._is_line_start = True
-        if has_answered and mark in END_ANSWER:
-            self._state = self._after_end if mark in TURN_ENDS else self._over
-        elif mark in OTHERS_TURNS:
-            self._think(OTHERS_TURN_ENDS)
-        elif mark in OTHERS_LABELS:
-            self._think(WEAK_ENDS, mark)
+        if has_answered and mark in marks.END_ANSWER:
+            self._state = self._after_end if mark in marks.TURN_ENDS else self._over
+        elif mark in marks.OTHERS_TURNS:
+            self._think(marks.OTHERS_TURN_ENDS)
+        elif mark in marks.OTHERS_LABELS:
+            self._think(marks.WEAK_ENDS, mark)
         return True
 
     def _react(self, is_last: bool) -> bool:
         """Read a step of ReAct's; a result is made up, and what follows one of a call is another's turn."""
         mark = self._mark
-        if mark in ACTION_LABELS:
+        if mark in marks.ACTION_LABELS:
             return self._begin_call(mark)
-        if mark in RESULT_LABELS and not (self._has_called or self._has_labels):
+        if mark in marks.RESULT_LABELS and not (self._has_called or self._has_labels):
             self._say(len(mark))
             return True
         self._held = self._held[len(mark) :]
         self._has_labels = True
-        if mark in RESULT_LABELS and self._has_called:
+        if mark in marks.RESULT_LABELS and self._has_called:
             self._state = self._over
         else:
-            self._think(WEAK_ENDS if mark in WEAK else REACT_ENDS, mark)
+            self._think(marks.WEAK_ENDS if mark in marks.WEAK else marks.REACT_ENDS, mark)
         return True
 
     def _after_end(self, is_last: bool) -> bool:
         """Go on behind the end of a message only with a further one of the same answer."""
         bare = self._held.lstrip()
-        if not is_last and any(mark.startswith(bare) for mark in GOES_ON):
+        if not is_last and any(mark.startswith(bare) for mark in marks.GOES_ON):
             return False
         self._held = bare
-        self._state = self._harmony if bare.startswith(GOES_ON) else self._over
+        self._state = self._harmony if bare.startswith(marks.GOES_ON) else self._over
         return True
 
     def _over(self, is_last: bool) -> bool:
@@ -343,7 +311,7 @@ class TextReader:
 
     def _harmony(self, is_last: bool) -> bool:
         """Read the head of a message in gpt-oss's format, and hide what is not meant for others."""
-        found = HEAD_END.search(self._held)
+        found = marks.HEAD_END.search(self._held)
         if found is None:
             if not is_last and len(self._held) < MOST_OF_A_HEAD:
                 return False
@@ -356,13 +324,13 @@ class TextReader:
             return False  # what comes behind tells whether it is a call
         self._held = behind
         if name in self._tools:
-            self._held = f"{CALLS[0]}{name}{behind}"
-            return self._begin_call(CALLS[0])
+            self._held = f"{marks.CALLS[0]}{name}{behind}"
+            return self._begin_call(marks.CALLS[0])
         if name not in {"", "assistant"} and behind.lstrip().startswith("{"):  # of no tool, or several in one
-            self._held, self._may_think = f'{CALLS[0]}{{"name": "{name}", "arguments": {behind}', True
-            return self._begin_call(CALLS[0])
+            self._held, self._may_think = f'{marks.CALLS[0]}{{"name": "{name}", "arguments": {behind}', True
+            return self._begin_call(marks.CALLS[0])
         if name or "<|channel|>analysis" in head:
-            self._think(HARMONY_ENDS)
+            self._think(marks.HARMONY_ENDS)
         else:
             self._resume()
         return True
@@ -377,9 +345,9 @@ class TextReader:
         if outcome == "open":
             return False
         self._call = None
-        if outcome == "none" and self._mark in ACTION_LABELS and self._has_labels:
+        if outcome == "none" and self._mark in marks.ACTION_LABELS and self._has_labels:
             self._held = self._held[len(self._mark) :]
-            self._think(REACT_ENDS, self._mark)  # an action of no tool's, and its input
+            self._think(marks.REACT_ENDS, self._mark)  # an action of no tool's, and its input
             return True
         if outcome == "none":
             self._state = self._words

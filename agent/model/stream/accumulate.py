@@ -5,17 +5,26 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from agent.event import new_id
-from agent.model.dialects.complaints import complains
 from agent.model.dialects.dialect import Dialect
 from agent.model.dialects.names import known_name
 from agent.model.dialects.parts import CallArguments, CallBegun, Part, Thought, Words, WordsWereThought
 from agent.model.dialects.reader import TextReader
 from agent.model.dialects.said import ends_sentence
+from agent.model.faults import complains
 from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage, read_usage
 from agent.model.stream.arguments import packed_calls, unwrapped
-from agent.model.stream.content import CUTS, GROWING, arguments_in, joined, reason_in, text_in, thoughts_in, words_in
-from agent.model.stream.fresh import Fresh
+from agent.model.stream.content import (
+    CUTS,
+    GROWING,
+    Fresh,
+    arguments_in,
+    joined,
+    reason_in,
+    text_in,
+    thoughts_in,
+    words_in,
+)
 from agent.model.stream.open_call import Growing, OpenCall
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
 from agent.model.wire.profile import INLINE
@@ -56,12 +65,7 @@ LONGEST_PERIOD: Final = 200
 class Accumulator:
     """Takes one answer's chunks in order of arrival. The pieces may be cut anywhere; whole characters come out."""
 
-    def __init__(
-        self,
-        taken_ids: AbstractSet[str],
-        tools: Sequence[ToolSpec],
-        dialect: Dialect,
-    ) -> None:
+    def __init__(self, taken_ids: AbstractSet[str], tools: Sequence[ToolSpec], dialect: Dialect) -> None:
         """`tools` are those there are: with them a name that comes in pieces is known from two names.
 
         The `dialect` says whether the text is to be read for thinking and calls, and learns from it.

@@ -27,20 +27,42 @@ class Slot(Struct):
     """What a request says to get there; nothing where the server decides."""
 
 
-class Slots:
-    """Chooses; the first slot is the room's. With fewer than two there is nothing to choose."""
+class Requests:
+    """Takes the messages and tools of each call, encoded as they grow, and returns the body that is posted.
+
+    The first slot is the room's. With fewer than two there is nothing to choose.
+    """
 
     def __init__(
-        self, profile: Profile, form: Callable[[Entry], Entry] | None = None, sight: Sight | None = None
+        self,
+        profile: Profile,
+        form: Callable[[Entry], Entry] | None,
+        sight: Sight,
+        wire_form: WireForm,
+        room: CachedPrefix | None,
     ) -> None:
-        """`form` and `sight` are as in `GrowingList`."""
+        """`form` and `sight` are as in `GrowingList`.
+
+        `room` finds the conversation that has the first slot to itself; None where there is none.
+        """
         numbers = range(max(1, profile.slots))
         lists = [GrowingList(profile, form, sight) for _ in numbers]
         self._slots = [Slot(each, {"id_slot": n} if len(numbers) > 1 else {}) for n, each in enumerate(lists)]
-        self._used = list(self._slots[1:])
+        self._used = self._slots[1:]
         """Those of everything else, the one used longest ago first."""
+        self._wire_form = wire_form
+        self._room = room
+        self._tools = GrowingTools()
 
-    def of(self, messages: Sequence[Message], room: Sequence[Message]) -> Slot:
+    def take(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, is_whole: bool = True) -> Slot:
+        """Return the slot of a list, brought up to it; both in the wire's form. Raises `IllegalMessages`."""
+        known = self._room() if self._room is not None else None
+        slot = self._slot_of(messages, self._wire_form(*known)[0] if known else ())
+        slot.list.update(messages, is_whole=is_whole)
+        self._tools.update(tools)
+        return slot
+
+    def _slot_of(self, messages: Sequence[Message], room: Sequence[Message]) -> Slot:
         """Return the room's slot for its list, else the one that knows the list's beginning, else the oldest."""
         if not self._used or is_of_room(messages, room):
             return self._slots[0]
@@ -49,25 +71,6 @@ class Slots:
         self._used.remove(chosen)
         self._used.append(chosen)
         return chosen
-
-
-class Requests:
-    """Takes the messages and tools of each call, encoded as they grow, and returns the body that is posted."""
-
-    def __init__(self, slots: Slots, wire_form: WireForm, room: CachedPrefix | None) -> None:
-        """`room` finds the conversation that has the first slot to itself; None where there is none."""
-        self._slots = slots
-        self._wire_form = wire_form
-        self._room = room
-        self._tools = GrowingTools()
-
-    def take(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, is_whole: bool = True) -> Slot:
-        """Return the slot of a list, brought up to it; both in the wire's form. Raises `IllegalMessages`."""
-        known = self._room() if self._room is not None else None
-        slot = self._slots.of(messages, self._wire_form(*known)[0] if known else ())
-        slot.list.update(messages, is_whole=is_whole)
-        self._tools.update(tools)
-        return slot
 
     def take_ahead(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Slot:
         """Return the slot of a list that somebody is about to add to. Raises `IllegalMessages`."""

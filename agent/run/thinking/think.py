@@ -10,24 +10,12 @@ from msgspec import Struct, field
 
 from agent.bus import Bus
 from agent.context.epochs import Contexts
-from agent.errors import (
-    ContextTooLong,
-    ModelError,
-    ModelRefused,
-    ModelUnavailable,
-    Stopped,
-    StreamBroken,
-)
+from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, Stopped, StreamBroken
 from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.chain import Chain, Guarded
 from agent.model.faults import empty
-from agent.model.interface import (
-    OFFLINE,
-    Answer,
-    StreamItem,
-    ThinkingStarted,
-)
+from agent.model.interface import OFFLINE, Answer, StreamItem, ThinkingStarted
 from agent.model.messages import Message
 from agent.record import step
 from agent.run.budget import ThoughtLimits
@@ -142,7 +130,7 @@ class ModelCalls(Struct):
             "cost_usd": round(usage.cost, 6),
             "cycle": self.run.cycle,
         }
-        self.bus.hold(self._step("llm.results", body), durable=False)
+        self.bus.hold(step("llm.results", self.run.event, self.run.id, body), durable=False)
 
     def _keep(self, model: Guarded, answer: Answer, asked_at: float, first_at: float) -> Message | None:
         """Journal an answer and append it to the epoch, unless it is empty; at once, so that no stop comes between."""
@@ -161,7 +149,7 @@ class ModelCalls(Struct):
         self.tokens += usage.prompt_tokens + usage.completion_tokens
         log.info("model_answered", **body)
         body |= {"cycle": run.cycle, "tool_calls": [call.name for call in message.tool_calls]}
-        self.bus.hold(self._step("llm.results", body), durable=False)  # what acts on it sees to it
+        self.bus.hold(step("llm.results", run.event, run.id, body), durable=False)  # what acts on it sees to it
         if message.is_empty:
             run.came_to_nothing(empty(model.name, answer.finish_reason, message))
             return None
@@ -187,10 +175,7 @@ class ModelCalls(Struct):
             "digest": epoch.digest,
             "cycle": self.run.cycle,
         }
-        return self._step("llm.requests", body)
-
-    def _step(self, topic: str, body: dict[str, Json]) -> Event:
-        return step(topic, self.run.event, self.run.id, body)
+        return step("llm.requests", self.run.event, self.run.id, body)
 
 
 class Thinker(Struct):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ModelUnavailable, StreamBroken
-from agent.model.dialects.complaints import complains
+from agent.model.faults import complains
 from agent.model.messages import Message
 from agent.model.ollama import OllamaModel
 from agent.model.openai_compatible import OpenAiCompatibleModel

@@ -1,12 +1,14 @@
 """What to do next without a model: rules in place of thought, as a pure function of the dialogue."""
 
 import re
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Final
 
 from msgspec.structs import replace
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
-from agent.intents.dialog_state import Action, DialogState
+from agent.intents.dialog_state import Action, DialogState, Turn
 from agent.intents.follow_up.in_full import in_full, of_told, sum_on
 from agent.intents.follow_up.meaning import asked_back, follow_up, said_yes_to
 from agent.intents.follow_up.of_house import said_in_full
@@ -18,7 +20,7 @@ from agent.intents.judging.misgivings import is_talk, not_read, passed_on, told_
 from agent.intents.language.wording import anywhere, bare, mended, without_fillers
 from agent.intents.reading import ringing
 from agent.intents.reading.asides import without_aside
-from agent.intents.reading.in_turn import begun, one_by_one
+from agent.intents.reading.understanding import load_understanding
 from agent.intents.reading.wishes import clause_of, wishes
 from agent.intents.saying.phrases import phrase
 from agent.intents.skills import NO_SKILL, SKILLS, Skill
@@ -46,6 +48,50 @@ _TOO_LONG: Final = re.compile(r"\d{50}")
 _OPEN: Final = frozenset({"recall", "unknown"})
 """What words mean that are no command."""
 
+_ENDINGS: Final = frozenset({"complete_event", "suspend_event"})
+"""Tools whose call ends an event, unless a person spoke over the reply before it."""
+
+_REHEARSED = (
+    *(
+        "what time is it",
+        "set a timer for five minutes",
+        "set an alarm for six thirty",
+        "volume to ten",
+        "volume down by ten",
+    ),
+    *("现在几点了", "设置五分钟的计时器", "定一个七点十分的闹钟", "把音量调到百分之十"),
+)
+"""Understood while warming, because hassil makes its tables of numbers at the first sentence that needs them."""
+
+_RECKONED: Final = "how many grams is an ounce"
+"""Reckoned while warming, because pint takes 0.3 s to load with its units."""
+
+
+class Rules:
+    """The rules, and the sentences of one event as they are understood: its steps read the same words again.
+
+    No words stay when the event has ended: what is forgotten is kept nowhere.
+    """
+
+    def __init__(self) -> None:
+        self._understand = cache(load_understanding())
+
+    def decide(self, state: DialogState) -> list[Action]:
+        """Return the calls of the next answer."""
+        if not state.turn.results:  # another event, and the one before may have been broken off
+            self._understand.cache_clear()
+        actions = decide(state, self._understand)
+        if any(action.tool in _ENDINGS for action in actions):
+            self._understand.cache_clear()
+        return actions
+
+    def rehearse(self) -> None:
+        """Understand what people often say, and reckon with measures, of which the first needs all units made."""
+        for words in _REHEARSED:
+            self._understand(words)
+        self._understand.cache_clear()
+        answer_sum(_RECKONED)
+
 
 def decide(state: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer; the last of them ends the event as soon as there is something to say."""
@@ -54,8 +100,45 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
     if state.turn.block.situation.get("Confirmed") and state.turn.results:
         return _ended(state) or _say(state, _confirmed(state), "confirmed")
     parts = wishes(state, understand, said_yes_to(state, understand) or of_told(state, understand))
-    told, state = begun(state, parts)
-    return _ended(state) or one_by_one(state, parts[told:], lambda each: _of_wish(each, understand))
+    told, state = _begun(state, parts)
+    return _ended(state) or _one_by_one(state, parts[told:], lambda each: _of_wish(each, understand))
+
+
+def _begun(state: DialogState, parts: Sequence[str]) -> tuple[int, DialogState]:
+    """Return how many of the wishes were told already, and the state as the present one sees it: those are earlier.
+
+    Each ends with its own reply, whatever became of that; the last one stays present.
+    """
+    if len(parts) == 1:
+        return 0, state
+    told: list[Turn] = []
+    results, replies = list(state.turn.results), list(state.turn.replies)
+    while len(told) < len(parts) - 1:
+        end = next((number for number, each in enumerate(results, 1) if each.tool == "reply"), 0)
+        if not end:
+            break
+        block = replace(state.turn.block, words=parts[len(told)])
+        told.append(Turn(block, tuple(results[:end]), tuple(replies[:1])))
+        results, replies = results[end:], replies[1:]
+    present = Turn(replace(state.turn.block, words=parts[len(told)]), tuple(results), tuple(replies))
+    return len(told), replace(state, earlier=(*state.earlier, *told), turn=present)
+
+
+def _one_by_one(
+    state: DialogState, parts: Sequence[str], answer: Callable[[DialogState], list[Action]]
+) -> list[Action]:
+    """Return the calls of the next answer to the first of the wishes, and of the next ones as far as it is told.
+
+    What is said of one wish goes with the first calls of the next: an answer that only replies ends an event.
+    """
+    actions = answer(state)
+    said = next((action for action in actions if action.tool == "reply"), None)
+    if len(parts) == 1 or said is None:
+        return actions
+    before = replace(state.turn, replies=(str(said.arguments["text"]),))
+    present = Turn(replace(state.turn.block, words=parts[1]))
+    after = replace(state, earlier=(*state.earlier, before), turn=present)
+    return [said, *_one_by_one(after, parts[1:], answer)]
 
 
 def _ended(state: DialogState) -> list[Action]:

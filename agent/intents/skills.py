@@ -17,14 +17,13 @@ from agent.intents.subjects import (
     device,
     lists,
     recall,
-    status,
     talk,
     tasks,
     unknown,
     voices,
     weather,
 )
-from agent.intents.subjects.rings import all_at_once, day_before, interval, never_mind, pausing, skipping, timers
+from agent.intents.subjects.rings import all_at_once, day_before, interval, pausing, skipping, timers
 
 
 class Skill(Struct, frozen=True):
@@ -106,10 +105,9 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "mute_microphone": _acting(device.acting("mute"), "device", is_final=True),
     "forget_last": _acting(device.acting("forget"), "device", is_final=True),
     "forget_other": _acting(device.forget_about, "device"),
-    "forget_all": Skill(talk.saying("forget_all")),
     "repeat": Skill(talk.again),
     "say_in": Skill(talk.say_in),
-    "status": Skill(status.told, "check_mailbox"),
+    "status": Skill(tasks.status, "check_mailbox"),
     "why_slow": Skill(talk.told_by("why_slow"), "why_slow"),
     "dreamt": Skill(talk.told_by("last_night"), "last_night"),
     "voice_learn": Skill(voices.learn),
@@ -119,17 +117,13 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "who_are_you": Skill(talk.saying("who")),
     "why_not": Skill(lambda state, _: unknown.abilities_and_need(state)),
     "what_can_you_do": Skill(talk.abilities),
-    "privacy": Skill(talk.saying("privacy")),
     "outside": Skill(unknown.outside),
-    "distress": Skill(talk.saying("distress")),
-    "hello": Skill(talk.saying("hello")),
-    "how_are_you": Skill(talk.saying("how_are_you")),
-    "good_night": Skill(talk.saying("good_night")),
-    "goodbye": Skill(talk.saying("goodbye")),
+    **{name: Skill(talk.saying(name)) for name in ("hello", "how_are_you", "good_night", "goodbye")},
+    **{name: Skill(talk.saying(name)) for name in ("distress", "forget_all", "privacy")},
     "thanks": Skill(talk.saying("welcome")),
     "yes": Skill(talk.saying("fine")),
     "no": Skill(talk.saying("left_alone")),
-    "never_mind": Skill(never_mind.told),
+    "never_mind": Skill(talk.never_mind),
     "declined": Skill(talk.saying("left_alone")),
     "doubtful": Skill(_doubted),
     "unsure_yes": Skill(_yes_doubted),

@@ -1,16 +1,12 @@
 """Lengths of time as hassil reads them: 1.5 hours, an hour thirty, ten, no, I mean twenty minutes."""
 
 import re
-from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Final
 
 from agent.intents.intent import Language
 
 _ONES: Final = "one|two|three|four|five|six|seven|eight|nine"
-_TEENS: Final = (
-    *("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
 _TENS: Final = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 NUMBER: Final = (
     rf"(?:\d+|(?:{_TENS})(?:[- ](?:{_ONES}))?|{_ONES}|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen)"
@@ -23,21 +19,19 @@ NUMBER_ZH: Final = r"[\d零一二两三四五六七八九十百]+"
 UNIT_ZH: Final = "(?:个?(?:小时|钟头)|分钟|分|秒钟|秒)"
 LENGTH_ZH: Final = rf"(?:{NUMBER_ZH}{UNIT_ZH}|半个?(?:小时|钟头)|[一三]刻钟)"
 
-_DIGITS: Final = {word: str(figure) for figure, word in enumerate(f"zero|{_ONES}".split("|"))} | {"oh": "0"}
-_DIGITS_ZH: Final = {"零": "0", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4"} | {
-    "五": "5",
-    "六": "6",
-    "七": "7",
-    "八": "8",
-    "九": "9",
-}
+_DIGITS_ZH: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+_SIZES_ZH: Final = {"十": 10, "百": 100, "千": 1000}
+_BELOW_ZH: Final = {"百": "十", "千": "百", "万": "千"}
+_SHORT_ZH: Final = re.compile(r"(?<=([百千万]))[一二三四五六七八九]$")
+"""A last digit that stands for as many of the size below: 一百二 is 120."""
+
 _POINT: Final = re.compile(
-    rf"\b(?:(?P<whole>\d+)[.](?P<part>\d{{1,3}})|(?P<word>zero|ten|{_ONES}) point (?P<parts>(?:zero|oh|{_ONES})))"
+    rf"\b(?:(?P<whole>\d+)[.](?P<part>\d{{1,3}})|(?P<word>(?:zero|ten|{_ONES}) point (?:zero|oh|{_ONES})))"
     r"[ -](?P<unit>hour|hr|minute|min)s?\b",
     re.IGNORECASE,
 )
 _POINT_ZH: Final = re.compile(
-    r"(?:(?P<whole>\d+)[.点](?P<part>\d{1,3})|(?P<word>[零一二两三四五六七八九])点(?P<parts>[零一二三四五六七八九]))"
+    r"(?:(?P<whole>\d+)[.点](?P<part>\d{1,3})|(?P<word>[零一二两三四五六七八九]点[零一二三四五六七八九]))"
     "个?(?P<unit>小时|钟头|分钟)"
 )
 """A length with a decimal point, in figures or in words."""
@@ -110,35 +104,29 @@ def readable_lengths(words: str, language: Language) -> str:
         words = _OF_TIMER.sub(r"\g<0> minutes", words)
         words = (_SEVERAL_ZH if language == "zh" else _SEVERAL).sub(_in_larger_units, words)
     if language == "zh":
-        words = _TAKEN_BACK_ZH.sub("", _POINT_ZH.sub(_whole(_DIGITS_ZH, "{}小时", "{}分钟", "{}秒"), words))
+        words = _TAKEN_BACK_ZH.sub("", _POINT_ZH.sub(_in_whole_units, words))
         for pattern, instead in _HALF_ZH:
             words = pattern.sub(instead, words)
         return words
-    words = _POINT.sub(_whole(_DIGITS, "{} hours", " {} minutes", " {} seconds"), words)
+    words = _POINT.sub(_in_whole_units, words)
     words = _TAKEN_BACK.sub(lambda found: f"{found['now']}{found['then'] or found['unit']}", words)
     return _OF_HOUR.sub(r"\g<hours> and \g<minutes> minutes", words)
 
 
-def _whole(digits: Mapping[str, str], *units: str) -> Callable[[re.Match[str]], str]:
-    """Return what puts a length with a decimal point in whole hours, minutes and seconds."""
-
-    def put(found: re.Match[str]) -> str:
-        said = ("10" if found["word"] and found["word"].lower() == "ten" else found["word"]) or found["whole"]
-        whole = digits.get(said.lower(), said)
-        part = digits.get((found["parts"] or "").lower(), found["part"])
-        left = round(Fraction(f"{whole}.{part}") * _SIZES[found["unit"].lower()])
-        counts = [left // 3600, left // 60 % 60, left % 60]
-        return "".join(unit.format(count) for count, unit in zip(counts, units, strict=True) if count).strip() or "0"
-
-    return put
+def _in_whole_units(found: re.Match[str]) -> str:
+    """Return a length with a decimal point in hours, minutes and seconds."""
+    number, unit = f"{found['whole']}.{found['part']}", found["unit"].lower()
+    if word := found["word"]:
+        number = in_digits(word.lower().replace("oh", "zero")) if unit.isascii() else number_chinese(word)
+    counts = _counts(round(Fraction(number) * _SIZES[unit]))
+    names = (" hours ", " minutes ", " seconds ") if unit.isascii() else ("小时", "分钟", "秒")
+    return "".join(f"{count}{name}" for count, name in zip(counts, names, strict=True) if count).strip() or "0"
 
 
 def _in_larger_units(found: re.Match[str]) -> str:
     """Return a hundred minutes or more in hours and minutes, and so many seconds likewise."""
     is_chinese = found["unit"][0] in "分秒"
-    left = int(found["figures"]) if found["figures"] else _counted(found["hundreds"], found["rest"] or "", is_chinese)
-    left *= 60 if found["unit"][0].lower() in "m分" else 1
-    counts = [left // 3600, left // 60 % 60, left % 60]
+    counts = _counts(int(found["figures"] or _hundreds(found)) * (60 if found["unit"][0].lower() in "m分" else 1))
     names = ("小时", "分钟", "秒") if is_chinese else ("hour", "minute", "second")
     if is_chinese:
         return "".join(f"{count}{name}" for count, name in zip(counts, names, strict=True) if count)
@@ -146,24 +134,41 @@ def _in_larger_units(found: re.Match[str]) -> str:
     return " and ".join(each)
 
 
-def _counted(hundreds: str | None, rest: str, is_chinese: bool) -> int:
-    """Return the number of so many hundreds and a rest below one: a hundred and five; 一百二 is 120."""
-    if not is_chinese or hundreds is None:
-        return 100 * int(_DIGITS.get((hundreds or "a").lower(), "1")) + _below_hundred(rest.lower())
-    tens, ten, ones = rest.lstrip("零").partition("十")
-    if not ten:
-        tens, ones = (tens, "") if tens and not rest.startswith("零") else ("0", tens)
-    number = [int(_DIGITS_ZH.get(each, "0")) if each != "0" else 0 for each in (tens or ("一" if ten else "0"), ones)]
-    return 100 * int(_DIGITS_ZH[hundreds]) + 10 * number[0] + number[1]
+def _counts(seconds: int) -> tuple[int, int, int]:
+    """Return hours, minutes and seconds."""
+    return seconds // 3600, seconds // 60 % 60, seconds % 60
 
 
-def _below_hundred(words: str) -> int:
-    """Return the value of `NUMBER`, 0 for ""."""
-    if not words or words.isdecimal():
-        return int(words or 0)
-    if words in _TEENS:
-        return 10 + _TEENS.index(words)
-    tens, _, ones = words.replace("-", " ").partition(" ")
-    if tens in _TENS.split("|"):
-        return 10 * (_TENS.split("|").index(tens) + 2) + int(_DIGITS.get(ones, "0"))
-    return int(_DIGITS.get(words, "0"))
+def _hundreds(found: re.Match[str]) -> str:
+    """Return the digits of so many hundreds and a rest below one: a hundred and five; 一百二 is 120."""
+    hundreds, rest = (found["hundreds"] or "a").lower(), found["rest"] or ""
+    if not hundreds.isascii():
+        return number_chinese(f"{hundreds}百{rest}")
+    return str(100 * int(in_digits(re.sub("^an?$", "one", hundreds))) + int(in_digits(rest or "0")))
+
+
+def in_digits(words: str) -> str:
+    """Return English in small letters with its numbers in digits: twenty five minutes as 25 minutes."""
+    from text_to_num import alpha2digit
+
+    digits: str = alpha2digit(words.lower(), "en", threshold=0)
+    return digits
+
+
+def number_chinese(said: str) -> str:
+    """Return in digits a number that is written in Chinese characters: 一百二 as 120, 三点五 as 3.5."""
+    whole, _, fraction = said.partition("点")
+    whole = _SHORT_ZH.sub(lambda found: found[0] + _BELOW_ZH[found[1]], whole)
+    total = section = digit = 0
+    for character in whole:
+        if character in _DIGITS_ZH:
+            digit = _DIGITS_ZH[character]
+        elif character in _SIZES_ZH:
+            section, digit = section + (digit or 1) * _SIZES_ZH[character], 0
+        else:
+            size = 10_000 if character == "万" else 100_000_000
+            total, section, digit = (total + section + digit) * size, 0, 0
+    value = str(total + section + digit)
+    if not set(whole) - _DIGITS_ZH.keys():  # a number read out: 二零二六
+        value = "".join(str(_DIGITS_ZH[each]) for each in whole)
+    return f"{value}.{''.join(str(_DIGITS_ZH[each]) for each in fraction)}" if fraction else value

@@ -8,10 +8,9 @@ from typing import Final
 from agent.intents.intent import Language, language_of
 from agent.intents.language.clock_times import CLOCK_ZH, DAY_ZH, PART_ZH, SOME_ZH
 from agent.intents.language.dates import WEEKDAY
-from agent.intents.language.lengths import NUMBER
+from agent.intents.language.lengths import NUMBER, number_chinese
 from agent.intents.language.wording import anywhere
 from agent.intents.reading.series import each_ordered, nameless
-from agent.intents.subjects.sums.chinese import number_chinese
 from memory.chinese import simplified
 
 MOST: Final = 4

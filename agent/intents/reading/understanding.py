@@ -238,26 +238,21 @@ def _described(language: Language) -> dict[str, Any]:
         for name, ours in _OF_HOME_ASSISTANT.items()
     }
     intents = {name: [*own["intents"].get(name, ()), *fitting.get(name, ())] for name in own["intents"] | fitting}
-    free_text = {name: {"wildcard": True} for name in own["free_text"]}
+    lists: dict[str, object] = {name: {"wildcard": True} for name in own["free_text"]}
+    for name, each in own["lists"].items():  # a range as it is, and values by what is said for them
+        values = [{"in": said, "out": out} for said, out in each.items()]
+        lists[name] = each if "range" in each else {"values": values}
     return {
         "language": own["language"],
         "intents": {name: _in_blocks(said) for name, said in intents.items()},
         "times": {name: _in_blocks(said) for name, said in own["times"].items()},
         "expansion_rules": {**theirs["expansion_rules"], **own["expansion_rules"]},
-        "lists": {**theirs["lists"], **_lists(own["lists"]), **free_text, **_NOWHERE},
+        "lists": {**theirs["lists"], **lists, **_NOWHERE},
         "skip_words": [*own["skip_words"], *theirs["skip_words"]],
         "settings": theirs.get("settings", {}),
     }
 
 
-def _in_blocks(said: Iterable[Any]) -> dict[str, Any]:
+def _in_blocks(said: Iterable[object]) -> dict[str, object]:
     """Return an intent in hassil's form, where also a sentence without slots is a block."""
     return {"data": [{"sentences": [each]} if isinstance(each, str) else each for each in said]}
-
-
-def _lists(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return lists in hassil's form: a range as it is, and values by what is said for them."""
-    return {
-        name: each if "range" in each else {"values": [{"in": said, "out": out} for said, out in each.items()]}
-        for name, each in own.items()
-    }

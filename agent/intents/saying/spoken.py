@@ -290,14 +290,6 @@ def spoken_number(value: float, *, is_measure: bool = False) -> tuple[str, bool]
     return text if abs(rounded) >= 10_000 else text.replace(",", ""), abs(rounded - value) > 1e-9 * abs(value)
 
 
-def in_digits(words: str) -> str:
-    """Return English in small letters with its numbers in digits: twenty five minutes as 25 minutes."""
-    from text_to_num import alpha2digit
-
-    digits: str = alpha2digit(words.lower(), "en", threshold=0)
-    return digits
-
-
 def to_second_person(words: str, language: Language) -> str:
     """Turn what a person said of themselves to them: `my keys are here` becomes `your keys are here`."""
     if language == "zh":

@@ -97,9 +97,9 @@ class Fact(Struct, frozen=True, dict=True):
 
     def _is_anothers(self, question: Question) -> bool:
         """Say whether it tells of Ada's what was asked of mine."""
-        mine = {after.stem for before, after in _neighbours(question.tokens) if before.stem == SELF}
-        theirs = {after.stem for before, after in _neighbours(self.tokens) if before.is_owner}
-        own = {after.stem for before, after in _neighbours(question.tokens) if before.is_owner}
+        mine = {after.stem for before, after in pairwise(question.tokens) if before.stem == SELF}
+        theirs = {after.stem for before, after in pairwise(self.tokens) if before.is_owner}
+        own = {after.stem for before, after in pairwise(question.tokens) if before.is_owner}
         return bool(mine & (theirs - own))
 
     def fits(self, question: Question) -> bool:
@@ -217,10 +217,6 @@ def _same(one: str, other: str) -> bool:
             break
         shared += 1
     return shared >= 5 and max(len(one), len(other)) - shared <= 1
-
-
-def _neighbours(said: Sequence[Token]) -> list[tuple[Token, Token]]:
-    return list(pairwise(said))
 
 
 _FITTING_ZH: Final[dict[str, re.Pattern[str]]] = {

@@ -8,7 +8,8 @@ from agent.intents.intent import Intent
 from agent.intents.language.wording import bare
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.needed import answer_of, result_of
-from agent.intents.subjects.rings import never_mind
+from agent.intents.subjects.rings import timers
+from agent.intents.subjects.rings.which_timer import RINGING, spoken_of
 from agent.replies import AWAY
 
 Answer: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
@@ -24,7 +25,23 @@ def stop(state: DialogState, intent: Intent) -> str:
     """Be silent, with what rings; then a word that it was heard, and that what was spoken of runs on."""
     if state.has("device"):
         result_of(state, "device", do="stop")
-    return never_mind.told(state, intent)
+    return never_mind(state, intent)
+
+
+def never_mind(state: DialogState, _: Intent) -> str:
+    """Say that it is well, and when that rings which was spoken of: "all right" alone might mean that it is off.
+
+    Nothing is cancelled by it: what was just set or told rings on.
+    """
+    fine = phrase("fine", state.language)
+    is_set = any(result.tool in RINGING | {"list_timers"} for turn in state.last_said() for result in turn.results)
+    if not is_set or not state.has("list_timers"):
+        return fine
+    newest = spoken_of(state, timers.timers_in(result_of(state, "list_timers")))
+    if newest is None:
+        return fine
+    rings = timers.status(state, Intent("timer_status", {"id": str(newest["id"]), "named": 1}))
+    return f"{fine}{' ' * (state.language == 'en')}{rings}"
 
 
 def not_caught(state: DialogState, _: Intent) -> str:

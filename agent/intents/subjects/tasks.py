@@ -1,4 +1,4 @@
-"""What waits to be done, without a model: told when somebody asks, and taken off the list when somebody says so."""
+"""What waits, without a model: what is to be done, told and taken off the list, and how much there is of all."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,8 +7,8 @@ from agent.event import PERSON_TYPES, TIMER
 from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.saying.phrases import phrase
-from agent.intents.subjects.needed import answer_of
-from memory.json_value import Json, fields, objects
+from agent.intents.subjects.needed import answer_of, worked
+from memory.json_value import Json, fields, listed, objects
 
 MOST_TOLD: Final = 3
 """Tasks told at a time; of more only how many there are."""
@@ -40,7 +40,17 @@ def take_off(state: DialogState, intent: Intent) -> list[Action] | str:
     return [state.action("mailbox", action="cancel", id=found[0]["id"])]
 
 
-def _tasks(listed: Json) -> Sequence[dict[str, str]]:
-    tasks = objects(fields(listed).get("waiting"))
+def status(state: DialogState, _: Intent) -> list[Action] | str:
+    """Count what is in the mailbox: what waits, was put aside or given up; and the timers."""
+    mailbox, timers = state.result("check_mailbox"), state.result("list_timers")
+    if mailbox is None or timers is None:
+        return [state.action("check_mailbox"), state.action("list_timers")]
+    counts = fields(fields(worked(state, mailbox).value).get("waiting"))
+    told = {"pending": 0, "suspended": 0, "dead": 0, **counts, "timers": len(listed(worked(state, timers).value))}
+    return phrase("status", state.language, well=phrase("how_are_you", state.language), **told)
+
+
+def _tasks(told: Json) -> Sequence[dict[str, str]]:
+    tasks = objects(fields(told).get("waiting"))
     own = [task for task in tasks if task.get("type") not in _TOLD_ELSEWHERE]
     return [{key: str(value) for key, value in task.items()} for task in own if task.get("words")]

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from agent.intents.dialog_state import DialogState
 from agent.intents.intent import Intent
+from agent.intents.language.lengths import number_chinese
 from agent.intents.language.questions import is_question, pieces
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.days import days_ahead
 from agent.intents.subjects.needed import result_of
 from agent.intents.subjects.rings import timers
-from agent.intents.subjects.sums.chinese import number_chinese
 from memory.json_value import fields, objects
 
 DATE: Final = re.compile(r"([\d一二三四五六七八九十]{1,3})月([\d一二三四五六七八九十]{1,3})[日号]?")

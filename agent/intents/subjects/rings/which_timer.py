@@ -7,18 +7,17 @@ from typing import Final
 
 from agent.intents.dialog_state import DialogState, Turn
 from agent.intents.intent import Intent, Language, language_of
+from agent.intents.language.lengths import in_digits, number_chinese
 from agent.intents.language.questions import tokens
 from agent.intents.language.wording import beginning, sentence_file
 from agent.intents.saying.spoken import (
     clock,
-    in_digits,
     is_length,
     length,
     length_timer,
     moment_told,
     to_second_person,
 )
-from agent.intents.subjects.sums.chinese import number_chinese
 from memory.chinese import has_chinese
 from memory.json_value import Json, fields
 

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from agent.intents.language.lengths import number_chinese
+
 OPERATORS: Final = (
     (r"([\d.]+)的百分之([\d.]+)", r"\1*\2/100"),
     (r"百分之([\d.]+)", r"\1/100"),
@@ -67,10 +69,6 @@ _RATES_ZH: Final = (
 )
 """The same in Chinese: 62公斤，每公斤15毫克; 十四块八一斤，二十斤."""
 
-_DIGITS_ZH: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
-
-_SIZES_ZH: Final = {"十": 10, "百": 100, "千": 1000}
-
 _AROUND_ZH: Final = (
     r"\s+|请问|计算|帮我算|算一下|等于多少|(?:一共|总共)?(?:[是要得]多少钱?|多少钱)$|等于几|等于$|一共多少[^\d]*$"
     "|[?？。，,]"
@@ -93,11 +91,6 @@ _HALVES_ZH: Final = (
 
 _FEET_ZH: Final = re.compile(r"(\d+)英?尺(\d+(?:\.\d+)?)英?寸")
 """How halves and tenths are said behind a unit or before it, and the number they make."""
-
-_BELOW_ZH: Final = {"百": "十", "千": "百", "万": "千"}
-
-_SHORT_ZH: Final = re.compile(r"(?<=([百千万]))[一二三四五六七八九]$")
-"""A last digit that stands for as many of the size below: 一百二 is 120."""
 
 _NUMBER_ZH: Final = re.compile("(?:[零〇一二两三四五六七八九十千万亿]|百(?!分之))+(?:点[零〇一二三四五六七八九]+)?")
 
@@ -131,22 +124,3 @@ def _added_up(text: str) -> str:
     counted = [_COUNTED_ZH.findall(clause) for clause in re.split("[，。；]", plain[: asked.start()])] if asked else []
     told = [each for each in counted if each]
     return "加".join(each[0] for each in told) if len(told) > 1 and all(len(each) == 1 for each in told) else text
-
-
-def number_chinese(said: str) -> str:
-    """Return in digits a number that is written in Chinese characters: 一百二 as 120, 三点五 as 3.5."""
-    whole, _, fraction = said.partition("点")
-    whole = _SHORT_ZH.sub(lambda found: found[0] + _BELOW_ZH[found[1]], whole)
-    total = section = digit = 0
-    for character in whole:
-        if character in _DIGITS_ZH:
-            digit = _DIGITS_ZH[character]
-        elif character in _SIZES_ZH:
-            section, digit = section + (digit or 1) * _SIZES_ZH[character], 0
-        else:
-            size = 10_000 if character == "万" else 100_000_000
-            total, section, digit = (total + section + digit) * size, 0, 0
-    value = str(total + section + digit)
-    if not set(whole) - _DIGITS_ZH.keys():  # a number read out: 二零二六
-        value = "".join(str(_DIGITS_ZH[each]) for each in whole)
-    return f"{value}.{''.join(str(_DIGITS_ZH[each]) for each in fraction)}" if fraction else value

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from agent.intents.saying.spoken import in_digits
+from agent.intents.language.lengths import in_digits
 
 _LEAD: Final = re.compile(
     r"^(?:(?:please|can you|could you|tell me|and|so|ok|okay|hey|nakari) )*"

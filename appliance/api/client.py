@@ -176,14 +176,6 @@ async def stopped_where_cancelled(stop: Callable[[], Awaitable[object]]) -> Asyn
         raise
 
 
-async def status_of(path: Path, patience: float = PATIENCE) -> dict[str, Json]:
-    """Return how the service at `path` is.
-
-    Raises `ServiceNotRunning`, or `Problem` when it fails or does not answer within `patience` seconds.
-    """
-    return await tell(path, {"do": "status"}, patience)
-
-
 async def tell(path: Path, request: dict[str, Json], patience: float = PATIENCE, key: bytes = b"") -> dict[str, Json]:
     """Send a request that has one answer, and return that; as whoever has this private key, where there is one.
 

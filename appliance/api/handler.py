@@ -257,7 +257,6 @@ class Household(Struct, frozen=True):
 
 
 def _typed(text: str, session: str, owner_key: str, source: str, metadata: Mapping[str, Json]) -> Event:
-    """Return the event of a line that somebody wrote."""
     return Event(
         USER_TEXT,
         text,

@@ -77,11 +77,16 @@ def styled(text: str, style: str, stream: TextIO | None = None) -> str:
     return _STYLES[style](text) if shows_colour() else text
 
 
-def table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, styles: Sequence[str] = ()) -> None:
+def table(
+    rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, styles: Sequence[str] = (), none: str = ""
+) -> None:
     """Print rows of as many cells in columns as wide as their widest cell; the header only on a terminal.
 
-    `styles` are of the columns, in their order. Nothing is cut off, so that what is piped is whole.
+    `styles` are of the columns, in their order; `none` is told on stderr where there are no rows. Nothing is cut off,
+    so that what is piped is whole.
     """
+    if none and not rows:
+        show(none, err=True)
     if header and rows and is_terminal():
         click.echo(styled(columns([header, *rows])[0], STRONG))
         lines = columns([header, *rows], styles)[1:]

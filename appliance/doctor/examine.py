@@ -152,7 +152,7 @@ PART_SECONDS: Final = 12.0
 
 def service(config: Config) -> Line:
     """Ask the running service how it is."""
-    from appliance.api.client import find_service, status_of
+    from appliance.api.client import find_service, tell
 
     try:
         path = find_service(config.sockets)
@@ -161,16 +161,16 @@ def service(config: Config) -> Line:
 
         return Line("service", Verdict.OK, whom_it_follows(config.machines, config.state_folder) or "not running")
     began = time.monotonic()
-    asyncio.run(status_of(path))
+    asyncio.run(tell(path, {"do": "status"}))
     return Line("service", Verdict.OK, f"running, answers at {path} in {time.monotonic() - began:.3f} s")
 
 
 def told_by_service(sockets: Sequence[Path], part: str, seconds: float = PART_SECONDS) -> Mapping[str, Json]:
     """Return what the running service says of one of its parts; nothing where none is running."""
-    from appliance.api.client import find_service, status_of
+    from appliance.api.client import find_service, tell
 
     try:
-        told = asyncio.run(status_of(find_service(sockets), seconds)).get(part)
+        told = asyncio.run(tell(find_service(sockets), {"do": "status"}, seconds)).get(part)
     except Problem:
         return {}
     return told if isinstance(told, dict) else {}

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from appliance.config.load import Config
 from appliance.config.network.http import is_loopback
 from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of, told_by_service
-from memory.json_value import Json
+from memory.json_value import Json, objects
 
 SOON: Final = timedelta(days=14)
 """Before its end a certificate is told of; who renews one by itself does so a month before."""
@@ -20,7 +20,7 @@ def http(config: Config) -> Line:
         return Line("http", Verdict.OK, "off")
     from appliance.owners.owners import tokens_of
 
-    running = cast("list[dict[str, Json]]", told_by_service(config.sockets, "http").get("addresses", []))
+    running = objects(told_by_service(config.sockets, "http").get("addresses"))
     where = [str(each["address"]) for each in running] or [*config.http.addresses]
     count = len(tokens_of(config.state_folder).list())
     open_ones = [each for each in where if not is_loopback(each)]

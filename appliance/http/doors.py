@@ -109,7 +109,6 @@ class Doors:
 
 
 async def _somebody_comes(listener: socket.socket) -> None:
-    """Return when a program waits to be let in."""
     loop, somebody = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(listener, somebody.set)
     try:

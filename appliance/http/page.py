@@ -34,14 +34,10 @@ POLICY: Final = "; ".join(
 
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": POLICY,
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "microphone=(self), camera=(), geolocation=(), payment=(), usb=()",
-    "Referrer-Policy": "no-referrer",
     "Vary": "Accept-Encoding",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
 }
+"""Beside those of every answer (`appliance.http.access.middleware.HEADERS`)."""
 
 MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",

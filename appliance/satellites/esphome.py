@@ -18,14 +18,8 @@ if TYPE_CHECKING:
     from aioesphomeapi import DeviceInfo, EntityInfo, EntityState
     from aioesphomeapi.client import APIClient
 
-CONNECT_SECONDS: Final = 20.0
-"""For connection, handshake and login together; a device on a bad radio link takes a few."""
-
 ANSWER_SECONDS: Final = 10.0
 """For one answer of it."""
-
-PING_SECONDS: Final = 10.0
-"""Between two pings; after 4.5 times as long without an answer the connection is over (aioesphomeapi)."""
 
 FAREWELL_SECONDS: Final = 2.0
 
@@ -44,8 +38,10 @@ class EspHome(Struct, frozen=True):
 
     zone: str = ""
     """The time zone that a device without a clock is told; "" tells it no time."""
-    connect_seconds: float = CONNECT_SECONDS
-    ping_seconds: float = PING_SECONDS
+    connect_seconds: float = 20.0
+    """For connection, handshake and login together; a device on a bad radio link takes a few."""
+    ping_seconds: float = 10.0
+    """Between two pings; after 4.5 times as long without an answer the connection is over (aioesphomeapi)."""
 
     async def __call__(self, address: str, port: int, key: str, mac: str) -> "EspHomeSession":
         """Return a connection, logged in, as `Dial` does."""

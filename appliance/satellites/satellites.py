@@ -25,16 +25,6 @@ from memory.json_value import Json
 PORT: Final = 6053
 """Where ESPHome's native API is answered, unless somebody chose another."""
 
-LOOK_SECONDS: Final = 3.0
-"""How long a search lasts; a device answers within one."""
-
-HEARING_SECONDS: Final = 3.0
-"""How long the microphone of a device that is tried is listened to."""
-
-SOUNDING_SECONDS: Final = 1.5
-"""How long a device is left alone with the sound of a trial after it said that it was played: linux-voice-assistant
-says so once it has a short file whole, before the first sample sounds, and is silent when the connection ends."""
-
 KEY_BYTES: Final = 32
 
 PLAY_SECONDS: Final = 20.0
@@ -53,9 +43,13 @@ class Limits(Struct, frozen=True):
     most: int
     port: int = 0
     """At which the sound of a trial is served; 0 is any that is free."""
-    look_seconds: float = LOOK_SECONDS
-    hearing_seconds: float = HEARING_SECONDS
-    sounding_seconds: float = SOUNDING_SECONDS
+    look_seconds: float = 3.0
+    """How long a search lasts; a device answers within one."""
+    hearing_seconds: float = 3.0
+    """How long the microphone of a device that is tried is listened to."""
+    sounding_seconds: float = 1.5
+    """How long a device is left alone with the sound of a trial after it said that it was played: linux-voice-assistant
+    says so once it has a short file whole, before the first sample sounds, and is silent when the connection ends."""
 
 
 class Satellites:

@@ -21,7 +21,6 @@ from appliance.api.requests import insight as insight_requests
 from appliance.api.requests import journal as journal_requests
 from appliance.api.requests import mailbox as mailbox_requests
 from appliance.api.requests import memory as memory_requests
-from appliance.api.requests import models as model_requests
 from appliance.api.requests import owners as owner_requests
 from appliance.api.requests import satellites as satellite_requests
 from appliance.api.requests.owners import OwnerHandler
@@ -87,10 +86,9 @@ class Inside(Struct, frozen=True):
         """Return what may be asked of this box."""
         return Register(
             [
-                *requests.entries(self.household),
+                *requests.entries(self.household, self.agent.choice.use),
                 *mailbox_requests.entries(self.household.mail),
                 *memory_requests.entries(self.memory),
-                *model_requests.entries(self.agent.choice.use),
                 *owner_requests.entries(self.owners),
                 *journal_requests.entries(self.insight.journal),
                 *health_requests.entries(self.beats, self.config_file, self.reload),
@@ -206,7 +204,6 @@ def wyoming_door(settings: WyomingSettings, house: House, household: Household) 
     if not settings.listen:
         return None
     from appliance.wyoming.announcement import Announcement, addresses_towards
-    from appliance.wyoming.asr import Transcription
     from appliance.wyoming.guests import guests_of
     from appliance.wyoming.handle import Conversation
     from appliance.wyoming.info import Abilities
@@ -216,7 +213,7 @@ def wyoming_door(settings: WyomingSettings, house: House, household: Household) 
     hearing, speaking = house.recognizing, house.speaking
     services = Services(
         Abilities(lambda: hearing.recognizer.name, hearing.language),
-        Transcription(hearing),
+        hearing,
         Speaking(speaking.voice, speaking.language),
         Conversation(household),
     )

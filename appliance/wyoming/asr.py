@@ -5,7 +5,6 @@ from typing import Final
 
 import numpy as np
 import structlog
-from msgspec import Struct
 from wyoming.audio import AudioChunk, AudioFormat
 
 from appliance.input.not_understood import understood_guard
@@ -86,22 +85,16 @@ log = structlog.get_logger()
 NOTHING: Final = Transcript("", "", "")
 
 
-class Transcription(Struct, frozen=True):
-    """Recognizes for whoever asks, in turn with the room, which comes first, and with remote places."""
+async def transcribed(shared: Recognizing, samples: Samples, is_wanted: Callable[[], bool]) -> Transcript:
+    """Return the words of a recording: int16, shape (n,), 16 kHz. Empty where nobody speaks, or no evidence is.
 
-    recognizing: Recognizing
-
-    async def of(self, samples: Samples, is_wanted: Callable[[], bool]) -> Transcript:
-        """Return the words of a recording: int16, shape (n,), 16 kHz. Empty where nobody speaks, or no evidence is.
-
-        What would not be taken for words in the room is not here either. Raises `RecognitionFailed`.
-        """
-        shared = self.recognizing
-        began = shared.clock() - len(samples) / SAMPLE_RATE
-        turn = await shared.recognized(samples, began, is_wanted)
-        if turn is None:
-            return NOTHING
-        if reason := evidence_guard(turn) or understood_guard(shared.language)(turn):
-            log.info("wyoming_words_held_back", reason=reason)
-            return NOTHING
-        return turn.transcript
+    It is recognized in turn with the room, which comes first, and with remote places. What would not be taken for words
+    in the room is not here either. Raises `RecognitionFailed`.
+    """
+    turn = await shared.recognized(samples, shared.clock() - len(samples) / SAMPLE_RATE, is_wanted)
+    if turn is None:
+        return NOTHING
+    if reason := evidence_guard(turn) or understood_guard(shared.language)(turn):
+        log.info("wyoming_words_held_back", reason=reason)
+        return NOTHING
+    return turn.transcript

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from operator import itemgetter
 from time import monotonic
-from typing import Final, NoReturn, TypeAlias
+from typing import Final, NoReturn
 
 import structlog
 from msgspec import Struct
@@ -23,7 +23,8 @@ from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, Synthesize
 
 from appliance.api.register import WENT_WRONG
 from appliance.errors import problem_of
-from appliance.wyoming.asr import Recording, Transcription, form_of
+from appliance.remote.ears import Recognizing
+from appliance.wyoming.asr import Recording, form_of, transcribed
 from appliance.wyoming.guests import Guests
 from appliance.wyoming.handle import Conversation
 from appliance.wyoming.info import Abilities, language_of
@@ -42,16 +43,13 @@ class Services(Struct, frozen=True):
     """What can be asked of the box."""
 
     abilities: Abilities
-    transcription: Transcription
+    recognizing: Recognizing
     speaking: Speaking
     conversation: Conversation
 
 
-Work: TypeAlias = Callable[[], Awaitable[None]]
-
-
 class _Request(Struct, frozen=True):
-    work: Work
+    work: Callable[[], Awaitable[None]]
     failed: Callable[[str], Eventable] = Error
     """Makes what is sent, with a sentence, where it could not be answered."""
 
@@ -187,7 +185,7 @@ class Connection:
             return self._is_here
 
         try:
-            heard = await self._services.transcription.of(recording.end(), is_wanted)
+            heard = await transcribed(self._services.recognizing, recording.end(), is_wanted)
         finally:
             self._is_recognizing = False
         await self._stream.write(Transcript(heard.text, language=heard.language or None))

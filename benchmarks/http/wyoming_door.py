@@ -17,7 +17,6 @@ from wyoming.tts import Synthesize
 from appliance.api.outcome import Outcome
 from appliance.remote.ears import Recognizing
 from appliance.remote.recording import utterances_in
-from appliance.wyoming.asr import Transcription
 from appliance.wyoming.guests import guests_of
 from appliance.wyoming.handle import Conversation
 from appliance.wyoming.info import Abilities
@@ -94,7 +93,7 @@ async def _open(recognizer: FasterWhisperRecognizer, voice: EspeakSynthesizer) -
         hearing = Recognizing(recognizer, RecognizerTurns(), load_detector, thread, "en", 0.5, time.monotonic)
         services = Services(
             Abilities(lambda: recognizer.name, "en"),
-            Transcription(hearing),
+            hearing,
             Speaking(voice, "en"),
             Conversation(Nobody()),
         )

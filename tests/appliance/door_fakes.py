@@ -20,7 +20,6 @@ from appliance.api.register import Asked, Register
 from appliance.api.requests import box as requests
 from appliance.api.requests import mailbox as mailbox_requests
 from appliance.api.requests import memory as memory_requests
-from appliance.api.requests import models as model_requests
 from appliance.api.requests import owners as owner_requests
 from appliance.api.requests.box import Enqueue, Forget, Hush, PreviewForget, Say
 from appliance.api.requests.mailbox import LookAt, MailboxRequest
@@ -205,8 +204,8 @@ def doors_of(
     memory: MemoryHandler | None = None,
 ) -> Doors:
     """Return doors that the scripted one stands behind."""
-    families = [*requests.entries(handler), *mailbox_requests.entries(handler.mail)]
-    families += memory_requests.entries(memory or handler) + model_requests.entries(handler.use)
+    families = [*requests.entries(handler, handler.use), *mailbox_requests.entries(handler.mail)]
+    families += memory_requests.entries(memory or handler)
     families += owner_requests.entries(owners) if owners is not None else []
     register = Register(families, handler.published)
     tokens = owners.owners.tokens if owners is not None else Tokens(path.with_name("tokens"))

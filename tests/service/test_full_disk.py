@@ -12,7 +12,7 @@ from msgspec import Struct
 from structlog.testing import capture_logs
 
 from agent.run.system_replies import phrase
-from appliance.api.client import status_of, tell
+from appliance.api.client import tell
 from appliance.config.load import load
 from appliance.doctor.machine import state
 from appliance.errors import Exit, Problem
@@ -153,7 +153,7 @@ async def test_who_speaks_or_writes_is_told_and_is_answered_when_the_disk_takes_
                 await spoken_to(living_box, "你好吗", 3.0)
                 with pytest.raises(Problem, match="cannot be used"):
                     await living_box.asked("How are you?", "another")
-                told = await status_of(living_box.config.socket)
+                told = await tell(living_box.config.socket, {"do": "status"})
                 found = await asyncio.to_thread(state, living_box.config)
             await at_rest(living_box)
         spoken = [line["words"] for line in logs if line["event"] == "sentence_started"]

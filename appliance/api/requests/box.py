@@ -12,7 +12,7 @@ from appliance.api import answer_models as answers
 from appliance.api.attaching import Attached
 from appliance.api.caller import TYPED, Caller
 from appliance.api.outcome import Outcome
-from appliance.api.register import Answer, AnyEntry, Asked, Entry, Gone, Name, Tell, Words, failure_of
+from appliance.api.register import Answer, AnyEntry, Asked, Entry, Gone, Name, Q, Tell, Words, failure_of
 from memory.json_value import Json
 from memory.state.importance import UNSET
 
@@ -138,6 +138,14 @@ class GiveCommand(Asked):
         return self.text.strip().removeprefix("/").partition(" ")[0][:40]
 
 
+class UseModel(Asked):
+    """Somebody wants another model to think from the next event on."""
+
+    do: Literal["model"] = "model"
+    use: Name
+    """Its alias: configured, offline, or one of [models.NAME]."""
+
+
 class CommandedBox(Protocol):
     """The box, as far as commands ask it."""
 
@@ -194,8 +202,8 @@ class DoorHandler(CommandedBox, Protocol):
         """Do what a command asks; return what is told, on the bus too. Raises `Problem`."""
 
 
-def entries(handler: DoorHandler) -> list[AnyEntry]:
-    """Return what may be asked of the box itself."""
+def entries(handler: DoorHandler, use: Callable[[str], Awaitable[str]]) -> list[AnyEntry]:
+    """Return what may be asked of the box; `use` has a model think, by its alias, and returns what was done."""
 
     async def ping(request: Ping, caller: Caller, tell: Tell) -> Answer:
         return {"pong": True, **await handler.ping()}
@@ -209,20 +217,8 @@ def entries(handler: DoorHandler) -> list[AnyEntry]:
     async def enqueue(request: Enqueue, caller: Caller, tell: Tell) -> Answer:
         return {"id": await handler.enqueue(request, caller.home, caller.owner_key)}
 
-    async def say(request: Say, caller: Caller, tell: Tell) -> Answer:
-        return {"done": await handler.say(request)}
-
-    async def hush(request: Hush, caller: Caller, tell: Tell) -> Answer:
-        return {"done": await handler.hush(request)}
-
-    async def forget(request: Forget, caller: Caller, tell: Tell) -> Answer:
-        return {"done": await handler.forget(request)}
-
     async def would_forget(request: PreviewForget, caller: Caller, tell: Tell) -> Answer:
         return {"events": await handler.would_forget(request)}
-
-    async def calibrate(request: Calibrate, caller: Caller, tell: Tell) -> Answer:
-        return {"done": await handler.calibrate()}
 
     return [
         Entry(Ping, answers.Pong, ping, "GET /ping", is_for_all=True),
@@ -230,13 +226,21 @@ def entries(handler: DoorHandler) -> list[AnyEntry]:
         Entry(Ask, answers.Ended, _asking(handler), "POST /ask", is_for_all=True, is_streamed=True, only_tells=True),
         Entry(StopAnswer, answers.Done, stop_answer, is_for_all=True, is_command=True),
         Entry(Enqueue, answers.Id, enqueue, "POST /events", is_for_all=True),
-        Entry(Say, answers.Done, say, is_command=True),
-        Entry(Hush, answers.Done, hush, is_command=True),
-        Entry(Forget, answers.Done, forget, is_command=True),
+        Entry(Say, answers.Done, _done(handler.say), is_command=True),
+        Entry(Hush, answers.Done, _done(handler.hush), is_command=True),
+        Entry(Forget, answers.Done, _done(handler.forget), is_command=True),
         Entry(PreviewForget, answers.WouldForget, would_forget),
-        Entry(Calibrate, answers.Done, calibrate, is_command=True),
+        Entry(Calibrate, answers.Done, _done(lambda _: handler.calibrate()), is_command=True),
         Entry(GiveCommand, answers.Done, _commanding(handler), "POST /command", is_for_all=True),
+        Entry(UseModel, answers.Done, _done(lambda request: use(request.use)), is_command=True),
     ]
+
+
+def _done(act: Callable[[Q], Awaitable[str]]) -> Callable[[Q, Caller, Tell], Awaitable[Answer]]:
+    async def answer(request: Q, caller: Caller, tell: Tell) -> Answer:
+        return {"done": await act(request)}
+
+    return answer
 
 
 def _commanding(handler: DoorHandler) -> Callable[[GiveCommand, Caller, Tell], Awaitable[Answer]]:

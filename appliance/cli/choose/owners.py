@@ -4,16 +4,16 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 from appliance.cli.root import AS_KEY, NAME, PATH, TEXT, WORDS, configured, nakari, to_be_made
 from appliance.cli.telling import AS_JSON, asked, json_of, tell_json, understood
-from appliance.cli.terminal import FAINT, STRONG, show, table
+from appliance.cli.terminal import FAINT, STRONG, table
 from appliance.config.options import Invocation
 from appliance.errors import Exit, Problem, in_room_of
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 if TYPE_CHECKING:
     from appliance.api.requests.owners import SettingsRequest
@@ -44,13 +44,11 @@ def settings(context: click.Context) -> None:
 @click.pass_obj
 def list_settings(invocation: Invocation, key_file: Path | None = None, as_json: bool = False) -> None:
     """List what holds, and who says so: system, default, owner or agent."""
-    found = _told(configured(invocation), key_file, {"do": "settings"})["settings"]
-    assert isinstance(found, dict)
+    found = fields(_told(configured(invocation), key_file, {"do": "settings"})["settings"])
     if as_json:
         tell_json(found)
         return
-    held = {name: each for name, each in found.items() if isinstance(each, dict)}
-    rows = [(name, str(each["level"]), _shown(each)) for name, each in held.items()]
+    rows = [(name, str(fields(each)["level"]), _shown(fields(each))) for name, each in found.items()]
     table(rows, ("setting", "from", "value"), styles=(STRONG, FAINT))
 
 
@@ -63,8 +61,7 @@ def list_settings(invocation: Invocation, key_file: Path | None = None, as_json:
 def set_one(invocation: Invocation, name: str, value: str, key_file: Path | None, as_json: bool) -> None:
     """Give NAME a VALUE of your own."""
     config = configured(invocation)
-    found = _told(config, key_file, {"do": "settings"})["settings"]
-    held = cast("dict[str, dict[str, Json]]", found).get(name, {})
+    held = fields(fields(_told(config, key_file, {"do": "settings"})["settings"]).get(name))
     given = _as_its_kind(value, held.get("value", ""))
     _done(_told(config, key_file, {"do": "settings.set", "name": name, "value": given}), as_json)
 
@@ -205,17 +202,13 @@ def list_members(invocation: Invocation, *, visitors: bool, as_json: bool) -> No
         if as_json:
             tell_json({"visitors": [{"owner_key": key, "events": count} for key, count in visiting.items()]})
             return
-        table([(key, str(count)) for key, count in visiting.items()], ("key", "events"))
-        if not visiting:
-            show("no visitors", err=True)
+        table([(key, str(count)) for key, count in visiting.items()], ("key", "events"), none="no visitors")
         return
     if as_json:
         tell_json({"members": json_of(members)})
         return
     rows = [(member.owner_key, f"{member.created_at:%Y-%m-%d}", member.name) for member in members]
-    table(rows, ("owner key", "since", "name"))
-    if not rows:
-        show("no members; the household needs no key", err=True)
+    table(rows, ("owner key", "since", "name"), none="no members; the household needs no key")
 
 
 def _identities(state_folder: Path) -> "Identities":

@@ -6,7 +6,7 @@ import click
 
 from appliance.cli.root import WORDS, configured, nakari
 from appliance.cli.telling import AS_JSON, json_of, tell_json
-from appliance.cli.terminal import show, table
+from appliance.cli.terminal import table
 from appliance.config.options import Invocation
 from appliance.errors import Exit, Problem
 
@@ -55,9 +55,7 @@ def list_tokens(invocation: Invocation, *, as_json: bool) -> None:
         tell_json({"tokens": json_of(found)})
         return
     rows = [(each.name, f"{each.created_at:%Y-%m-%d}", each.owner_key) for each in found]
-    table(rows, ("name", "since", "owner"))
-    if not rows:
-        show("no tokens; `nakari token create NAME` makes one", err=True)
+    table(rows, ("name", "since", "owner"), none="no tokens; `nakari token create NAME` makes one")
 
 
 @token.command()

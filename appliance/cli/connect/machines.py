@@ -18,7 +18,7 @@ from appliance.config.network.machines import ROLES, Role, wrong_household, wron
 from appliance.config.options import Invocation
 from appliance.errors import Exit, Problem
 from appliance.hints import typed_here
-from memory.json_value import Json
+from memory.json_value import objects
 
 if TYPE_CHECKING:
     from appliance.config.load import Config
@@ -53,7 +53,7 @@ def join(invocation: Invocation, url: str, ca: Path | None, creds: Path | None, 
     from appliance.machines.joining.invitation import is_invitation
     from appliance.machines.joining.login import PASSWORD, kept_login
 
-    config = quietly_configured(invocation)
+    config = _quietly_configured(invocation)
     line = sys.stdin.readline().strip() if url == "-" else url
     if not line:
         raise click.UsageError("standard input is empty; the line is what `nakari machines invite` printed")
@@ -117,7 +117,7 @@ def invite_machine(invocation: Invocation, name: str, role: Role, url: str, relo
 
     if wrong := wrong_name(name):
         raise click.UsageError(f"the name {wrong}")
-    config = quietly_configured(invocation)
+    config = _with_server(invocation)
     users = _users(config, reload)
     mine = config.machines.own_name
     if name.lower() == mine.lower():
@@ -150,7 +150,7 @@ def remove_machine(invocation: Invocation, name: str, reload: str) -> None:
 
     The server ends its connection, and knows it no more. Neither this machine can be taken out nor the one that leads.
     """
-    config = quietly_configured(invocation)
+    config = _with_server(invocation)
     users = _users(config, reload)
     if name.lower() == (mine := config.machines.own_name).lower():
         what = f"{mine} is this machine, which lets the others in, and is not taken out"
@@ -206,17 +206,24 @@ def handover(invocation: Invocation) -> None:
     """
     import asyncio
 
-    config = quietly_configured(invocation)
-    _with_url(config)
+    config = _with_server(invocation)
     click.echo(f"{asyncio.run(_give_back(config))} has given the lead away")
 
 
-def quietly_configured(invocation: Invocation) -> "Config":
+def _quietly_configured(invocation: Invocation) -> "Config":
     """Return the configuration; asyncio says nothing of a TLS connection that the server ends."""
     import logging
 
     config = configured(invocation)
     logging.getLogger("asyncio").setLevel(logging.ERROR)
+    return config
+
+
+def _with_server(invocation: Invocation) -> "Config":
+    config = _quietly_configured(invocation)
+    if not config.machines.url:
+        what = "this machine is alone: [machines] url names no server"
+        raise Problem(f"{what}; `nakari config set machines.url tls://HOST:4222` names one", Exit.CONFIG)
     return config
 
 
@@ -226,14 +233,13 @@ def _list(invocation: Invocation, as_json: bool) -> None:
     from appliance.machines.namesakes import MEND, two_called
     from appliance.machines.roll import roll_of
 
-    config = quietly_configured(invocation)
-    _with_url(config)
+    config = _with_server(invocation)
     found = asyncio.run(roll_of(config))
     if as_json:
         tell_json(found)
         return
     keys = ("machine", "role", "room", "state", "waiting")
-    rows = [tuple(str(each.get(key, "")) for key in keys) for each in cast("list[dict[str, Json]]", found["machines"])]
+    rows = [tuple(str(each.get(key, "")) for key in keys) for each in objects(found["machines"])]
     table(rows, keys, styles=(STRONG, "", "", "", FAINT))
     for name in cast("list[str]", found["namesakes"]):
         show(f"{two_called(name)}; {MEND}", err=True)
@@ -251,22 +257,15 @@ def _state_of(config: "Config", name: str) -> str:
     from memory.errors import EngineFailure
 
     try:
-        rows = cast("list[dict[str, Json]]", asyncio.run(roll_of(config))["machines"])
+        rows = objects(asyncio.run(roll_of(config))["machines"])
     except EngineFailure:
         return ""
     return next((str(row["state"]) for row in rows if str(row["machine"]).lower() == name.lower()), "")
 
 
-def _with_url(config: "Config") -> None:
-    if not config.machines.url:
-        what = "this machine is alone: [machines] url names no server"
-        raise Problem(f"{what}; `nakari config set machines.url tls://HOST:4222` names one", Exit.CONFIG)
-
-
 def _users(config: "Config", reload: str) -> "UsersFile":
     from appliance.machines.joining.users import UsersFile
 
-    _with_url(config)
     if not config.machines.url.startswith(("nats://", "tls://")):
         what = "Redis has users of its own: make one with its ACL"
         raise Problem(f"{what}, and `nakari join URL --user USER` there (docs/machines.md)", Exit.CONFIG)

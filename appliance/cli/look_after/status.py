@@ -176,7 +176,6 @@ def _thinking(models: Values, zone: tzinfo | None) -> str:
 
 
 def _failed(failure: Values, zone: tzinfo | None) -> str:
-    """Return when a model failed last, and why."""
     return f"failed at {_at(failure['at'], zone):%H:%M}: {failure['reason']}"
 
 
@@ -219,7 +218,6 @@ def _own_work(taken: Values) -> str:
 
 
 def _night(taken: Values | None) -> str:
-    """Return what the last night took of what it may."""
     if taken is None:
         return ""
     told = f"; the last night {taken['tokens']:,} of {taken['most_tokens']:,} tokens"

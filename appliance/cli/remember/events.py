@@ -11,7 +11,7 @@ from appliance.cli.telling import AS_JSON, LINES, asked, tell_json, understood
 from appliance.cli.terminal import FAINT, STRONG, show, table
 from appliance.config.options import Invocation
 from appliance.errors import Exit, Problem
-from memory.json_value import Json
+from memory.json_value import Json, fields, objects
 
 if TYPE_CHECKING:
     from appliance.config.load import Config
@@ -96,15 +96,14 @@ def events(context: click.Context, *, lines: int, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     answer = _mail(configured(context.obj), {"do": "events", "limit": lines})
-    found = answer["events"]
-    assert isinstance(found, list)
+    found = objects(answer["events"])
     if as_json:
         tell_json(answer)
     elif not found:
         show("nothing waits")
     else:
         keys = ("when", "words", "type", "priority", "id")
-        rows = [tuple(str(each[key]) for key in keys) for each in found if isinstance(each, dict)]
+        rows = [tuple(str(each[key]) for key in keys) for each in found]
         table(rows, keys, styles=(STRONG, "", "", "", FAINT))
 
 
@@ -146,9 +145,7 @@ def _moment(at: str | None, zone: "tzinfo") -> str | None:
 
 
 def _timers_of(answer: dict[str, Json]) -> list[dict[str, str]]:
-    timers = answer["timers"]
-    assert isinstance(timers, list)
-    return [{key: str(value) for key, value in each.items()} for each in timers if isinstance(each, dict)]
+    return [{key: str(value) for key, value in each.items()} for each in objects(answer["timers"])]
 
 
 def _local(timer: dict[str, str], zone: "tzinfo") -> str:
@@ -172,11 +169,9 @@ def lines_of(answer: dict[str, Json]) -> list[str]:
     """Return an answer as lines for people: the sentence of what was done, or the counts and an event a line."""
     if "done" in answer:
         return [str(answer["done"])]
-    counts, events = answer["counts"], answer["events"]
-    assert isinstance(counts, dict)
-    assert isinstance(events, list)
+    counts, events = fields(answer["counts"]), objects(answer["events"])
     head = ", ".join(f"{state.replace('_', ' ')} {count}" for state, count in counts.items())
-    return [head, *(_line(event) for event in events if isinstance(event, dict))] if events else [head, "none of these"]
+    return [head, *(map(_line, events) if events else ["none of these"])]
 
 
 def _line(event: dict[str, Json]) -> str:

@@ -15,7 +15,7 @@ from appliance.cli.telling import AS_JSON, LINES, asked, tell, understood
 from appliance.cli.terminal import STRONG, confirm, progress, require_somebody, show
 from appliance.config.options import Invocation
 from appliance.errors import Exit, Problem
-from memory.json_value import Json
+from memory.json_value import Json, objects
 
 if TYPE_CHECKING:
     from appliance.config.load import Config
@@ -318,9 +318,7 @@ def forget(
 
 
 def _turns(config: "Config", which: dict[str, Json], *, is_sure: bool) -> None:
-    events = asked(config, {"do": "forget.preview", **which})["events"]
-    assert isinstance(events, list)
-    things = [thing for thing in events if isinstance(thing, dict)]
+    things = objects(asked(config, {"do": "forget.preview", **which})["events"])
     if not things and (about := str(which.pop("about", ""))):
         mend = "; a word less may find it" if len(about.split()) > 1 else ""
         show(f"nothing was said here with all the words of {about!r}{mend}")

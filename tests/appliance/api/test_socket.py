@@ -14,7 +14,7 @@ from typing import get_args
 
 import pytest
 
-from appliance.api.client import Question, answer_to, find_service, status_of
+from appliance.api.client import Question, answer_to, find_service, tell
 from appliance.api.outcome import Outcome, Status
 from appliance.errors import AlreadyRunning, Exit, Problem, ServiceNotRunning
 from appliance.http.socket import is_shared, listener_at
@@ -35,7 +35,7 @@ sys.stdin.read()
 CROWDED = """
 import asyncio, os, socket, sys
 from pathlib import Path
-from appliance.api.client import status_of
+from appliance.api.client import tell
 from appliance.logs import configure as logs
 from appliance.config.load import load
 from tests.appliance.door_fakes import ScriptedHandler, serving
@@ -44,7 +44,7 @@ async def main():
     path = Path(sys.argv[1])
     logs.configure(load(environ={"HOME": sys.argv[2]}), sys.stderr)
     async with serving(path, ScriptedHandler()):
-        await status_of(path)
+        await tell(path, {"do": "status"})
         caller = socket.socket(socket.AF_UNIX)
         caller.setblocking(False)
         caller.connect(str(path))
@@ -110,7 +110,7 @@ async def test_the_place_of_a_killed_one_is_taken(path: Path, other: subprocess.
     other.wait()
     assert is_left(path)
     async with serving(path, ScriptedHandler()):
-        assert await status_of(path) == {"state": "listening", "pending": 2}
+        assert await tell(path, {"do": "status"}) == {"state": "listening", "pending": 2}
 
 
 def test_a_socket_of_another_program_is_left_alone(path: Path) -> None:
@@ -185,7 +185,7 @@ async def test_nobody_there_is_an_error_of_its_own(path: Path) -> None:
     with pytest.raises(ServiceNotRunning, match=r"no nakari is running \(.*nakari\.sock\); start it with `nakari run`"):
         find_service((path,))
     with pytest.raises(ServiceNotRunning):
-        await status_of(path)
+        await tell(path, {"do": "status"})
     with pytest.raises(ServiceNotRunning):
         await anext(answer_to(path, Question("hello")))
 
@@ -207,7 +207,7 @@ async def test_the_client_hears_how_a_question_stands_that_was_not_completed(pat
 async def test_the_client_passes_a_failure_on(path: Path) -> None:
     async with serving(path, ScriptedHandler(error=Problem("no disk left", Exit.CANNOT_CREATE))):
         with pytest.raises(Problem, match="no disk left"):
-            await status_of(path)
+            await tell(path, {"do": "status"})
         with pytest.raises(Problem, match="no disk left"):
             _ = [piece async for piece in answer_to(path, Question("x"))]
 
@@ -255,7 +255,7 @@ async def test_a_service_that_is_stuck_is_not_waited_for(path: Path) -> None:
 
     async with await asyncio.start_unix_server(say_nothing, path):
         with pytest.raises(Problem, match="does not answer") as caught:
-            await status_of(path, patience=0.05)
+            await tell(path, {"do": "status"}, 0.05)
         over.set()
     assert caught.value.code is Exit.UNAVAILABLE
 
@@ -269,7 +269,7 @@ def test_a_service_that_takes_its_time_on_a_slow_box_is_waited_for(path: Path) -
 
     async def asked() -> dict[str, Json]:
         async with await asyncio.start_unix_server(answer_late, path):
-            return await status_of(path)
+            return await tell(path, {"do": "status"})
 
     assert run_virtually(asked()) == {"up": 1}
 
@@ -288,7 +288,7 @@ async def test_a_door_opens_itself_where_nobody_did(path: Path) -> None:
     async with asyncio.TaskGroup() as group:
         door = group.create_task(doors_of(path, ScriptedHandler()).run())
         await asyncio.to_thread(_appeared, path)
-        assert await status_of(path) == {"state": "listening", "pending": 2}
+        assert await tell(path, {"do": "status"}) == {"state": "listening", "pending": 2}
         door.cancel()
 
 

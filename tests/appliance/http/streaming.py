@@ -97,7 +97,7 @@ async def talking(
 async def served(folder: Path, live: Live, mind: TestMind, audio: OpensSound | None = None) -> AsyncIterator[Served]:
     """Serve the streams of a mind for the length of a block."""
     handler, mailing, tokens = ScriptedHandler(), Mailing(mind), Tokens(folder / "tokens")
-    register = Register(requests.entries(handler), handler.published)
+    register = Register(requests.entries(handler, handler.use), handler.published)
 
     async def load() -> HttpServer:
         behind = websocket.Behind(live, register, mailing, audio)

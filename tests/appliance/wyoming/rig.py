@@ -15,7 +15,6 @@ from wyoming.event import Event, Eventable
 
 from appliance.api.outcome import Outcome
 from appliance.remote.ears import Recognizing
-from appliance.wyoming.asr import Transcription
 from appliance.wyoming.guests import Guests, guests_of
 from appliance.wyoming.handle import PATIENCE_SECONDS, Conversation
 from appliance.wyoming.info import Abilities
@@ -107,7 +106,7 @@ class Rig:
         )
         return Services(
             Abilities(lambda: self.recognizer.name, self.language),
-            Transcription(hearing),
+            hearing,
             Speaking(self.voice, self.language),
             Conversation(self.household, self.answer_within),
         )

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.console.door import SECONDS, ScriptedDoor, serving
+from tests.console.door import SECONDS, ScriptedDoor, bound, serving
 from tests.needs import browser as reason_without_browser
 
 CHROMIUM = "/usr/bin/chromium"
@@ -36,9 +36,16 @@ def door() -> ScriptedDoor:
     return ScriptedDoor()
 
 
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """A port kept for all tests of a file: what the page's program is, its tab then reads and compiles once."""
+    with bound() as kept:
+        yield kept.getsockname()[1]
+
+
 @pytest.fixture
-def address(door: ScriptedDoor) -> Iterator[str]:
-    with serving(door) as served:
+def address(door: ScriptedDoor, port: int) -> Iterator[str]:
+    with serving(door, port) as served:
         yield served
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
 from queue import Queue
-from socket import AF_INET, SOCK_STREAM, socket
+from socket import AF_INET, SO_REUSEPORT, SOCK_STREAM, SOL_SOCKET, socket
 from typing import Final
 
 import uvicorn
@@ -20,6 +20,9 @@ from memory.json_value import Json
 
 SECONDS: Final = 60.0
 """The longest a test waits for the page; a busy machine is slow."""
+
+PAGE: Final = page.router(page.FOLDER)
+"""For all doors: each file is read and compressed once."""
 
 Answer = Mapping[str, Json] | Callable[[dict[str, Json]], Mapping[str, Json]]
 
@@ -139,7 +142,7 @@ class ScriptedDoor:
 
     def _add_routes(self) -> None:
         app = self.app
-        app.include_router(page.router(page.FOLDER))
+        app.include_router(PAGE)
         app.add_api_route("/status", self._status, methods=["GET"])
         app.add_api_route("/login", self._login, methods=["POST"])
         app.add_api_route("/attachments", self._attach, methods=["POST"])
@@ -217,10 +220,18 @@ def _now() -> str:
 
 
 @contextmanager
-def serving(door: ScriptedDoor) -> Iterator[str]:
-    """Serve it in a thread on a free port of 127.0.0.1, and yield the page's address."""
-    with socket(AF_INET, SOCK_STREAM) as listening:
-        listening.bind(("127.0.0.1", 0))
+def bound(port: int = 0) -> Iterator[socket]:
+    """Give a socket at this port of 127.0.0.1, 0 for a free one; others of this process may be at the same."""
+    with socket(AF_INET, SOCK_STREAM) as made:
+        made.setsockopt(SOL_SOCKET, SO_REUSEPORT, 1)
+        made.bind(("127.0.0.1", port))
+        yield made
+
+
+@contextmanager
+def serving(door: ScriptedDoor, port: int = 0) -> Iterator[str]:
+    """Serve it in a thread at this port of 127.0.0.1, 0 for a free one, and yield the page's address."""
+    with bound(port) as listening:
         listening.listen()
         server = uvicorn.Server(uvicorn.Config(door.app, log_config=None, ws="websockets-sansio", lifespan="off"))
         thread = threading.Thread(target=door.run, args=(server, listening))

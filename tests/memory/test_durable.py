@@ -39,19 +39,28 @@ def test_a_full_disk_is_told_by_the_file_which_stays_what_it_was(tmp_path: Path)
     assert [*tmp_path.iterdir()] == [file]
 
 
-def test_two_who_replace_a_file_at_once_do_not_tear_it(tmp_path: Path) -> None:
+def test_two_who_replace_a_file_at_once_do_so_one_after_the_other(tmp_path: Path) -> None:
     file = tmp_path / "told.json"
+    others = [Thread(target=replace_durably, args=(file, [b"other"]))]
 
     def slowly() -> Iterator[bytes]:
         yield b"first " * MOST
-        other = Thread(target=replace_durably, args=(file, [b"other"]))
-        other.start()
-        other.join()
-        assert file.read_bytes() == b"other"
+        others[0].start()
+        others[0].join(0.1)
+        assert others[0].is_alive(), "it waits for its turn"
         yield b"last"
 
     replace_durably(file, slowly())
-    assert file.read_bytes() == b"first " * MOST + b"last"
+    others[0].join()
+    assert file.read_bytes() == b"other"
+    assert [*tmp_path.iterdir()] == [file]
+
+
+def test_what_a_killed_process_left_beside_a_file_goes_with_the_next_one(tmp_path: Path) -> None:
+    file = tmp_path / "told.json"
+    (tmp_path / "told.json.new").write_bytes(b"half of what was to be forg")
+    replace_durably(file, [b"whole"])
+    assert [*tmp_path.iterdir()] == [file]
 
 
 def test_what_others_are_to_read_is_theirs_to_read_whatever_the_umask_is(tmp_path: Path) -> None:

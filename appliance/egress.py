@@ -68,14 +68,10 @@ def model_egress(catalog: ModelCatalog, models: Chain) -> list[Egress]:
     return list(_gathered(_models(catalog, models)))
 
 
-def download_egress(config: Config) -> list[Egress]:
-    """Return the requests that are still to come for models that are not here."""
-    return list(_gathered(("[ears] download", download) for download in downloads_of(config)))
-
-
 def egress(config: Config, models: Chain) -> list[Egress]:
     """Return all that leaves this machine with this configuration and these models. Loads nothing, asks nobody."""
-    return [*model_egress(catalog_of(config), models), *lasting_egress(config), *download_egress(config)]
+    downloads = _gathered(("[ears] download", download) for download in downloads_of(config))
+    return [*model_egress(catalog_of(config), models), *lasting_egress(config), *downloads]
 
 
 def downloads_of(config: Config) -> list[HubModel]:

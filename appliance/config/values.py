@@ -16,35 +16,29 @@ from appliance.config.network.machines import SCHEMES, wrong_household, wrong_na
 from audio.reflexes.words import REFLEXES
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}\Z")
-_SCHEMES = {
-    ("model", "base_url"): ("http://", "https://"),
-    ("mcp", "url"): ("http://", "https://"),
-    ("web", "searxng_url"): ("http://", "https://"),
-    ("weather", "url"): ("http://", "https://"),
-    ("weather", "places_url"): ("http://", "https://"),
-    ("calendar", "url"): ("http://", "https://", "webcal://"),
-    ("home", "url"): ("http://", "https://"),
-    ("openai_recognizer", "url"): ("http://", "https://"),
-    ("wyoming_recognizer", "url"): ("tcp://",),
-    ("voice", "edge_url"): ("ws://", "wss://"),
-    ("sovits", "url"): ("http://", "https://"),
-    ("openai_speech", "url"): ("http://", "https://"),
-    ("wyoming_speech", "url"): ("tcp://",),
-    ("memory", "embedding_url"): ("http://", "https://"),
-    ("machines", "url"): SCHEMES,
-    ("memory", "uri"): ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),
+_WEB = (
+    *("model.base_url", "mcp.url", "web.searxng_url", "weather.url", "weather.places_url", "home.url", "sovits.url"),
+    *("openai_recognizer.url", "openai_speech.url", "memory.embedding_url"),
+)
+_SCHEMES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(_WEB, ("http://", "https://")),
+    "calendar.url": ("http://", "https://", "webcal://"),
+    "wyoming_recognizer.url": ("tcp://",),
+    "wyoming_speech.url": ("tcp://",),
+    "voice.edge_url": ("ws://", "wss://"),
+    "machines.url": SCHEMES,
+    "memory.uri": ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),
 }
-
-_PATHS = {("state", "folder"), ("door", "socket"), ("log", "file"), ("calendar", "file")}
-_PATHS |= {("http", "certificate"), ("http", "key"), ("machines", "ca"), ("machines", "users")}
-_LISTS_OF_PATHS = {("files", "folders"), ("piper", "models")}
-_PERHAPS_PATHS = {("ears", "model"), ("memory", "embedding_model")}
-
-_JUDGES: Mapping[tuple[str, str], Callable[[str], str]] = {
-    ("wyoming", "listen"): wrong_listen,
-    ("machines", "household"): wrong_household,
-    ("machines", "name"): wrong_name,
+_PATHS = {"state.folder", "door.socket", "log.file", "calendar.file"}
+_PATHS |= {"http.certificate", "http.key", "machines.ca", "machines.users"}
+_LISTS_OF_PATHS = {"files.folders", "piper.models"}
+_PERHAPS_PATHS = {"ears.model", "memory.embedding_model"}
+_JUDGES: Mapping[str, Callable[[str], str]] = {
+    "wyoming.listen": wrong_listen,
+    "machines.household": wrong_household,
+    "machines.name": wrong_name,
 }
+"""By "section.key"."""
 
 
 def listed(value: str) -> tuple[str, ...]:
@@ -57,36 +51,35 @@ def wrong_meaning(section: str, key: str, value: object) -> str:
     characters = "".join(_texts_of(value))
     if unseen := next((each for each in characters if unicodedata.category(each) == "Cc" and each not in "\n\r\t"), ""):
         return f"holds a character that cannot be seen (U+{ord(unseen):04X}); take it out"
-    if (section, key) in _LISTS_OF_PATHS:
+    name = f"{section}.{key}"
+    if name in _LISTS_OF_PATHS:
         return next(filter(None, (_wrong_path(each, is_one=True) for each in _texts_of(value))), "")
     if section in ("http", "wyoming") and isinstance(value, tuple):
         return next(filter(None, (wrong_part(key, each) for each in value)), "")
-    return _wrong_text(section, key, value) if isinstance(value, str) and value else ""
+    return _wrong_text(name, key, value) if isinstance(value, str) and value else ""
 
 
-def _wrong_text(section: str, key: str, value: str) -> str:
+def _wrong_text(name: str, key: str, value: str) -> str:
     if not value.strip():
         return 'holds nothing but spaces; write "" for none'
-    if (section, key) in _PATHS | _PERHAPS_PATHS:
-        return _wrong_path(value, is_one=(section, key) in _PATHS)
-    if (section, key) in _SCHEMES:
-        return _wrong_address(value, _SCHEMES[section, key])
+    if name in _PATHS | _PERHAPS_PATHS:
+        return _wrong_path(value, is_one=name in _PATHS)
+    if name in _SCHEMES:
+        return _wrong_address(value, _SCHEMES[name])
     if key in ("api_key_env", "embedding_key_env") and not ENVIRONMENT_NAME.match(value):
         return "should be the name of the variable that holds the key, such as OPENAI_API_KEY, not the key itself"
     if key in ("password_env", "url_env") and not ENVIRONMENT_NAME.match(value):
         return "should be the name of the variable that holds it, such as CALENDAR_PASSWORD, not the secret itself"
-    return _wrong_word(section, key, value)
+    return _wrong_word(name, key, value)
 
 
-def _wrong_word(section: str, key: str, value: str) -> str:
-    if (section, key) == ("ears", "language") and value != "auto" and not _LANGUAGE.match(value):
+def _wrong_word(name: str, key: str, value: str) -> str:
+    if name == "ears.language" and value != "auto" and not _LANGUAGE.match(value):
         return f'should be a code of ISO 639-1 in small letters, such as "en" or "zh", or "auto"; it is {shown(value)}'
-    if (section, key) == ("reflexes", "words") and (
-        strange := next((w for w in listed(value) if w not in REFLEXES), "")
-    ):
+    if name == "reflexes.words" and (strange := next((w for w in listed(value) if w not in REFLEXES), "")):
         return f"should name some of {', '.join(REFLEXES)}; {shown(strange)} is none"
-    if (section, key) in _JUDGES:
-        return _JUDGES[section, key](value)
+    if name in _JUDGES:
+        return _JUDGES[name](value)
     return _wrong_time(key, value)
 
 
@@ -114,13 +107,15 @@ def _wrong_path(value: str, *, is_one: bool) -> str:
 
 
 def _wrong_time(key: str, value: str) -> str:
-    if key == "timezone" and not _is_zone(value):
-        return f"should be a zone of this system's tzdata, such as Europe/Berlin; it is {shown(value)}"
-    if key == "quiet_hours":
-        try:
+    try:
+        if key == "timezone":
+            wanted = "a zone of this system's tzdata, such as Europe/Berlin"
+            ZoneInfo(value)
+        elif key == "quiet_hours":
+            wanted = 'two times of day, such as "22:00-07:00"'
             quiet_hours(value, UTC)
-        except ValueError:
-            return f'should be two times of day, such as "22:00-07:00"; it is {shown(value)}'
+    except (OSError, ValueError, KeyError):  # no such zone is a KeyError, a path out of tzdata a ValueError
+        return f"should be {wanted}; it is {shown(value)}"
     return ""
 
 
@@ -135,11 +130,3 @@ def _wrong_address(value: str, schemes: tuple[str, ...]) -> str:
     if address.username is not None:
         return "should hold no user and no password; they have places of their own, and this file is no secret"
     return "" if host else f"names no host; it is {shown(value)}"
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (OSError, ValueError, KeyError):  # not found is a KeyError, a path out of tzdata a ValueError
-        return False
-    return True

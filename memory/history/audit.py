@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
@@ -207,7 +207,8 @@ class AuditLog:
 
     def _lost(self, file: Path, last: Record | None) -> Record:
         """Return what stands for the next record in a file, and say so, once a file."""
-        lost = Record.lost(max(int(file.stem), last.seq + 1 if last else 0), last)
+        seq, at = (last.seq + 1, last.at) if last else (0, datetime.fromtimestamp(0, UTC))
+        lost = Record(max(int(file.stem), seq), at, "lost", {}, "", "")
         if file.name not in self._told:
             self._told.add(file.name)
             log.error("audit_damaged", file=str(file), record=lost.seq, fix="put it back from a backup")

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal, Self, TypeAlias
 
 from msgspec import Struct
@@ -81,11 +81,6 @@ class Record(Struct, frozen=True):
         except (TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ValueError("no record of the audit log") from error
         return record
-
-    @classmethod
-    def lost(cls, seq: int, after: "Record | None") -> Self:
-        """Return what stands for a line that is no record any more, after another."""
-        return cls(seq, after.at if after else datetime.fromtimestamp(0, UTC), "lost", {}, "", "")
 
     def _as_json(self) -> dict[str, Json]:
         chained: dict[str, Json] = {"seq": self.seq, "at": self.at.isoformat(), "kind": self.kind}

@@ -10,7 +10,7 @@ from appliance.config.agent.tools import CalendarSource
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Finding, Line, Verdict, line_of, told_by_service
 from appliance.egress import is_here
-from appliance.wiring.agent.calendars import about_of, unset_secrets
+from appliance.wiring.agent.calendars import about_of
 from memory.egress import host_of
 from memory.json_value import Json
 
@@ -24,7 +24,8 @@ def calendar(config: Config) -> Line:
         return Line("calendar", Verdict.OK, "none is configured")
     abouts = [about for name in config.calendar if (about := about_of(config, name)) is not None]
     told = told_by_service(config.sockets, "calendar") or asyncio.run(_tried(abouts))
-    return judge_calendars(told, unset_secrets(config), unencrypted(config.calendar))
+    unset = config.unset({name: (each.url_env, each.password_env) for name, each in config.calendar.items()})
+    return judge_calendars(told, unset, unencrypted(config.calendar))
 
 
 def judge_calendars(

@@ -44,11 +44,6 @@ def about_of(config: Config, name: str) -> About | None:
     return About(name, place, _source(config, name, url), rules)
 
 
-def unset_secrets(config: Config) -> dict[str, tuple[str, ...]]:
-    """Return by calendar the variables and credentials that it names and that are not there."""
-    return config.unset({name: (told.url_env, told.password_env) for name, told in config.calendar.items()})
-
-
 def _source(config: Config, name: str, url: str) -> Source:
     told: CalendarSource = config.calendar[name]
     if told.file:

@@ -124,8 +124,8 @@ class ManagedGraph:
                 log.warning("audit_not_taken_up", reason=str(error))
                 store.waits_for(str(error))
                 await asyncio.sleep(AGAIN_SECONDS)
-                continue
-            return
+            else:
+                return
 
     async def _settle(self) -> None:
         """Finish what broke off before the process began, and later what an outage or a cancelled write breaks off."""

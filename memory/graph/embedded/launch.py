@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 
 from memory.clock import within
 from memory.graph.embedded import server
-from memory.graph.embedded.folder import DATABASE
+from memory.graph.embedded.folder import DATABASE, Changed, Damaged, Unstartable
 from memory.graph.embedded.http_api import Address
 from memory.graph.store import Endpoint
 
@@ -132,18 +132,8 @@ class RunningStore(Struct, frozen=True):
     """Of its HTTP API."""
 
 
-class LaunchFailed(Exception):
-    """Why none serves, as a clause of a sentence."""
-
-    def __init__(self, reason: str, *, is_damaged: bool = False, may_open: bool = False) -> None:
-        super().__init__(reason)
-        self.is_damaged = is_damaged
-        self.may_open = may_open
-        """Whether what is damaged may open all the same."""
-
-
 async def launch(folder: Path, options: server.Options, seconds: float) -> RunningStore:
-    """Run the child on a folder (absolute) and return where it serves within so many seconds. Raises `LaunchFailed`."""
+    """Run the child on a folder (absolute) and return where it serves within so many seconds. Raises `Unstartable`."""
     root, reader, writer = (secrets.token_hex(32) for _ in range(3))
     settings = server.Settings(
         folder=str(folder),
@@ -156,7 +146,7 @@ async def launch(folder: Path, options: server.Options, seconds: float) -> Runni
     try:
         child = await Child.run(server.__name__, _SOURCE, json.dumps(asdict(settings)).encode())
     except OSError as error:
-        raise LaunchFailed(f"no process could be started for it ({error.strerror})") from error
+        raise Unstartable(f"no process could be started for it ({error.strerror})") from error
     try:
         bolt, http = await _ports(child, seconds)
     except BaseException:
@@ -168,16 +158,17 @@ async def launch(folder: Path, options: server.Options, seconds: float) -> Runni
 
 
 async def _ports(child: Child, seconds: float) -> tuple[int, int]:
-    """Return the ports for Bolt and HTTP that the child serves on. Raises `LaunchFailed`."""
+    """Return the ports for Bolt and HTTP that the child serves on. Raises `Unstartable`."""
     try:
         async with asyncio.timeout(seconds):
             answer = await child.answered()
     except TimeoutError:
-        raise LaunchFailed(f"it did not start within {seconds:g} s") from None
+        raise Unstartable(f"it did not start within {seconds:g} s") from None
     if "bolt" in answer:
         return int(str(answer["bolt"])), int(str(answer["http"]))
     child.kill()
     await child.ended.wait()
     last = child.last_words.rpartition("\n")[2]
     reason = str(answer.get("error") or f"its process {child.end} at its start: {last}")
-    raise LaunchFailed(reason, is_damaged=answer.get("damaged") is True, may_open=answer.get("may_open") is True)
+    kind = Changed if answer.get("may_open") is True else Damaged if answer.get("damaged") is True else Unstartable
+    raise kind(reason)

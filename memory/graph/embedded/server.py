@@ -14,10 +14,10 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 from msgspec import Struct
 
@@ -115,13 +115,6 @@ class PortTaken(Unstartable):
         )
 
 
-class Stoppable(Protocol):
-    """The engine's server, as far as it is used once it serves."""
-
-    def stop(self) -> None:
-        """Close the databases and stop listening."""
-
-
 def main() -> None:
     """Serve until standard input ends."""
     settings = Settings(**json.loads(sys.stdin.readline()))
@@ -133,14 +126,14 @@ def main() -> None:
         enter(folder)
         known = look(folder, as_it_is=settings.as_it_is)
         with held(settings.bolt_port) as bolt, held(0) as http:
-            server = _serve(settings, bolt, http)
+            stop = _serve(settings, bolt, http)
     except Unstartable as error:
         told = {"error": str(error), "damaged": error.is_damaged, "may_open": error.may_open}
         os.write(answer, _line(told))
         os._exit(1)
     os.write(answer, _line({"bolt": bolt, "http": http}))
     sys.stdin.read()
-    server.stop()
+    stop()
     with suppress(OSError):  # where the disk refuses the checksums, the next start takes the files as they are
         checksums.write(folder, known)
     os._exit(0)  # the engine leaves threads behind that would keep an ordinary exit waiting
@@ -166,7 +159,8 @@ def _group(records: list[str], *database: str) -> dict[str, object]:
     return {"access": list(database), "resultSetLimit": -1, "readTimeout": -1, "types": {"*": {"access": records}}}
 
 
-def _serve(settings: Settings, bolt: int, http: int) -> Stoppable:
+def _serve(settings: Settings, bolt: int, http: int) -> Callable[[], object]:
+    """Start the engine; return what closes the databases and stops listening."""
     folder = Path(settings.folder)
     arguments = (
         f"-Xmx{settings.heap_megabytes}m",
@@ -209,7 +203,7 @@ def _serve(settings: Settings, bolt: int, http: int) -> Stoppable:
             f"the memory's own store in {folder} does not open ({reason}): `nakari doctor` says "
             "more; the folder can be restored from a backup, or name a Neo4j server with [memory] uri"
         ) from error
-    return cast(Stoppable, server)
+    return cast("Callable[[], object]", server.stop)
 
 
 def vector_arithmetic() -> list[str]:

@@ -22,10 +22,10 @@ from memory.durable import sync_folder
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
 from memory.graph.dump.definitions import IndexDefinition, create_lookup, definition, dropped_index
-from memory.graph.embedded.folder import note_lookups
+from memory.graph.embedded.folder import Unstartable, note_lookups
 from memory.graph.embedded.index_builder import IndexBuilder
 from memory.graph.embedded.indexes import create, free_name_at
-from memory.graph.embedded.launch import LaunchFailed, RunningStore, launch
+from memory.graph.embedded.launch import RunningStore, launch
 from memory.graph.embedded.refusals import explained
 from memory.graph.embedded.server import Options
 from memory.graph.store import EMBEDDED, Dialect, Endpoint, Made, Refused, Store
@@ -208,7 +208,7 @@ class EmbeddedStore(Awaited[State], Store):
         options = Options(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
         try:
             self._serving = await launch(folder, options, self._start_seconds)
-        except LaunchFailed as error:
+        except Unstartable as error:
             self.is_damaged, self.may_open = error.is_damaged, error.may_open
             raise self._failure(str(error)) from error
         self.is_damaged = self.may_open = self._as_it_is = False

@@ -8,9 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.bus import Bus
-from agent.confirmation.consent import NAMES
 from agent.confirmation.gate import about_to
-from agent.confirmation.question import WITHIN, Question, Verdict, body_of, level_of, question_of, verdict_on
+from agent.confirmation.question import NAMES, WITHIN, Question, Verdict, body_of, level_of, question_of, verdict_on
 from agent.context.epochs import Contexts
 from agent.errors import Stopped, ToolFailed
 from agent.event import Event, new_id

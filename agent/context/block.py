@@ -30,10 +30,6 @@ class Attached(Struct, frozen=True):
     text: str = ""
     """What a document says; "" for an image, which is shown behind the block."""
 
-    def noted(self, note: str) -> "Attached":
-        """Return it with another note."""
-        return Attached({**self.about, "note": note}, self.text)
-
 
 class Block(Struct, frozen=True):
     """The parts of an event as the model sees it."""

@@ -1,4 +1,4 @@
-"""What an epoch may hold, and what it takes over from the one before: its front, turns that stay, the event in hand."""
+"""What an epoch may hold, by what is set and learnt, and what it takes over from the one before it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
@@ -10,7 +10,9 @@ from agent.context import block, history
 from agent.context.epoch import Epoch
 from agent.context.summary import Compression, Front
 from agent.context.tokens import TokenCounter
+from agent.errors import ContextTooLong
 from agent.model.messages import Message
+from agent.model.window import DOUBTED_AFTER
 
 _NAMED: Final = 40
 """Characters by which a turn, or a text that is too long to keep, is named."""
@@ -28,6 +30,19 @@ MOST_TRIES: Final = 4
 
 LEAST_ROOM: Final = 500
 """Tokens an epoch has room for behind its prefix, however large that is: else it would begin anew at every event."""
+
+LEARNT_SHARE: Final = 0.85
+"""Of the tokens at which a refusal would have begun; the rest is for the answer."""
+
+UNTOLD_SHARE: Final = 2 / 3
+"""Of the tokens of a refused list, where the refusal does not say how many would do."""
+
+MOST_RATIO: Final = 2.5
+"""How many times as many tokens as here a server may count in the same list, or the other way round. What goes beyond
+that is a number about something else."""
+
+ROOM: Final = 1.1
+"""Of prompt and tools, which a limit never goes below: a context that holds nothing else is none."""
 
 Limits: TypeAlias = "Callable[[], ContextLimits]"
 """Returns the limits in force now: they change with what is learnt of the models."""
@@ -321,3 +336,43 @@ class ContextLimits(Struct, frozen=True):
             min(self.kept_tokens, room // 8),
             min(self.summary_tokens, room // 16),
         )
+
+
+class Learnt(Struct, frozen=True):
+    """What refusals have taught of one model, in tokens as they are counted here."""
+
+    most: int = 0
+    """The longest list that is sent; 0 for any."""
+    refused: int = 0
+    """The shortest list that was refused."""
+    named: int = 0
+    """The most that a refusal said the model reads, as the server counts."""
+    is_guess: bool = False
+    """No refusal said how many would do."""
+    accepted: int = 0
+    """Lists since."""
+
+    def after_refusal(self, tokens: int, prefix: int, refusal: ContextTooLong) -> "Learnt":
+        """Return what is known once a list of so many tokens was refused, of which prompt and tools take `prefix`.
+
+        What the server counted is turned into what is counted here, by the list that both have counted.
+        """
+        named = max(refusal.window, self.named)
+        ratio = refusal.asked / tokens if refusal.asked else 1.0
+        most = refusal.window / (ratio if 1 / MOST_RATIO <= ratio <= MOST_RATIO else 1.0) * LEARNT_SHARE
+        if is_guess := not 0 < most < tokens:
+            most = tokens * UNTOLD_SHARE
+        most = max(most, named / MOST_RATIO if is_guess else 0.0, prefix * ROOM)
+        if most >= tokens or 0 < self.most <= most:
+            return replace(self, named=named)
+        return Learnt(int(most), min(tokens, self.refused or tokens), named, is_guess)
+
+    def after_answer(self, tokens: int) -> "Learnt":
+        """Return what is known once a list of so many tokens was accepted: one that was refused shows a mistake."""
+        if not self.most:
+            return self
+        accepted = self.accepted + 1
+        is_wrong = tokens >= self.refused or (self.is_guess and (tokens > self.most or accepted >= DOUBTED_AFTER))
+        if is_wrong:
+            return Learnt(named=self.named)
+        return replace(self, accepted=accepted)

@@ -118,13 +118,10 @@ class Opened(Struct, frozen=True):
 
 def body_of(name: str, prefix: Prefix, messages: Sequence[Message], front: Front | None) -> dict[str, Json]:
     """Return the body of the entry that opens the epoch of this id; `opened_of` inverts it."""
-    described: list[Json] = [
-        {"name": t.name, "description": t.description, "parameters": dict(t.parameters)} for t in prefix.tools
-    ]
     return {
         "epoch": name,
         "model": prefix.model,
-        "tools": described,
+        "tools": [spec.to_json() for spec in prefix.tools],
         "messages": [message.to_json() for message in messages],
         **({"front": front.to_json()} if front else {}),
     }

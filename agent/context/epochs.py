@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from agent.bus import Bus
 from agent.context import history, summary
-from agent.context.carried import Beginning, Carried, Limits, Shares, Weighed
+from agent.context.carried import Beginning, Carried, Learnt, Limits, Shares, Weighed
 from agent.context.epoch import Epoch, Prefix, body_of, front_of, opened_of
-from agent.context.learnt import Learnt
 from agent.context.summary import Compression, Front
 from agent.context.tokens import TokenCounter
 from agent.errors import ContextTooLong, DamagedContext

@@ -83,7 +83,8 @@ def without_images(message: Message) -> Message:
     seen = block.parse(message.content) if message.role == "user" else None
     if seen is None:
         return replace(message, images=(), content=f"{message.content}\n({NOT_SHOWN})")
-    attached = tuple(each if each.text else each.noted(NOT_SHOWN) for each in seen.attached)
+    unseen = {"note": NOT_SHOWN}
+    attached = tuple(each if each.text else block.Attached({**each.about, **unseen}) for each in seen.attached)
     return replace(message, images=(), content=block.render(replace(seen, attached=attached)))
 
 

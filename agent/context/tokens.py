@@ -61,10 +61,11 @@ class TokenCounter:
 
         Where the copy is missing or damaged the estimate stays: tiktoken would fetch another from the network.
         """
-        folder = _bundled_vocabularies()
-        if folder is None:
+        vocabularies = bundled_with_litellm("litellm_core_utils/tokenizers")
+        # tiktoken names a cached file by the SHA-1 of its address; this is o200k_base's.
+        if vocabularies is None or not is_whole(vocabularies / "fb374d419588a4632f3f557e76b4b70aebbca790"):
             return
-        os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+        os.environ["TIKTOKEN_CACHE_DIR"] = str(vocabularies)
         import tiktoken  # here, because it costs 47 MB and 150 ms off the start path
         from tiktoken_ext.openai_public import o200k_base
 
@@ -110,13 +111,11 @@ def of_image(image: Image) -> int:
     return min(MOST_OF_IMAGE, max(LEAST_OF_IMAGE, image.width * image.height // PIXELS_PER_TOKEN))
 
 
-def _bundled_vocabularies() -> Path | None:
+def bundled_with_litellm(path: str) -> Path | None:
+    """Return a place within litellm's package, which is not imported; None where it is not installed."""
     spec = importlib.util.find_spec("litellm")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    folder = Path(spec.submodule_search_locations[0]) / "litellm_core_utils" / "tokenizers"
-    # tiktoken names a cached file by the SHA-1 of its address; this is o200k_base's.
-    return folder if is_whole(folder / "fb374d419588a4632f3f557e76b4b70aebbca790") else None
+    found = spec.submodule_search_locations if spec else None
+    return Path(found[0]) / path if found else None
 
 
 def is_whole(vocabulary: Path) -> bool:

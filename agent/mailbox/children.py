@@ -7,7 +7,7 @@ from typing import Final
 
 from agent.errors import TooManyEvents
 from agent.event import Event, from_json, utc_text
-from agent.mailbox.economy import SELF
+from agent.mailbox.economy import SELF, number
 from agent.mailbox.mail import CHILDREN, LEAST_PAUSE, OPEN, UNFINISHED
 from memory.state.words import storable
 
@@ -22,10 +22,10 @@ CREATE INDEX IF NOT EXISTS mailbox_children ON mailbox (json_extract(envelope, '
     WHERE json_extract(envelope, '$.source') = 'self';
 """
 
-_OF: Final = "json_extract(envelope, '$.source') = 'self' AND json_extract(envelope, '$.parent_id') = :parent"
+_OF: Final = "json_extract(envelope, '$.source') = 'self' AND json_extract(envelope, '$.parent_id') = ?"
 _OWN_WAITING: Final = (
     "SELECT count(*) FROM mailbox INDEXED BY mailbox_order "
-    f"WHERE {OPEN} AND owner_key = :owner AND json_extract(envelope, '$.source') = 'self'"
+    f"WHERE {OPEN} AND owner_key = ? AND json_extract(envelope, '$.source') = 'self'"
 )
 """Its index holds what waits; without the name SQLite would go through all that it ever made."""
 
@@ -46,9 +46,9 @@ def check_quota(connection: sqlite3.Connection, event: Event) -> None:
     """Raise `TooManyEvents` when its own event is one too many for its parent, or altogether."""
     if event.source != SELF or not event.parent_id:
         return
-    if _count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF}", parent=event.parent_id) >= MOST_CHILDREN:
+    if number(connection, f"SELECT count(*) FROM mailbox WHERE {_OF}", event.parent_id) >= MOST_CHILDREN:
         raise TooManyEvents(f"{MOST_CHILDREN} events were made for this event, and no more may be")
-    if _count(connection, _OWN_WAITING, owner=storable(event.owner_key)) >= MOST_OPEN:
+    if number(connection, _OWN_WAITING, storable(event.owner_key)) >= MOST_OPEN:
         raise TooManyEvents(f"{MOST_OPEN} events of your own are open: finish some before you make more")
 
 
@@ -77,7 +77,7 @@ def wake_childless(connection: sqlite3.Connection, event_id: str, now: datetime)
 def children(connection: sqlite3.Connection, event_id: str) -> list[Child]:
     """Return what became of the events it made for an event, in the order of their arrival."""
     rows = connection.execute(
-        f"SELECT id, envelope, state, summary, reason FROM mailbox WHERE {_OF} ORDER BY arrival", {"parent": event_id}
+        f"SELECT id, envelope, state, summary, reason FROM mailbox WHERE {_OF} ORDER BY arrival", (event_id,)
     )
     return [
         Child(from_json(row["envelope"]).content, row["state"], row["summary"] or row["reason"], row["id"])
@@ -86,8 +86,4 @@ def children(connection: sqlite3.Connection, event_id: str) -> list[Child]:
 
 
 def _open(connection: sqlite3.Connection, parent: str) -> bool:
-    return bool(_count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF} AND {UNFINISHED}", parent=parent))
-
-
-def _count(connection: sqlite3.Connection, statement: str, **values: str) -> int:
-    return int(connection.execute(statement, values).fetchone()[0])
+    return bool(number(connection, f"SELECT count(*) FROM mailbox WHERE {_OF} AND {UNFINISHED}", parent))

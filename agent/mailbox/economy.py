@@ -118,12 +118,12 @@ def check(connection: sqlite3.Connection, event: Event, lineage: Lineage, allowa
             "do it in the event in hand"
         )
     made = "SELECT count(*) FROM own_work WHERE owner_key = ? AND made_at > ?"
-    if _number(connection, made, storable(event.owner_key), utc_text(now - MINUTE)) >= allowance.per_minute:
+    if number(connection, made, storable(event.owner_key), utc_text(now - MINUTE)) >= allowance.per_minute:
         raise TooManyEvents(
             f"{allowance.per_minute} events of your own were made within a minute, and no more may be: "
             "do it in the event in hand, or later"
         )
-    if _number(connection, _OF_TASK, lineage.root) >= allowance.calls_per_task:
+    if number(connection, _OF_TASK, lineage.root) >= allowance.calls_per_task:
         raise TooManyEvents(
             f"what came of this task has taken {allowance.calls_per_task} model calls, and no more may come of it: "
             "finish it with what you have"
@@ -199,7 +199,7 @@ def handed_over(connection: sqlite3.Connection, lease: Lease, allowance: Allowan
     if row is None:
         return lease
     today, _ = spent_on(connection, lease.event.owner_key, allowance.day(now))
-    of_task = allowance.calls_per_task - _number(connection, _OF_TASK, row["root"])
+    of_task = allowance.calls_per_task - number(connection, _OF_TASK, row["root"])
     kept = connection.execute("SELECT * FROM own_purse WHERE root = ?", (row["root"],)).fetchone()
     purse = Purse(kept["tokens"], kept["usd"]).less(kept["taken"], kept["taken_usd"]) if kept else None
     return replace(
@@ -227,7 +227,7 @@ def described(connection: sqlite3.Connection, owner_key: str, allowance: Allowan
         "model_calls_per_day": allowance.calls_per_day,
         "usd_today": round(usd, 6),
         "usd_per_day": allowance.usd_per_day,
-        "made_last_minute": _number(connection, made, storable(owner_key), utc_text(now - MINUTE)),
+        "made_last_minute": number(connection, made, storable(owner_key), utc_text(now - MINUTE)),
         "made_per_minute": allowance.per_minute,
         "depth": allowance.depth,
         "waits_until": f"{allowance.next_day(now):%Y-%m-%d %H:%M:%S} UTC" if is_spent else "",
@@ -240,5 +240,6 @@ def remove_owner(connection: sqlite3.Connection, owner_key: str) -> None:
         connection.execute(f"DELETE FROM {table} WHERE owner_key = ?", (storable(owner_key),))
 
 
-def _number(connection: sqlite3.Connection, statement: str, *values: str) -> int:
+def number(connection: sqlite3.Connection, statement: str, *values: str) -> int:
+    """Return the one number that a statement finds."""
     return int(connection.execute(statement, values).fetchone()[0])

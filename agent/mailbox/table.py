@@ -207,25 +207,18 @@ def fail(connection: sqlite3.Connection, event_id: str, reason: str, now: dateti
 
 def withdraw(connection: sqlite3.Connection, event_id: str, reason: str, now: datetime) -> bool:
     """Close an open event unhandled; False when it is not open."""
-    return bool(
-        connection.execute(
-            f"UPDATE mailbox SET state = 'withdrawn', reason = ?, closed_at = ? WHERE id = ? AND {OPEN}",
-            (storable(reason), utc_text(now), event_id),
-        ).rowcount
-    )
+    withdrawn = f"UPDATE mailbox SET state = 'withdrawn', reason = ?, closed_at = ? WHERE id = ? AND {OPEN}"
+    return connection.execute(withdrawn, (storable(reason), utc_text(now), event_id)).rowcount > 0
 
 
 def retry(connection: sqlite3.Connection, event_id: str) -> bool:
     """Make an event of the dead letter pending, its counters at their beginning; False when it is not there."""
-    return bool(
-        connection.execute(
-            "UPDATE mailbox SET state = 'pending', attempt = 1, tool_calls = 0, model_calls = 0, grants = 0, "
-            "redelivered = 0, due_at = NULL, waits_for = '', reason = '', closed_at = NULL, "
-            "priority = json_extract(envelope, '$.priority') "
-            "WHERE id = ? AND state = 'dead'",
-            (storable(event_id),),
-        ).rowcount
+    renewed = (
+        "UPDATE mailbox SET state = 'pending', attempt = 1, tool_calls = 0, model_calls = 0, grants = 0, "
+        "redelivered = 0, due_at = NULL, waits_for = '', reason = '', closed_at = NULL, "
+        "priority = json_extract(envelope, '$.priority') WHERE id = ? AND state = 'dead'"
     )
+    return connection.execute(renewed, (storable(event_id),)).rowcount > 0
 
 
 def give_back(connection: sqlite3.Connection) -> bool:

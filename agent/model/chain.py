@@ -149,10 +149,7 @@ class Guarded:
                     has_begun, self.is_silent = True, False
                     if isinstance(item, Answer):
                         self._answered(item)
-                        usage = replace(item.usage, cost=item.usage.cost or self._prices.of(item.usage))
-                        for answered in self._observers:
-                            answered(usage)
-                        yield replace(item, usage=usage)
+                        yield replace(item, usage=self._billed(item.usage))
                     else:
                         yield item
                     last_at = self._clock()
@@ -188,8 +185,11 @@ class Guarded:
         self.is_silent = True
         self._fail(ModelUnavailable(f"{self.name} took a request and said nothing, until another model answered"))
         self.breaker.failed()
-        usage = Usage(prompt_tokens)
-        usage = replace(usage, cost=self._prices.of(usage))
+        return self._billed(Usage(prompt_tokens))
+
+    def _billed(self, usage: Usage) -> Usage:
+        """Return what a call cost, by its price where the server did not say, and tell of it."""
+        usage = replace(usage, cost=usage.cost or self._prices.of(usage))
         for answered in self._observers:
             answered(usage)
         return usage

@@ -26,19 +26,10 @@ from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.window import WindowRecord, sees_in_table, window_in_table, window_listed
 from agent.model.wire.openai import GrowingList, GrowingTools
-from agent.model.wire.profile import Profile, profile_for
+from agent.model.wire.profile import CLOUDS, Profile, profile_for
 from memory.egress import SendsTo, host_of
 from memory.json_value import Json
 from memory.trust import causes
-
-USUAL_HOSTS: Mapping[str, str] = {
-    "openai": "api.openai.com",
-    "anthropic": "api.anthropic.com",
-    "gemini": "generativelanguage.googleapis.com",
-    "deepseek": "api.deepseek.com",
-    "openrouter": "openrouter.ai",
-}
-"""Where litellm finds a provider, by the prefix of a model's name."""
 
 TOO_LONG: Final = "ContextWindowExceededError"
 """What litellm calls the error of a list that is too long, whatever the provider called it."""
@@ -108,7 +99,7 @@ class LiteLlmModel:
         self._tools = GrowingTools()
         self._thread = LiteLlmThread()
         self._own_server = "" if self._profile.name in {"anthropic", "gemini"} else api_base
-        self._url = api_base or f"https://{USUAL_HOSTS.get(model.partition('/')[0], '')}"
+        self._url = api_base or f"https://{CLOUDS.get(model.partition('/')[0], '')}"
         self._was_reached = False
         """Whether the last call began to be answered: then the next one looks no further."""
 

@@ -4,7 +4,6 @@ import asyncio
 import importlib
 import logging
 import os
-import ssl
 import sys
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import Future
@@ -204,23 +203,15 @@ def _load() -> None:
         os.environ.setdefault(name, value)
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = litellm.drop_params = True
-    # It prices each answer before its first word, a millisecond here; what a call costs, the chain knows.
-    importlib.import_module("litellm.utils").update_response_metadata = _not_priced  # type: ignore[attr-defined]
+    # It prices each answer before its first word, a millisecond here; what a call costs, the chain knows, and nobody
+    # here reads what else that sets.
+    importlib.import_module("litellm.utils").update_response_metadata = lambda *_, **__: None  # type: ignore[attr-defined]
     # Its own clients know certifi's authorities only, or SSL_CERT_FILE's only.
     clients: Any = importlib.import_module("litellm.llms.custom_httpx.http_handler")
-    clients._create_ssl_context = _trusted
+    clients._create_ssl_context = lambda *_, **__: trusted()
     clients._ssl_context_cache.clear()  # those that it made for its import
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).disabled = True
-
-
-def _trusted(*args: object, **named: object) -> ssl.SSLContext:
-    """Return what this machine trusts: in place of `http_handler._create_ssl_context`."""
-    return trusted()
-
-
-def _not_priced(*args: object, **named: object) -> None:
-    """Do nothing: in place of `litellm.utils.update_response_metadata`, which only sets what nobody here reads."""
 
 
 async def _rehearse(model: str) -> None:

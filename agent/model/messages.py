@@ -78,6 +78,10 @@ class ToolSpec(Struct, frozen=True):
     parameters: Mapping[str, Json]
     """JSON Schema of the arguments object."""
 
+    def to_json(self) -> dict[str, Json]:
+        """Return it as the journal and most servers have it."""
+        return {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
+
 
 class Usage(Struct, frozen=True):
     """What a call cost, as the provider counts it; 0 where it does not say."""

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Final
 
 from agent.model.server_model import ServerModel
 from agent.model.sight import sees_by_props, sees_listed
@@ -15,12 +14,9 @@ from agent.model.window import (
     window_of_loaded,
     window_of_props,
 )
-from agent.model.wire.profile import Profile, profile_for
+from agent.model.wire.profile import CLOUDS, Profile, profile_for
 from agent.model.wire.requests import Slot
 from memory.json_value import Json
-
-CLOUDS: Final = frozenset({"openai", "deepseek", "openrouter", "gemini", "anthropic"})
-"""Profiles of providers: what they do not list of a window, a table knows."""
 
 _DEFAULTS: Mapping[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
 
@@ -68,7 +64,7 @@ class OpenAiCompatibleModel(ServerModel):
 
         Of some also whether the model sees.
         """
-        if self._profile.name in CLOUDS:
+        if self._profile.name in CLOUDS:  # what they do not list of a window, a table knows
             name = f"{self._profile.name}/{self._model}"
             self.sight.told(await asyncio.to_thread(sees_in_table, name))
             return await asyncio.to_thread(window_in_table, name)

@@ -4,13 +4,12 @@ import json
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 import structlog
 from msgspec import Struct
 
+from agent.context.tokens import BYTES_PER_TOKEN, bundled_with_litellm
 from agent.errors import ContextTooLong
 from agent.model.interface import Answer, StreamItem
 from agent.model.messages import Message, ToolSpec
@@ -45,9 +44,6 @@ which drop what was thought before."""
 
 SAFE_SHARE: Final = 0.8
 """Of a list that was refused without a number: so much of it is tried next."""
-
-BYTES_PER_TOKEN: Final = 3.6
-"""As `agent.context.tokens` estimates."""
 
 NAMED: Final = "a refusal"
 GUESSED: Final = "a refusal without a number"
@@ -281,12 +277,10 @@ def _in_table(model: str) -> _Known | None:
 @cache
 def _table() -> Mapping[str, _Known]:
     """Return the table, without importing litellm; empty where it is not there."""
-    spec = find_spec("litellm")
-    folders = list(spec.submodule_search_locations or ()) if spec else []
+    found = bundled_with_litellm("model_prices_and_context_window_backup.json")
     try:
-        text = (Path(folders[0]) / "model_prices_and_context_window_backup.json").read_text(encoding="utf-8")
-        entries = json.loads(text)
-    except (IndexError, OSError, ValueError):
+        entries = json.loads(found.read_text(encoding="utf-8")) if found else {}
+    except (OSError, ValueError):
         return {}
     return {
         name: _Known(_tokens(entry.get("max_input_tokens")), entry.get("supports_vision") is True)

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 from typing import Final
 
-from agent.confirmation.consent import NAMES
+from agent.confirmation.question import NAMES
 from agent.event import Event, predecessor, room_of
 from agent.mailbox import Mailbox
 from agent.replies import SENTENCE_STARTED

@@ -140,7 +140,8 @@ class Run(Struct):
     cycle: str = ""
     """Id of the round of thought, call and result that is under way."""
     status: Status = "PENDING"
-    _epoch: Epoch | None = None
+    epoch: Epoch = field(default_factory=lambda: Epoch("", ()))
+    """The context it is handled in; an empty one until it is built."""
     is_resumed: bool = False
     """It was under way before, and broke off: the process died, or the state could not be written."""
     read_before: tuple[str, ...] = ()
@@ -207,25 +208,14 @@ class Run(Struct):
         """The event in hand."""
         return self.lease.event
 
-    @property
-    def epoch(self) -> Epoch:
-        """The context it is handled in. Raises RuntimeError before the context is built."""
-        if self._epoch is None:
-            raise RuntimeError("the context of this run is not built yet")
-        return self._epoch
-
-    @epoch.setter
-    def epoch(self, epoch: Epoch) -> None:
-        self._epoch = epoch
-
     def describe(self) -> dict[str, Json]:
         """Return what the status shows of a run, in six fields."""
         return {
             "run_id": self.id,
             "owner_key": self.event.owner_key,
             "status": self.status,
-            "history": len(self._epoch.messages) if self._epoch else 0,
-            "tools": len(self._epoch.tools) if self._epoch else 0,
+            "history": len(self.epoch.messages),
+            "tools": len(self.epoch.tools),
             "iteration_count": self.budget.model_calls,
         }
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from agent.errors import ToolFailed
 from agent.event import GROWTH, HOUSEHOLD, new_id
-from agent.model.dialects.reply_text import words_of
+from agent.model.dialects.reader import words_of
 from agent.model.messages import ToolCall, is_wordless
 from agent.replies import Reply, ReplySink
 from agent.run.run_state import RunState, letters_of

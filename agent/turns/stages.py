@@ -2,14 +2,14 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from agent.event import Event, utc_now, utc_text
-from memory.json_value import Json
+from memory.json_value import Json, fields
 
 if TYPE_CHECKING:
     from agent.mailbox import Lease
@@ -149,7 +149,13 @@ class Arrivals:
         if not event.is_from_person:
             return
         filed = self._clock()
-        marks = _of_ears(event.metadata.get("timing")) or self._received(event, filed)
+        timing = fields(event.metadata.get("timing"))
+        marks: dict[Stage, float] = {
+            stage: float(at) for stage in FROM_EARS if isinstance(at := timing.get(stage), int | float)
+        }
+        ago = (utc_now() - event.created_at.astimezone(UTC)).total_seconds()
+        if not marks and 0.0 <= ago < _LONGEST_RECEPTION:
+            marks = {"received": filed - ago}
         self._filed[event.id] = {**marks, "filed": filed}
         if len(self._filed) > MOST_FILED:
             self._filed.popitem(last=False)
@@ -163,14 +169,3 @@ class Arrivals:
         stages = Stages(self._clock, marks if lease.attempt == 1 and not lease.note else {})
         stages.mark("taken")
         return stages
-
-    def _received(self, event: Event, filed: float) -> dict[Stage, float]:
-        ago = (utc_now() - event.created_at.astimezone(UTC)).total_seconds()
-        return {"received": filed - ago} if 0.0 <= ago < _LONGEST_RECEPTION else {}
-
-
-def _of_ears(timing: Json) -> dict[Stage, float]:
-    """Return the marks that a spoken turn's event brings along."""
-    if not isinstance(timing, Mapping):
-        return {}
-    return {stage: float(at) for stage in FROM_EARS if isinstance(at := timing.get(stage), int | float)}

@@ -218,8 +218,7 @@ def slowest(turn: Turn, before: Sequence[Turn]) -> str:
 
     The usual is that of the turns of the same kind in `before`; where those are few, the longest step is meant.
     """
-    steps, peers = turn.steps, _peers(turn, before)
-    typical = usual(peers) if len(peers) >= FEW else {}
+    steps, typical = turn.steps, _typical(turn, before)
     if not typical:
         return max(steps, key=lambda step: steps[step], default="")
     excess = {step: seconds - typical.get(step, {}).get("p50", 0.0) for step, seconds in steps.items()}
@@ -241,24 +240,24 @@ def why_slow(turn: Turn | None, before: Sequence[Turn], language: Language = "en
         return told("unanswered")
     if answer < 0.0:
         return told("timeless")
-    peers, step = _peers(turn, before), slowest(turn, before)
-    has_usual = len(peers) >= FEW
-    typical = usual(peers) if has_usual else {}
+    typical, step = _typical(turn, before), slowest(turn, before)
     whole = {"answer": _seconds(answer, language)}
-    if has_usual:
+    if typical:
         whole["usual"] = _seconds(typical["answer"]["p50"], language)
     if not step:
         return told("usual", **whole)
     what = _STEPS[step][place].format(model=turn.slowest_call("models"), tool=turn.slowest_call("tools"))
     seconds = _seconds(turn.steps[step], language)
-    if not has_usual:
+    if not typical:
         return told("longest", **whole, step=what, seconds=seconds)
     usually = _seconds(typical.get(step, {}).get("p50", 0.0), language)
     return told("slow", **whole, step=what, seconds=seconds, usually=usually)
 
 
-def _peers(turn: Turn, before: Sequence[Turn]) -> list[Turn]:
-    return [each for each in before if each.is_spoken == turn.is_spoken and each.counts and each.seq != turn.seq]
+def _typical(turn: Turn, before: Sequence[Turn]) -> dict[str, dict[str, float]]:
+    """Return what is `usual` for turns of the same kind, {} where those are few."""
+    peers = [each for each in before if each.is_spoken == turn.is_spoken and each.counts and each.seq != turn.seq]
+    return usual(peers) if len(peers) >= FEW else {}
 
 
 def _seconds(seconds: float, language: Language) -> str:

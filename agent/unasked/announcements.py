@@ -136,19 +136,16 @@ class Announcements:
 
     def arrived(self, event: Event) -> None:
         """Take a person's words for an answer to what was just said."""
-        said = [fate for fate in self.just_said if not fate.is_answered]
-        if not said or not event.is_from_person or event.owner_key != HOUSEHOLD:
+        if not event.is_from_person or event.owner_key != HOUSEHOLD:
             return
-        ids = {fate.id for fate in said}
-        self._bus.hold(step(ANSWERED, event, "", {"announcements": [*ids]}), durable=False)
-        self._answer(ids)
+        if ids := {fate.id for fate in self.just_said if not fate.is_answered}:
+            self._bus.hold(step(ANSWERED, event, "", {"announcements": [*ids]}), durable=False)
+            self._answer(ids)
 
     def situation(self, hand: Lease) -> Mapping[str, str]:
         """Tell the agent, once, what became of what it wanted to say since the last block of that session."""
-        if hand.event.owner_key != HOUSEHOLD:
-            return {}
         told = [fate for fate in self._untold if fate.session_id == hand.event.session_id]
-        if not told:
+        if not told or hand.event.owner_key != HOUSEHOLD:
             return {}
         for fate in told:
             self._untold.remove(fate)

@@ -107,7 +107,7 @@ class Wishes:
         event = run.event
         if not event.is_from_person or event.owner_key != HOUSEHOLD or run.lease.note:
             return None
-        if is_wanted_again(event.content) and self._lines:
+        if self._lines and is_wanted_again(event.content):
             await self.take_back()
             return await self._answer(run, "wanted_again", [])
         said = [fate for fate in last_breath(self._announcements.just_said) if fate.kind != "urgent"]

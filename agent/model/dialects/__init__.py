@@ -12,6 +12,6 @@ Nothing that a model leaks is speech. Where to look, and where a new leak is a l
 | a stretch of thinking, closed or not | `thinking.py` |
 | stage directions, by tables of acts and moods | `directions.py` |
 | a server's error in place of an answer | `complains` in `agent.model.faults` |
-| the same for the text within a reply | `reply_text.py` |
+| the same for the text within a reply | `ReplyText` in `reader.py` |
 | what is learnt of one model; tools told in text | `dialect.py` |
 """

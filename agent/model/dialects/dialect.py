@@ -157,15 +157,12 @@ def told_in_text(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list
         if message.role == "assistant":
             names.update({call.id: call.name for call in message.tool_calls})
             told.append(_answer(message))
-            is_open = False
-        elif message.role == "tool":
-            _append(told, replace(message, content=_result(message, names)), is_open=is_open)
-            is_open = True
-        elif message.role == "user":
-            _append(told, message, is_open=is_open)
-            is_open = False
-        else:
+        elif message.role == "system":
             told.append(message)
+        else:
+            is_result = message.role == "tool"
+            _append(told, replace(message, content=_result(message, names)) if is_result else message, is_open=is_open)
+        is_open = message.role == "tool"
     return _with_tools(told, tools)
 
 
@@ -173,10 +170,8 @@ def taking_turns(messages: Sequence[Message]) -> list[Message]:
     """Return the list with the system's words as the user's, and what the user says in a row as one message; pure."""
     told: list[Message] = []
     for message in messages:
-        role = "user" if message.role == "system" else message.role
-        is_open = role == "user" and bool(told) and told[-1].role == "user"
-        if role == "user":
-            _append(told, message, is_open=is_open)
+        if message.role in {"system", "user"}:
+            _append(told, message, is_open=bool(told) and told[-1].role == "user")
         else:
             told.append(message)
     return told

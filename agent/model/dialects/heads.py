@@ -7,18 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from agent.model.dialects import marks
-from agent.model.dialects.bodies import (
-    ARGUMENT_KEYS,
-    NAME_KEYS,
-    OTHER_KEYS,
-    PARAMETER_STARTS,
-    Body,
-    EnvelopeBody,
-    JsonBody,
-    TaggedBody,
-    TokenQuotedBody,
-)
+from agent.model.dialects import bodies, marks
 from agent.model.dialects.names import known_name
 from agent.model.messages import ToolSpec
 from memory.json_value import fields, listed
@@ -28,7 +17,7 @@ MOST_UNDECIDED: Final = 2000
 
 _NAMING: Final = ("<function=", "<function name=", "<invoke", "<｜DSML｜invoke")
 _FILLERS: Final = tuple(sorted((mark for mark in marks.BETWEEN if not mark.startswith(_NAMING)), key=len, reverse=True))
-_BEGUN: Final = marks.beginnings((*marks.BETWEEN, *marks.CLOSERS, *PARAMETER_STARTS))
+_BEGUN: Final = marks.beginnings((*marks.BETWEEN, *marks.CLOSERS, *bodies.PARAMETER_STARTS))
 _TEXTS: Final = ("text", "message", "content")
 """What models name the words of an answer in JSON that nobody asked for, beside what they call an answer."""
 _RECIPIENT: Final = re.compile(r"to=(?!user\b)([\w.-]+)")
@@ -56,7 +45,7 @@ class Head(Struct, frozen=True):
     """A call whose name is known."""
 
     name: str
-    body: Body
+    body: bodies.Body
     rest: str
     """What the body is to be fed."""
 
@@ -129,10 +118,10 @@ def _skip(text: str) -> str:
 
 def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool, begins: bool) -> Verdict:
     if (is_explicit or begins) and (keyed := _KEYED.match(text)) and keyed[1] in tools:
-        return Head(keyed[1], JsonBody(), text[keyed.end() :])
-    body = EnvelopeBody()
+        return Head(keyed[1], bodies.JsonBody(), text[keyed.end() :])
+    body = bodies.EnvelopeBody()
     body.read(text)
-    known = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS)
+    known = (*bodies.NAME_KEYS, *bodies.ARGUMENT_KEYS, *bodies.OTHER_KEYS)
     if not (is_explicit or begins) and any(key not in known for key in body.keys[:1]):
         return "none"
     name, is_first = body.name, begins and is_explicit
@@ -147,7 +136,7 @@ def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is
     return "none" if body.is_broken else "open"
 
 
-def _flat(body: EnvelopeBody, tools: Mapping[str, ToolSpec], name: str | None) -> Verdict:
+def _flat(body: bodies.EnvelopeBody, tools: Mapping[str, ToolSpec], name: str | None) -> Verdict:
     """Judge a whole object without a key for arguments: they stand beside the name, or are the text under it."""
     given = body.others
     texts = {key: _tool_under(key, tools, is_alone=len(given) == 1) for key in given if isinstance(given[key], str)}
@@ -156,7 +145,7 @@ def _flat(body: EnvelopeBody, tools: Mapping[str, ToolSpec], name: str | None) -
         name, given = texts[key], {only_text(tools[texts[key]]): given[key]}
     if name is None or not given or not given.keys() <= fields(tools[name].parameters.get("properties")).keys():
         return "none"
-    return Head(name, JsonBody(), f"{json.dumps(given)}{body.rest}")
+    return Head(name, bodies.JsonBody(), f"{json.dumps(given)}{body.rest}")
 
 
 def _tool_under(key: str, tools: Mapping[str, ToolSpec], *, is_alone: bool) -> str:
@@ -175,18 +164,18 @@ def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
     if is_begun or _OBJECT_BEGUN.fullmatch(bare):
         return "open"
     if (positional := _POSITIONAL.match(bare)) and (only := only_text(tool)):
-        return Head(tool.name, TokenQuotedBody(), f"({only}={bare[positional.end() :]}")
+        return Head(tool.name, bodies.TokenQuotedBody(), f"({only}={bare[positional.end() :]}")
     if wrapped := _WRAPPED.match(bare):
         bare, is_explicit = bare[wrapped.end() :], True
     if bare.startswith("("):
         begun: Verdict = "open" if _KEYWORD_BEGUN.fullmatch(bare) else "none"
-        return Head(tool.name, TokenQuotedBody(), bare) if _KEYWORD.match(bare) else begun
+        return Head(tool.name, bodies.TokenQuotedBody(), bare) if _KEYWORD.match(bare) else begun
     if bare.startswith("{"):
-        body = TokenQuotedBody() if _BARE_KEY.match(bare) else JsonBody()
+        body = bodies.TokenQuotedBody() if _BARE_KEY.match(bare) else bodies.JsonBody()
         return Head(tool.name, body, bare) if is_explicit or _OBJECT.match(bare) else "none"
-    if is_explicit and bare.startswith((*PARAMETER_STARTS, *marks.CLOSERS)):
+    if is_explicit and bare.startswith((*bodies.PARAMETER_STARTS, *marks.CLOSERS)):
         properties = tool.parameters.get("properties")
-        return Head(tool.name, TaggedBody(properties if isinstance(properties, dict) else {}), bare)
+        return Head(tool.name, bodies.TaggedBody(properties if isinstance(properties, dict) else {}), bare)
     return "none"
 
 

@@ -1,7 +1,7 @@
-"""A model's text as it arrives, parted into words, thinking and tool calls."""
+"""A model's text as it arrives, parted into words, thinking and tool calls; and the words of a reply within one."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from agent.model.dialects import marks
@@ -10,7 +10,7 @@ from agent.model.dialects.directions import size_of_direction
 from agent.model.dialects.heads import recipient_of
 from agent.model.dialects.names import known_name
 from agent.model.dialects.parts import Part, Words, WordsWereThought
-from agent.model.dialects.said import NOTHING, QUOTES, Said, speaks_behind
+from agent.model.dialects.said import NOTHING, QUOTES, Said, heard, speaks_behind
 from agent.model.dialects.thinking import Thinking
 from agent.model.messages import ToolSpec, is_wordless
 
@@ -366,3 +366,32 @@ class TextReader:
     def _resume(self) -> None:
         self._state, self._blanks = self._words, ""
         self._is_line_start = self._may_think = True
+
+
+class ReplyText:
+    """Takes the text of one reply in pieces, cut anywhere.
+
+    What looks like a call stays as it is. Only marks tell thinking: a reply may begin with any words.
+    """
+
+    def __init__(self) -> None:
+        self._reader = TextReader(())
+        self._reader.trust()
+
+    def feed(self, text: str) -> str:
+        """Return the words that a piece adds."""
+        return _words(self._reader.feed(text)) if (text := heard(text)) else ""
+
+    def finish(self) -> str:
+        """Return the words that were held back, once the text is whole."""
+        return _words(self._reader.finish(is_cut=False))
+
+
+def words_of(text: str) -> str:
+    """Return the words of a whole text."""
+    reply = ReplyText()
+    return reply.feed(text) + reply.finish()
+
+
+def _words(parts: Iterable[Part]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, Words))

@@ -14,18 +14,8 @@ from agent.model.faults import complains
 from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage, read_usage
 from agent.model.stream.arguments import packed_calls, unwrapped
-from agent.model.stream.content import (
-    CUTS,
-    GROWING,
-    Fresh,
-    arguments_in,
-    joined,
-    reason_in,
-    text_in,
-    thoughts_in,
-    words_in,
-)
-from agent.model.stream.open_call import Growing, OpenCall
+from agent.model.stream.content import CUTS, GROWING, arguments_in, joined, reason_in, text_in, thoughts_in, words_in
+from agent.model.stream.open_call import Fresh, Growing, OpenCall
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
 from agent.model.wire.profile import INLINE
 from memory.json_value import Json, fields, objects

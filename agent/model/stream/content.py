@@ -1,4 +1,4 @@
-"""What a delta holds and adds, in whatever form servers put it: words, thinking, arguments, how an answer ended."""
+"""What a delta holds, in whatever form servers put it: words, thinking, arguments, and how an answer ended."""
 
 import json
 import re
@@ -23,9 +23,6 @@ GROWING: Final = ("thinking", "text", "summary", "data")
 
 _THINKS: Final = re.compile("reason|think", re.IGNORECASE)
 """Types of the parts of a content that are thinking."""
-
-ENOUGH: Final = 8
-"""Characters that no text begins with twice by chance; `ha`, `ha` and `1`, `12` are pieces of one."""
 
 
 def reason_in(said: Json) -> str:
@@ -91,47 +88,3 @@ def _goes_on(block: Mapping[str, Json], piece: Mapping[str, Json]) -> bool:
 def text_in(value: Json) -> str:
     """Return a text as it is, and "" for anything else."""
     return value if isinstance(value, str) else ""
-
-
-class Fresh:
-    """Takes the pieces of one text. Whether each holds those before it is known from the second and the third."""
-
-    def __init__(self) -> None:
-        self._so_far = ""
-        self._doubted: list[str] = []
-        """Pieces that may hold those before them."""
-        self._holds_all: bool | None = None
-        """Whether each piece does; None until that is known."""
-
-    def add(self, piece: str) -> str:
-        """Return what a piece adds, and what was held before it."""
-        if not piece or self._holds_all is False:
-            return piece
-        last = self._doubted[-1] if self._doubted else self._so_far
-        is_longer = piece.startswith(last) and len(piece) > len(last)
-        if self._holds_all or not self._so_far:
-            self._so_far = piece if is_longer else last
-            return piece[len(last) :] if is_longer else ""
-        if self._doubted and is_longer:
-            self._holds_all = True
-            return self._taken(piece)
-        is_again = piece == last and len(piece) >= ENOUGH and not self._doubted
-        self._doubted.append(piece)
-        if is_longer or is_again:
-            return ""
-        self._holds_all = False
-        return self._released()
-
-    def finish(self) -> str:
-        """Return what was held: no more will come."""
-        if self._doubted and len(self._so_far) >= ENOUGH:
-            return self._taken(self._doubted[-1])
-        return self._released()
-
-    def _taken(self, whole: str) -> str:
-        fresh, self._so_far, self._doubted = whole[len(self._so_far) :], whole, []
-        return fresh
-
-    def _released(self) -> str:
-        held, self._doubted = "".join(self._doubted), []
-        return held

@@ -102,13 +102,7 @@ class ListRules:
 
 def tools_to_openai(tools: Sequence[ToolSpec]) -> list[dict[str, Json]]:
     """Return the wire form of the tools, in their order."""
-    return [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
-        }
-        for tool in tools
-    ]
+    return [{"type": "function", "function": tool.to_json()} for tool in tools]
 
 
 def encode(value: Json) -> bytes:

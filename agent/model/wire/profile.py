@@ -127,20 +127,19 @@ PROFILES: Final[Mapping[str, Profile]] = {
 }
 """By name, as `[model] profile` has them."""
 
-_HOSTS: Final = {
-    "api.openai.com": "openai",
-    "api.deepseek.com": "deepseek",
-    "openrouter.ai": "openrouter",
-    "generativelanguage.googleapis.com": "gemini",
+CLOUDS: Final[Mapping[str, str]] = {
+    "openai": "api.openai.com",
+    "anthropic": "api.anthropic.com",
+    "gemini": "generativelanguage.googleapis.com",
+    "deepseek": "api.deepseek.com",
+    "openrouter": "openrouter.ai",
 }
-_PREFIXES: Final = {
-    "openai": "openai",
-    "anthropic": "anthropic",
-    "gemini": "gemini",
-    "deepseek": "deepseek",
-    "openrouter": "openrouter",
-    "ollama_chat": "ollama",
-}
+"""The hosts of providers, by their profiles; litellm begins a model's name with the same word."""
+
+_HOSTS: Final = {host: name for name, host in CLOUDS.items() if name != "anthropic"}
+"""Those that are spoken to in OpenAI's words with a profile of their own."""
+
+_PREFIXES: Final = {**{name: name for name in CLOUDS}, "ollama_chat": "ollama"}
 _OLLAMA_PORT: Final = 11434
 """Ollama's own, on any machine."""
 

@@ -3,7 +3,7 @@
 from msgspec import Struct, field
 
 from agent.event import new_id
-from agent.model.dialects.reply_text import ReplyText
+from agent.model.dialects.reader import ReplyText
 from agent.model.interface import ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.stream.arguments import PartialString
 from agent.replies import Reply, ReplySink, ReplyStream
@@ -57,12 +57,13 @@ class Speaking:
     async def take(self, item: StreamItem) -> None:
         """Pass on the words of one item; waits only when the mouth is many sentences behind."""
         if isinstance(item, TextDelta):
-            self._text = self._text or self._unrepeated()
+            self._text = self._text or self._run_state.unrepeated(*self._fed.values())
             await self._say_bare(self._text.feed(item.text))
         elif isinstance(item, ToolCallStarted):
             await self.finish()  # it is heard before what the call says, and need not wait for the rest of the answer
             if item.name == REPLY:
-                self._replies[item.index] = CalledReply(item.id, self._unrepeated())
+                unrepeated = self._run_state.unrepeated(*self._fed.values())
+                self._replies[item.index] = CalledReply(item.id, unrepeated)
         elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
             await self._say(self._replies[item.index], item.text)
 
@@ -94,9 +95,6 @@ class Speaking:
             for name in opened:
                 del self._run_state.deliveries[name]
         return " ".join(words for words in heard if words)
-
-    def _unrepeated(self) -> Unrepeated:
-        return self._run_state.unrepeated(*self._fed.values())
 
     async def _say(self, reply: CalledReply, piece: str) -> None:
         """Pass on what a piece of a reply's arguments adds to its words; the tool says those for another room."""

@@ -45,7 +45,7 @@ def finding_tools(tools: Callable[[], Iterable[Tool]]) -> list[Tool]:
         found = ranked(words, tools())
         if not found:
             return [tool.name for tool in tools()]
-        return [_described(tool.spec) for tool in found[:MOST_FOUND]]
+        return [tool.spec.to_json() for tool in found[:MOST_FOUND]]
 
     async def use_tool(name: str, arguments: dict[str, object] = {}) -> Json:  # noqa: B006  pydantic copies it
         """Call a tool that is not listed here by its name, with its arguments as an object."""
@@ -148,10 +148,6 @@ def ranked(words: str, tools: Iterable[Tool]) -> list[Tool]:
 def _score(wanted: set[str], spec: ToolSpec) -> int:
     name, told = spec.name.casefold(), spec.description.casefold()
     return sum(2 * (word in name) + (word in told) for word in wanted)
-
-
-def _described(spec: ToolSpec) -> Json:
-    return {"name": spec.name, "description": spec.description, "parameters": dict(spec.parameters)}
 
 
 def _with_names(spec: ToolSpec, rest: Sequence[ToolSpec]) -> str:

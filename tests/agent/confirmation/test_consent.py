@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.confirmation.consent import consent_in
+from agent.confirmation.question import consent_in
 
 DOOR = "unlock the front door"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.context.learnt import ROOM, Learnt
+from agent.context.carried import ROOM, Learnt
 from agent.errors import ContextTooLong
 from agent.model.window import DOUBTED_AFTER
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.model.dialects.parts import Words
-from agent.model.dialects.reader import TextReader
-from agent.model.dialects.reply_text import words_of
+from agent.model.dialects.reader import TextReader, words_of
 from agent.model.messages import ToolSpec
 from tests.agent.model.test_text_reader import read
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import agent.prompts
 from agent.model.dialects.marks import PROMPT
-from agent.model.dialects.reply_text import words_of
+from agent.model.dialects.reader import words_of
 from tests.agent.model.test_react import tool
 from tests.agent.model.test_text_reader import TEXT, calls_read
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.stream.content import Fresh
+from agent.model.stream.open_call import Fresh
 
 
 def read(pieces: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.model.dialects.reply_text import words_of
+from agent.model.dialects.reader import words_of
 from tests.agent.model.test_react import TOOLS, tool
 from tests.agent.model.test_text_reader import TEXT, Reading
 

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
 from agent.model.dialects.marks import marks_of
-from agent.model.dialects.reader import TextReader
-from agent.model.dialects.reply_text import ReplyText
+from agent.model.dialects.reader import ReplyText, TextReader
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.model.choose import choose_models

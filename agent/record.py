@@ -33,9 +33,7 @@ class Recorder:
 
         Not `durable`, a cut of the power may take them back, until the next that are.
         """
-        await self._journal.append(
-            *(entry_of(event) for event in events), in_transaction=in_transaction, durable=durable
-        )
+        await self._journal.append(*map(entry_of, events), in_transaction=in_transaction, durable=durable)
 
 
 def step(topic: str, cause: Event, run_id: str, body: Mapping[str, Json] | None = None, words: str = "") -> Event:
@@ -60,7 +58,8 @@ def entry_of(event: Event) -> Entry:
     What is merely published has beside it what else its envelope says: source, target, status, result, error and
     importance, each unless it is the default or the metadata has the name.
     """
-    body = {key: value for key, value in event.metadata.items() if key != "run_id"}
+    body = dict(event.metadata)
+    run_id = str(body.pop("run_id", ""))
     if event.source != STEPS_SOURCE:
         said = {name: getattr(event, name) for name in _BESIDE}
         body = {name: value for name, value in said.items() if value != _BESIDE[name]} | body
@@ -70,7 +69,7 @@ def entry_of(event: Event) -> Entry:
         topic=event.type,
         body=body,
         event_id=event.parent_id or event.id,
-        run_id=str(event.metadata.get("run_id", "")),
+        run_id=run_id,
         session_id=event.session_id,
         owner_key=event.owner_key,
         id=event.id,

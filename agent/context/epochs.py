@@ -252,10 +252,9 @@ class Contexts:
         """Whether an epoch opened now would have another prefix, and may have it."""
         if epoch.model != wanted.model or are_few(epoch.tools) != are_few(wanted.tools):
             return True
-        frozen = {spec.name: spec for spec in epoch.tools}
-        has_new_tools = any(frozen.get(spec.name) != spec for spec in wanted.tools)
-        is_over = epoch.is_outdated or self._clock() - epoch.grown_at > IDLE_SECONDS
-        return is_over and (has_new_tools or epoch.system != wanted.system)
+        if not epoch.is_outdated and self._clock() - epoch.grown_at <= IDLE_SECONDS:
+            return False
+        return epoch.system != wanted.system or any(spec not in epoch.tools for spec in wanted.tools)
 
     def _shares(self, epoch: Epoch) -> Shares:
         return self._limits().shares(epoch.prefix_tokens, self._learnt.get(epoch.model, Learnt()).most)

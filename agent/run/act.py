@@ -172,8 +172,8 @@ class Actor(Struct, frozen=True):
 
     def _have_effect(self, calls: Sequence[ToolCall]) -> bool:
         """Whether one of the calls leaves something behind of which only the journal can tell."""
-        tools = [self.registry.find(call.name) for call in calls if call.name not in REPEATABLE]
-        return any(tool is not None and tool.effect != "pure" for tool in tools)
+        lasting = (call for call in calls if call.name not in REPEATABLE)
+        return any((tool := self.registry.find(call.name)) is not None and tool.effect != "pure" for call in lasting)
 
     async def _together(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Carry out the calls at the same time; return their observations by call id."""

@@ -153,11 +153,10 @@ class Closing(Struct, frozen=True):
 
     async def _accounts(self) -> list[Delivered]:
         """Wait until all was heard or dropped, and return what became of each reply."""
-        deliveries = self.run_state.deliveries.values()
-        if any(delivery.is_sounding for delivery in deliveries):
+        if self.run_state.is_speaking:
             # Hearing may take a while, and what is decided has to outlive a kill meanwhile.
             await self.bus.publish(durable=False)
-        return [await delivery.ended() for delivery in deliveries]
+        return [await delivery.ended() for delivery in self.run_state.deliveries.values()]
 
     async def _keep_unsaid(self, run: Run, broken: Sequence[Delivered]) -> None:
         """Write down how far it was heard, at once: after a crash it must not go on with it."""

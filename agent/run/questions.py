@@ -143,15 +143,16 @@ class Questions(Struct, frozen=True):
 
         What is written disturbs nobody, and is answered whenever a model is back.
         """
+        if not lease.note.startswith(UNANSWERED):
+            return None
         failed = self._failed.get(lease.event.id, Failed())
-        if (until := failed.until) is not None and self.now() < until and lease.note.startswith(UNANSWERED):
+        if (until := failed.until) is not None and self.now() < until:
             return Suspension(lease.note, Wake("event", at=until, name=MODEL_AVAILABLE), reason=failed.reason)
         return self._put_off_aloud(lease)
 
     def _put_off_aloud(self, lease: Lease) -> Suspension | None:
         event, note = lease.event, lease.note
-        is_heard = event.type == ASR_TRANSCRIPT or bool(event.metadata.get("speak"))
-        if not (is_heard and note.startswith(UNANSWERED)):
+        if event.type != ASR_TRANSCRIPT and not event.metadata.get("speak"):
             return None
         end = None if self.quiet is None else self.quiet.until(self.now())
         if note.startswith(STALE):

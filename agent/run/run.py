@@ -90,14 +90,14 @@ class Stop:
 
     def check(self) -> None:
         """Raise `Stopped` when a reason was given, or the deadline has passed."""
-        if self.reason is None and self._deadline is not None:
-            self._expire(is_over=asyncio.get_running_loop().time() >= self._deadline)
+        if self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline:
+            self._expire()
         if self.reason is not None:
             raise Stopped(self.reason)
 
-    def _expire(self, *, is_over: bool) -> None:
-        """Take note that the time is over, where it is and nothing else ended the waits before."""
-        if is_over and self.reason is None:
+    def _expire(self) -> None:
+        """Take note that the time is over, where nothing else ended the waits before."""
+        if self.reason is None:
             self.reason, self.given_at = "timed_out", utc_now()
 
     @asynccontextmanager
@@ -114,7 +114,8 @@ class Stop:
                 finally:
                     self._scopes.remove(scope)
         except Exception:
-            self._expire(is_over=scope.expired())
+            if scope.expired():
+                self._expire()
             self.check()
             raise
 

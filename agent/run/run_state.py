@@ -132,6 +132,8 @@ class Unrepeated:
 
     def feed(self, text: str) -> str:
         """Return what may be said now."""
+        if not self._said:
+            return text
         self._held += text
         while (end := first_end(self._held)) and letters_of(self._held[:end]) in self._said:
             self._held = self._held[end:]

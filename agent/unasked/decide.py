@@ -92,6 +92,8 @@ def nearest(company: Mapping[str, float]) -> str:
 
 def decide(waiting: Sequence[Announcement], facts: Facts, past: Sequence[Fate], rules: Rules) -> Decision:
     """Return what is said now and what never will be; `past` has the oldest first."""
+    if not waiting:
+        return Decision()
     drop: list[tuple[Announcement, Outcome]] = []
     left: list[Announcement] = []
     for each in sorted(waiting, key=lambda one: one.made_at, reverse=True):

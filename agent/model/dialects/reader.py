@@ -31,9 +31,10 @@ class TextReader:
 
         Without it so is a text that begins as thinking does.
         """
-        self._marks, self._starts = marks.marks_of(tuple(tool.name for tool in tools))
-        packer = [ToolSpec(marks.PACKER, "Several calls.", {})] if tools else []
-        self._tools = {tool.name: tool for tool in (*tools, *packer)}
+        self._tools = {tool.name: tool for tool in tools}
+        self._marks, self._starts = marks.marks_of(tuple(self._tools))
+        if tools:
+            self._tools[marks.PACKER] = ToolSpec(marks.PACKER, "Several calls.", {})
         self._held = ""
         self._parts: list[Part] = []
         self._state: Callable[[bool], bool] = self._undecided if begins_thinking else self._opening

@@ -75,7 +75,7 @@ class Profile(Struct, frozen=True):
     def travelling(self, extra: Mapping[str, Json], has_calls: bool) -> dict[str, Json]:
         """Return the fields of an answer that are sent back with it."""
         kept = {key: value for key, value in extra.items() if key in self.returned}
-        if not _are_signed(kept.get("thinking_blocks")):
+        if "thinking_blocks" in kept and not _are_signed(kept["thinking_blocks"]):
             del kept["thinking_blocks"]  # without it the answer can be sent back, with it never
         if self.reasoning_with_calls and has_calls:
             kept.setdefault(self.reasoning_with_calls, "")

@@ -10,7 +10,7 @@ import structlog
 from msgspec import Struct
 
 from agent.errors import HomeLost, HomeRefused, TokenRefused, ToolFailed
-from agent.home.house import House, read_house, spoken_names
+from agent.home.house import REGISTRIES, House, read_house, spoken_names
 from agent.intents.intent import language_of
 from agent.tools.mcp.schema import plain
 from memory.awaited import Awaited
@@ -26,9 +26,6 @@ State: TypeAlias = Literal["connecting", "connected", "lost"]
 
 Attend: TypeAlias = "Callable[[Home, Connection], Coroutine[None, None, None]]"
 """Runs beside each connection until that ends."""
-
-REGISTRIES: Final = ("entity", "device", "area", "floor")
-"""Whose changes are followed."""
 
 MOST_SPOKEN: Final = 80
 """Characters of the house's names in a language for the recognizer, which takes 200 altogether."""

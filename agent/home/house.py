@@ -33,6 +33,9 @@ _OPENS: Final = re.compile(
 )
 """What is in the names of things that open something."""
 
+REGISTRIES: Final = ("entity", "device", "area", "floor")
+"""What is asked, and whose changes are followed."""
+
 MOST_THINGS: Final = 20_000
 """Entities that are looked at."""
 
@@ -131,28 +134,14 @@ def folded(name: str) -> str:
 async def read_house(ask: Ask) -> House:
     """Ask for everything and return it. Raises as `ask` does where the states cannot be had."""
     states = await ask("get_states")
-    registry = await _allowed(ask("config/entity_registry/list"))
-    devices = await _allowed(ask("config/device_registry/list"))
-    areas = await _allowed(ask("config/area_registry/list"))
-    floors = await _allowed(ask("config/floor_registry/list"))
-    exposure = await _allowed(ask("homeassistant/expose_entity/list"))
-    registered = [str(row.get("entity_id")) for row in objects(registry)]
-    shown = _exposed(exposure) or frozenset()
+    told = {registry: await _allowed(ask(f"config/{registry}_registry/list")) for registry in REGISTRIES}
+    told["exposure"] = await _allowed(ask("homeassistant/expose_entity/list"))
+    registered = [str(row.get("entity_id")) for row in objects(told["entity"])]
+    shown = _exposed(told["exposure"]) or frozenset()
     opening = (one for one in registered if one.partition(".")[0] in OPENING)
     ids = [*dict.fromkeys((*opening, *(one for one in registered if one in shown)))][:MOST_WITH_ALIASES]
     more = await _allowed(ask("config/entity_registry/get_entries", entity_ids=[*ids])) if ids else {}
-    answers = _Answers(states, registry, devices, areas, floors, exposure, more)
-    return await asyncio.to_thread(_built, answers)
-
-
-class _Answers(Struct, frozen=True):
-    states: Json
-    registry: Json
-    devices: Json
-    areas: Json
-    floors: Json
-    exposure: Json
-    more: Json
+    return await asyncio.to_thread(_built, states, told, fields(more))
 
 
 async def _allowed(answer: Awaitable[Json]) -> Json:
@@ -163,17 +152,16 @@ async def _allowed(answer: Awaitable[Json]) -> Json:
         return None
 
 
-def _built(answers: _Answers) -> House:
-    registry = {str(row.get("entity_id")): row for row in objects(answers.registry)}
-    more = fields(answers.more)
-    in_device = {str(row.get("id")): row.get("area_id") for row in objects(answers.devices)}
-    floors = {str(row.get("floor_id")): _folded(row, "floor_id") for row in objects(answers.floors)}
+def _built(states: Json, told: Mapping[str, Json], more: Mapping[str, Json]) -> House:
+    registry = {str(row.get("entity_id")): row for row in objects(told["entity"])}
+    in_device = {str(row.get("id")): row.get("area_id") for row in objects(told["device"])}
+    floors = {str(row.get("floor_id")): _folded(row, "floor_id") for row in objects(told["floor"])}
     areas = {
         str(row.get("area_id")): _folded(row, "area_id") | floors.get(str(row.get("floor_id")), frozenset())
-        for row in objects(answers.areas)
+        for row in objects(told["area"])
     }
     entities: dict[str, Entity] = {}
-    for state in objects(answers.states)[:MOST_THINGS]:
+    for state in objects(states)[:MOST_THINGS]:
         one = str(state.get("entity_id"))
         row = registry.get(one, {})
         area = row.get("area_id") or in_device.get(str(row.get("device_id")))
@@ -184,9 +172,9 @@ def _built(answers: _Answers) -> House:
         for name in {folded(name) for name in (*entity.names, entity.id)}:
             named[name].append(entity)
     every = frozenset[str]().union(*areas.values(), *floors.values())
-    names = tuple(name for row in objects(answers.areas) for each in _called(row) if (name := plain(each, NAME)))
+    names = tuple(name for row in objects(told["area"]) for each in _called(row) if (name := plain(each, NAME)))
     guarded = {one: danger for one, entity in entities.items() if (danger := danger_of(entity, entities))}
-    return House(entities, dict(named), every, names, _exposed(answers.exposure), guarded)
+    return House(entities, dict(named), every, names, _exposed(told["exposure"]), guarded)
 
 
 def _entity(state: Mapping[str, Json], row: Mapping[str, Json], more: Json, places: frozenset[str]) -> Entity:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
@@ -71,19 +71,12 @@ class Wikipedia(SearchEngine):
         return _found(pages, "title", "fullurl", "extract")
 
 
-_ARTICLES: Final = {
-    "action": "query",
-    "format": "json",
-    "formatversion": "2",
-    "generator": "search",
-    "prop": "extracts|info",
-    "exintro": "1",
-    "explaintext": "1",
-    "exsentences": "4",
-    "exlimit": "max",
-    "inprop": "url",
-    "redirects": "1",
-}
+_ARTICLES: Final = dict(
+    parse_qsl(
+        "action=query&format=json&formatversion=2&generator=search&prop=extracts|info&exintro=1&explaintext=1"
+        "&exsentences=4&exlimit=max&inprop=url&redirects=1"
+    )
+)
 
 
 def _rank(page: dict[str, Json]) -> int:

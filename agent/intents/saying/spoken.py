@@ -54,28 +54,10 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 _LENGTH: Final = re.compile(r"(\d+ (day|hour|minute|second)s? ?)+|(\d+(天|小时|分钟|秒))+")
 
 _TO_YOU: Final[Mapping[str, str]] = {
-    "i am": "you are",
-    "i'm": "you're",
-    "i was": "you were",
-    "i've": "you've",
-    "i'll": "you'll",
-    "i'd": "you'd",
-    "am i": "are you",
-    "i": "you",
-    "me": "you",
-    "my": "your",
-    "mine": "yours",
-    "myself": "yourself",
-    "we": "you",
-    "us": "you",
-    "our": "your",
-    "ours": "yours",
-    "you are": "I am",
-    "you're": "I'm",
-    "your": "my",
-    "yours": "mine",
-    "yourself": "myself",
-    "you": "I",
+    **{"i am": "you are", "i'm": "you're", "i was": "you were", "i've": "you've", "i'll": "you'll", "i'd": "you'd"},
+    **{"am i": "are you", "i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself"},
+    **{"we": "you", "us": "you", "our": "your", "ours": "yours"},
+    **{"you are": "I am", "you're": "I'm", "your": "my", "yours": "mine", "yourself": "myself", "you": "I"},
 }
 """Longest first; a "you" at the end of what was said is "me"."""
 _PERSONS: Final = re.compile(rf"\b({'|'.join(sorted(_TO_YOU, key=len, reverse=True))})\b", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """Who speaks, without a model: a name that somebody gives, whose voice it is, and whose words they were."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from agent.event import UNKNOWN
@@ -11,6 +11,7 @@ from agent.intents.intent import Intent, Language
 from agent.intents.language.dates import WEEKDAY
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects.needed import answer_of
+from agent.tools.voices import VoiceVerb
 from memory.json_value import fields
 
 TOOL: Final = "voice"
@@ -65,28 +66,22 @@ def as_told(state: DialogState, intent: Intent) -> tuple[DialogState, Intent]:
     return state, UNKNOWN_INTENT
 
 
-def learn(state: DialogState, intent: Intent) -> str:
-    """Have the voice of whoever speaks learnt; they are asked before."""
-    return _acted(state, "learn", intent, "voice_learnt")
+def acting(verb: VoiceVerb, told: str) -> Callable[[DialogState, Intent], str]:
+    """Return the skill that acts by the tool `voice`, and says so by a phrase.
 
+    It has the voice of whoever speaks learnt, who is asked before; or somebody else have said what was said last; or a
+    voice forgotten, one's own without a name.
+    """
 
-def correct(state: DialogState, intent: Intent) -> str:
-    """Have somebody else have said what was said last."""
-    return _acted(state, "correct", intent, "voice_corrected")
+    def act(state: DialogState, intent: Intent) -> str:
+        name = intent.text("person")
+        answer_of(state, TOOL, do=verb, name=name)
+        return phrase(told, state.language, who=name)
 
-
-def forget(state: DialogState, intent: Intent) -> str:
-    """Have a voice forgotten: one's own without a name."""
-    return _acted(state, "forget", intent, "voice_forgotten")
+    return act
 
 
 def who(state: DialogState, _: Intent) -> str:
     """Say who speaks."""
     name = str(fields(answer_of(state, TOOL, do="who").value).get("speaker", UNKNOWN))
     return phrase("voice_unknown" if name == UNKNOWN else "voice_is", state.language, who=name)
-
-
-def _acted(state: DialogState, verb: str, intent: Intent, told: str) -> str:
-    name = intent.text("person")
-    answer_of(state, TOOL, do=verb, name=name)
-    return phrase(told, state.language, who=name)

@@ -24,45 +24,16 @@ _CONVERSIONS: Final = (
         r"(?:(?:是|等于|有|合|换成|换算成)(?:多少|几)?|多少|几)(?P<target>[^\d.啊呀呢]+)[啊呀呢]?"
     ),
 )
-_UNITS: Final = {
-    **{"c": "degC", "celsius": "degC", "centigrade": "degC", "f": "degF", "fahrenheit": "degF", "kilo": "kilogram"},
-    **{"kilos": "kilogram", "kmh": "km/h", "km/h": "km/h", "mph": "mile/hour", "fluid ounces": "fluid_ounce"},
-    **{
-        "公里": "km",
-        "千米": "km",
-        "英里": "mile",
-        "米": "m",
-        "厘米": "cm",
-        "公分": "cm",
-        "毫米": "mm",
-        "英尺": "foot",
-        "英寸": "inch",
-    },
-    **{"公斤": "kg", "千克": "kg", "克": "g", "斤": "jin", "磅": "pound", "盎司": "ounce", "升": "liter"},
-    **{
-        "杯": "cup",
-        "汤匙": "tablespoon",
-        "大勺": "tablespoon",
-        "汤勺": "tablespoon",
-        "茶匙": "teaspoon",
-        "小勺": "teaspoon",
-    },
-    **{"mls": "ml", "毫升": "ml", "加仑": "gallon", "摄氏度": "degC", "华氏度": "degF", "摄氏": "degC", "华氏": "degF"},
-    **{"钟头": "hour", "尺": "chi", "寸": "cun", "亩": "mu", "平方米": "m**2", "平米": "m**2", "公顷": "hectare"},
-    **{
-        "平方公里": "km**2",
-        "吨": "tonne",
-        "坪": "ping",
-        "公尺": "m",
-        "平方公尺": "m**2",
-        "刻钟": "ke",
-        "刻": "ke",
-        "星期": "week",
-        "个星期": "week",
-        "个小时": "hour",
-        "度": "degC",
-    },
-    **{"小时": "hour", "分钟": "minute", "秒": "second", "天": "day", "周": "week", "年": "year", "码": "yard"},
+_NAMES: Final = """
+    degC=c|celsius|centigrade|摄氏度|摄氏|度 degF=f|fahrenheit|华氏度|华氏 km/h=kmh|km/h mile/hour=mph
+    km=公里|千米 mile=英里 m=米|公尺 cm=厘米|公分 mm=毫米 foot=英尺 inch=英寸 yard=码 chi=尺 cun=寸
+    m**2=平方米|平米|平方公尺 km**2=平方公里 hectare=公顷 mu=亩 ping=坪
+    kilogram=kilo|kilos kg=公斤|千克 g=克 jin=斤 pound=磅 ounce=盎司 tonne=吨
+    liter=升 ml=mls|毫升 cup=杯 tablespoon=汤匙|大勺|汤勺 teaspoon=茶匙|小勺 gallon=加仑
+    hour=钟头|小时|个小时 ke=刻|刻钟 minute=分钟 second=秒 day=天 week=周|星期|个星期 year=年
+"""
+_UNITS: Final = {"fluid ounces": "fluid_ounce"} | {
+    said: unit for unit, _, names in (each.partition("=") for each in _NAMES.split()) for said in names.split("|")
 }
 """Units as people say them, where pint calls them otherwise."""
 

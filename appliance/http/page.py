@@ -13,13 +13,8 @@ from msgspec import Struct
 FOLDER: Final = Path(__file__).parents[1] / "console" / "dist"
 """Where `npm run build` puts the console."""
 
-INDEX: Final = "index.html"
-
 ASSETS: Final = "assets"
 """The folder of files whose names have their content's hash in them: they never change."""
-
-FOREVER: Final = "public, max-age=31536000, immutable"
-ASK_FIRST: Final = "no-cache"
 
 POLICY: Final = "; ".join(
     (
@@ -81,8 +76,9 @@ def router(folder: Path) -> APIRouter:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix in MEDIA_TYPES:
             name = path.relative_to(folder).as_posix()
-            file = PageFile(path, MEDIA_TYPES[path.suffix], FOREVER if name.startswith(f"{ASSETS}/") else ASK_FIRST)
-            routes.add_api_route("/" if name == INDEX else f"/{name}", _answer(file), methods=["GET", "HEAD"])
+            cache = "public, max-age=31536000, immutable" if name.startswith(f"{ASSETS}/") else "no-cache"
+            answer = _answer(PageFile(path, MEDIA_TYPES[path.suffix], cache))
+            routes.add_api_route("/" if name == "index.html" else f"/{name}", answer, methods=["GET", "HEAD"])
     return routes
 
 

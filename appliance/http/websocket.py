@@ -51,7 +51,7 @@ AT_A_TIME: Final = 8
 MOST_ANSWERS: Final = 256
 """Answers that wait for a client; one that is further behind gets no more of that request."""
 
-TOO_BIG, POLICY, TRY_LATER = 1009, 1008, 1013
+POLICY, TRY_LATER = 1008, 1013
 """Codes by which it is closed (RFC 6455, and the IANA's register)."""
 
 log = structlog.get_logger()

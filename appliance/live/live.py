@@ -264,8 +264,9 @@ class Live:
             return
         if counts != before.counts:
             self._tell(Fact("mailbox", {"counts": dict(counts)}, owner_key, now))
-        for timer in _changed(before.timers, timers):
-            self._tell(Fact("timer", _timer(timer, "set"), owner_key, now))
+        for timer in timers.values():
+            if timer.id not in before.timers or before.timers[timer.id].not_before != timer.not_before:
+                self._tell(Fact("timer", _timer(timer, "set"), owner_key, now))
         for timer in before.timers.values():
             if timer.id not in timers and (gone := _gone(timer, now, owner_key)):
                 self._tell(Fact("timer", _timer(timer, gone), owner_key, now))
@@ -301,13 +302,6 @@ def packet_of(fact: Fact) -> Packet:
 def _timer(timer: Event, state: str) -> dict[str, Json]:
     due = None if timer.not_before is None else timer.not_before.isoformat()
     return {"id": timer.id, "label": label_of(timer), "due": due, "state": state}
-
-
-def _changed(before: Mapping[str, Event], timers: Mapping[str, Event]) -> list[Event]:
-    """Return the timers that are new, or have another time than before."""
-    return [
-        timer for timer in timers.values() if timer.id not in before or before[timer.id].not_before != timer.not_before
-    ]
 
 
 def _gone(timer: Event, now: datetime, owner_key: str) -> str:

@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from agent.web.guard import own_address
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused
-from appliance.satellites.interfaces import Features, PlayedFormat, VoiceEvent
-from appliance.satellites.session import About, Incoming
+from appliance.satellites.interfaces import About, Features, Incoming, PlayedFormat, VoiceEvent
 from appliance.satellites.sightings import mac_of, printable
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ import structlog
 from msgspec.structs import replace
 
 from appliance.satellites.errors import SatelliteFailure, SatelliteGone, SatelliteRefused
-from appliance.satellites.interfaces import DeviceObserver, Features, VoiceEvent
+from appliance.satellites.interfaces import About, DeviceObserver, Dial, Features, Session, VoiceEvent
 from appliance.satellites.paired import Paired, host_and_port
-from appliance.satellites.session import About, Dial, Session
 from appliance.satellites.sightings import MOST_ADDRESSES, Sighting
 from audio.backoff import Backoff
 from audio.loops import until_set

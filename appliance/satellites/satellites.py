@@ -13,10 +13,9 @@ from msgspec import Struct
 
 from appliance.config.sections import SatelliteSettings
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused, SatellitesDamaged, SatelliteUnknown
-from appliance.satellites.interfaces import DevicesObserver, Features
+from appliance.satellites.interfaces import NOBODY, About, DevicesObserver, Dial, Features
 from appliance.satellites.link import Link
 from appliance.satellites.paired import Paired, PairedList
-from appliance.satellites.session import NOBODY, About, Dial
 from appliance.satellites.sightings import Sighting, Sightings, mac_of, printable
 from appliance.satellites.trial import Trial, served
 from audio.loops import Loop

@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from appliance.satellites.errors import SatelliteGone, SatelliteRefused
 from appliance.satellites.esphome import EspHome
-from appliance.satellites.interfaces import PlayedFormat, VoiceEvent
+from appliance.satellites.interfaces import NOBODY, Dial, PlayedFormat, VoiceEvent
 from appliance.satellites.link import Link
 from appliance.satellites.paired import Paired
-from appliance.satellites.session import NOBODY, Dial
 from appliance.satellites.sightings import Sighting
 from appliance.satellites.trial import served
 from audio.playback.earcons import bell

@@ -13,10 +13,9 @@ from typing import Final
 import pytest
 
 from appliance.satellites.errors import SatelliteFailure, SatelliteGone, SatelliteRefused
-from appliance.satellites.interfaces import Features, VoiceEvent
+from appliance.satellites.interfaces import About, Features, Incoming, VoiceEvent
 from appliance.satellites.link import LONGEST_REST, Link
 from appliance.satellites.paired import Paired
-from appliance.satellites.session import About, Incoming
 from appliance.satellites.sightings import Sighting
 from tests.room.virtual_time import passed, run_virtually
 from tests.satellites.observer import Notes

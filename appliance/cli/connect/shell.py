@@ -5,8 +5,6 @@ import click
 from appliance.cli.root import configured, nakari
 from appliance.config.options import Invocation
 
-SHELLS = ("bash", "zsh", "fish")
-
 COMPLETE = "_NAKARI_COMPLETE"
 """The variable by which a shell asks for completions; click answers it in `main`."""
 
@@ -27,7 +25,7 @@ def show_help(context: click.Context, command: tuple[str, ...]) -> None:
 
 
 @nakari.command()
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 def completion(shell: str) -> None:
     """Print what lets a SHELL complete commands with Tab.
 

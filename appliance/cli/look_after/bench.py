@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from appliance.config.agent.models import NamedModel
     from appliance.config.load import Config
 
-SEED = 1
-
 
 @nakari.group(no_args_is_help=False)
 def bench() -> None:
@@ -28,7 +26,7 @@ def bench() -> None:
 @bench.command("self")
 @click.option("--model", "name", type=NAME, metavar="NAME", help='One of [models.NAME], or "configured".')
 @click.option("--weeks", type=click.IntRange(1, 26), default=2, show_default=True, help="How long the life is.")
-@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True, help="Which life.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Which life.")
 @click.option("--wrong", "shows_wrong", is_flag=True, help="Print each wrong answer.")
 @click.option("--yes", is_flag=True, help="Do not ask whether the cost is meant.")
 @click.pass_obj

@@ -57,7 +57,8 @@ def _facts(status: Values, heard: str, zone: tzinfo | None) -> Iterator[tuple[st
     if "models" in status:
         yield "model", _thinking(status["models"], zone), 3
     yield from _turns(status)
-    yield "at work on", _at_work(status.get("run")), 1
+    run = status.get("run")
+    yield "at work on", str(run.get("status", "an event")).lower().replace("_", " ") if run else "nothing", 1
     yield from _waiting_words(status, zone)
     yield from _kept(status, zone)
     if "graph" in status:
@@ -171,16 +172,9 @@ def _thinking(models: Values, zone: tzinfo | None) -> str:
     cost = f", {today['cost_usd']:.2f} USD" if today.get("cost_usd") else ""
     window = models.get("window") or {}
     reads = f"; reads {window['tokens']:,} tokens ({window['source']})" if window.get("tokens") else ""
-    failed = "".join(f"; {_failed(each, zone)}" for each in models.get("failed", {}).values())
+    failures = models.get("failed", {}).values()
+    failed = "".join(f"; failed at {_at(each['at'], zone):%H:%M}: {each['reason']}" for each in failures)
     return f"{told}{failed}{reads}; {counted(today.get('calls', 0), 'call')} today{cost}"
-
-
-def _failed(failure: Values, zone: tzinfo | None) -> str:
-    return f"failed at {_at(failure['at'], zone):%H:%M}: {failure['reason']}"
-
-
-def _at_work(run: Values | None) -> str:
-    return "nothing" if not run else str(run.get("status", "an event")).lower().replace("_", " ")
 
 
 def _asked(waiting: Sequence[Values], zone: tzinfo | None) -> str:

@@ -79,7 +79,7 @@ def seen(scope: Scope, headers: Headers, is_proxy: Callable[[str], bool]) -> See
         raise Refused(400, "content-length and transfer-encoding come together", connection="close")
     if not scope.get("client"):
         raise Refused(400, "whoever asks is gone")
-    peer, scheme, host = scope["client"][0], _secure(scope["scheme"]), headers.get("host", "")
+    peer, scheme, host = scope["client"][0], scope["scheme"].replace("ws", "http"), headers.get("host", "")
     is_trusted = is_proxy(peer)
     is_forwarded = any(name in headers for name in FORWARDED)
     is_proxied = is_trusted or is_forwarded
@@ -152,10 +152,6 @@ def _check_body(scope: Scope, headers: Headers) -> None:
 def _backwards(headers: Headers, name: str) -> Iterator[str]:
     """Yield what each proxy wrote, the last one first: what came before it to a proxy may be anybody's."""
     return filter(None, (each.strip() for each in reversed(",".join(headers.getlist(name)).split(","))))
-
-
-def _secure(scheme: str) -> str:
-    return {"ws": "http", "wss": "https"}.get(scheme, scheme)
 
 
 def _name_and_port(host: str, scheme: str) -> tuple[str, int]:

@@ -80,7 +80,9 @@ def router(asking: Asking, programs: Programs, bodies: Bodies, beat_seconds: flo
     async def answered(request: Request, caller: Caller) -> Response:
         sent = await bodies.read(request, ChatRequest)
         if not sent.messages:
-            return JSONResponse(_loaded(sent))
+            is_over = sent.keep_alive in (0, "0", "0s", "0m")
+            ended: dict[str, Json] = {"done": True, "done_reason": "unload" if is_over else "load"}
+            return JSONResponse(_part(sent.model, "") | ended)
         question = await _question(sent, caller, request, asking, programs)
         writing = Whole(sent.model) if sent.stream is False else Streamed(sent.model)
         return Answer(asking.ask(question), writing, refusal, question.text, beat_seconds)
@@ -201,11 +203,6 @@ def _ended(ending: Ending, begun: float) -> dict[str, Json]:
         "eval_count": ending.figures.completion_tokens,
         "eval_duration": took,
     }
-
-
-def _loaded(sent: ChatRequest) -> dict[str, Json]:
-    is_over = sent.keep_alive in (0, "0", "0s", "0m")
-    return _part(sent.model, "") | {"done": True, "done_reason": "unload" if is_over else "load"}
 
 
 def _listed() -> dict[str, Json]:

@@ -1,8 +1,8 @@
 """What the doctor looks at of the sound card: its devices, how loud the microphone is, and its echo."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import Struct
@@ -13,6 +13,9 @@ from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.sound.devices import SoundDevices
 from audio.devices.portaudio import what_fixes_silence
 from memory.json_value import Json
+
+if TYPE_CHECKING:  # it needs numpy, which only `level` has to wait for
+    from appliance.doctor.sound.level import SoundLevel
 
 QUIET_PEAK: Final = 16
 """Of 32768 (-66 dBFS): the noise of a room alone is louder at a gain that lets speech through."""
@@ -67,7 +70,11 @@ def level(config: Config) -> Line:
         found = SoundLevel(**json.loads(printed("level", _PORTAUDIO, "appliance.doctor.sound.level", *devices)))
     except Broken as broken:
         return broken.line
-    told = told_by_service(config.sockets, "ears")
+    return judge_microphone(found, told_by_service(config.sockets, "ears"))
+
+
+def judge_microphone(found: "SoundLevel", told: Mapping[str, Json]) -> Line:
+    """Judge what was heard of the microphone; `told` is what a running service tells of its ears, empty without one."""
     match told.get("microphone"):
         case {"state": "stalled" | "lagging" | "zeros" | "monitor", "reason": str(reason)}:
             return Line("level", Verdict.FAULT, f"the running service says: {reason}")

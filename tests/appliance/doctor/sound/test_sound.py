@@ -18,11 +18,11 @@ from msgspec.structs import replace
 
 from appliance.config.load import Config, load
 from appliance.config.sections import EarsSettings
-from appliance.doctor.examine import Line, Verdict, examine
+from appliance.doctor.examine import Line, Verdict, examine, told_by_service
 from appliance.doctor.sound import sound as checks_sound
 from appliance.doctor.sound.devices import SoundDevices
-from appliance.doctor.sound.level import SETTLING, level_of, listen
-from appliance.doctor.sound.sound import judge_canceller, judge_devices, judge_level
+from appliance.doctor.sound.level import SETTLING, SoundLevel, level_of, listen
+from appliance.doctor.sound.sound import judge_canceller, judge_devices, judge_level, judge_microphone
 from appliance.input.whisper import check as checks_whisper
 from appliance.input.whisper.check import judge_speed
 from appliance.input.whisper.choice import whisper_settings
@@ -49,21 +49,40 @@ def config(tmp_path: Path) -> Config:
     return load(environ={"HOME": str(tmp_path)})
 
 
-def line_of(check: str, home: Path, **more: str) -> Line:
-    """Return the doctor's line of one check, run in a process of its own with these variables."""
-    checks = "from appliance.doctor.sound.sound import *; from appliance.output.check import *"
-    program = f"from appliance.config.load import load; {checks}; print({check}(load()).to_json())"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env=environment(home, **more),
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=True,
-    )
-    told = json.loads(done.stdout)
-    return Line(told["name"], Verdict[told["state"].upper()], told["what"], told["fix"])
+PROGRAM = """
+import json, os, sys
+from appliance.config.load import load
+from appliance.doctor.sound.sound import level, sound
+from appliance.output.check import voices
+
+for line in sys.stdin:
+    check, variables = json.loads(line)
+    os.environ.clear()
+    os.environ.update(variables)
+    print(globals()[check](load()).to_json(), flush=True)
+"""
+
+
+class Doctor:
+    """Runs a check at a time, in a process of its own, each with variables of its own."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._asked, self._told = process.stdin, process.stdout
+
+    def line_of(self, check: str, home: Path, **more: str) -> Line:
+        """Return the doctor's line of one check, run with these variables."""
+        print(json.dumps([check, environment(home, **more)]), file=self._asked, flush=True)
+        told = json.loads(self._told.readline())
+        return Line(told["name"], Verdict[told["state"].upper()], told["what"], told["fix"])
+
+
+@pytest.fixture(scope="module")
+def doctor() -> Iterator[Doctor]:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", PROGRAM], cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
+        yield Doctor(process)
 
 
 def seen(line: Line) -> tuple[Verdict, str]:
@@ -116,10 +135,10 @@ def test_a_device_that_is_named_and_not_there_is_a_fault(config: Config) -> None
 
 
 @pytest.mark.skipif(ctypes.util.find_library("portaudio") is None, reason="not installed: libportaudio2")
-def test_a_portaudio_that_aborts_takes_no_doctor_with_it(tmp_path: Path) -> None:
+def test_a_portaudio_that_aborts_takes_no_doctor_with_it(doctor: Doctor, tmp_path: Path) -> None:
     """Without ALSA's stock configuration PortAudio aborts the process."""
     for check in ("sound", "level"):
-        line = line_of(check, tmp_path, ALSA_CONFIG_PATH="/nonexistent")
+        line = doctor.line_of(check, tmp_path, ALSA_CONFIG_PATH="/nonexistent")
         assert line.what == "PortAudio broke down (SIGABRT)"
         if check == "sound":
             assert line.verdict is Verdict.FAULT
@@ -159,12 +178,14 @@ def a_program(folder: Path, name: str, script: str) -> None:
         ),
     ],
 )
-def test_the_local_voice_is_let_speak(tmp_path: Path, espeak: str | None, flite: str | None, said: str) -> None:
+def test_the_local_voice_is_let_speak(
+    doctor: Doctor, tmp_path: Path, espeak: str | None, flite: str | None, said: str
+) -> None:
     shutil.copy(SAMPLE, tmp_path / "sound.wav")
     for name, script in (("espeak-ng", espeak), ("flite", flite)):
         if script is not None:
             a_program(tmp_path, name, script)
-    told = str(line_of("voices", tmp_path, PATH=str(tmp_path)))
+    told = str(doctor.line_of("voices", tmp_path, PATH=str(tmp_path)))
     assert re.sub(r"after \d+\.\d s", "after N s", told) == said
 
 
@@ -249,11 +270,27 @@ class Listening(ScriptedHandler):
         return {"ears": ears | ({"duplex": self.duplex} if self.duplex else {})}
 
 
+NOT_HEARD = SoundLevel("no microphone is called 'x'")
+"""What the doctor's own process tells where it cannot listen."""
+
+
+async def judged(config: Config, service: Listening) -> Line:
+    """Return the line of a microphone that could not be heard, beside this service."""
+    async with serving(config.socket, service):
+        told = await asyncio.to_thread(told_by_service, config.sockets, "ears")
+    return judge_microphone(NOT_HEARD, told)
+
+
+async def test_the_running_service_is_asked_about_a_microphone_that_could_not_be_heard(config: Config) -> None:
+    deaf = replace(config, ears=EarsSettings(device="no such microphone"))
+    async with serving(config.socket, Listening(source="USB mic")):
+        line = await asyncio.to_thread(checks_sound.level, deaf)
+    assert seen(line) == (Verdict.OK, "not measured: the running service has the microphone")
+
+
 @pytest.mark.parametrize(("source", "verdict"), [("USB mic", Verdict.OK), ("none", Verdict.WARNING)])
 async def test_a_microphone_that_the_service_holds_is_left_to_it(config: Config, source: str, verdict: Verdict) -> None:
-    deaf = replace(config, ears=EarsSettings(device="no such microphone"))
-    async with serving(config.socket, Listening(source=source)):
-        line = await asyncio.to_thread(checks_sound.level, deaf)
+    line = await judged(config, Listening(source=source))
     assert line.verdict is verdict
     assert line.what.startswith("not measured: ")
     assert line.what.endswith("the running service has the microphone") is (verdict is Verdict.OK)
@@ -262,11 +299,9 @@ async def test_a_microphone_that_the_service_holds_is_left_to_it(config: Config,
 @pytest.mark.shows("V3", "H5")
 @pytest.mark.parametrize(("state", "is_told"), [("monitor", True), ("zeros", True), ("open", False), ("gone", False)])
 async def test_what_the_service_knows_of_its_microphone_is_told(config: Config, state: str, is_told: bool) -> None:
-    deaf = replace(config, ears=EarsSettings(device="no such microphone"))
     why = "the microphone default is the loudspeaker's monitor and no microphone; plug the microphone in again"
     service = Listening(source="default", microphone={"state": state, "times_lost": 1, "reason": why})
-    async with serving(config.socket, service):
-        line = await asyncio.to_thread(checks_sound.level, deaf)
+    line = await judged(config, service)
     assert (line.verdict is Verdict.FAULT) is is_told
     assert (why in line.what) is is_told
 
@@ -309,8 +344,8 @@ def playing(card: VirtualSound, sound: Path, gain: str) -> Iterator[None]:
 
 @pytest.mark.sound
 @pytest.mark.shows("H5", "V2")
-def test_a_microphone_that_is_muted_is_a_fault(card: VirtualSound, tmp_path: Path) -> None:
-    line = line_of("level", tmp_path, **card.environment)
+def test_a_microphone_that_is_muted_is_a_fault(doctor: Doctor, card: VirtualSound, tmp_path: Path) -> None:
+    line = doctor.line_of("level", tmp_path, **card.environment)
     assert line.verdict is Verdict.FAULT
     assert line.what.startswith("the microphone gives nothing but zeros")
     assert "unmute it" in line.fix
@@ -326,19 +361,21 @@ def test_a_microphone_that_is_muted_is_a_fault(card: VirtualSound, tmp_path: Pat
         ("30", Verdict.WARNING, "cut off at full scale"),
     ],
 )
-def test_the_level_of_a_microphone(card: VirtualSound, tmp_path: Path, gain: str, verdict: Verdict, said: str) -> None:
+def test_the_level_of_a_microphone(
+    doctor: Doctor, card: VirtualSound, tmp_path: Path, gain: str, verdict: Verdict, said: str
+) -> None:
     with playing(card, tmp_path / "noise.wav", gain):
-        line = line_of("level", tmp_path, **card.environment)
+        line = doctor.line_of("level", tmp_path, **card.environment)
     assert line.verdict is verdict, line
     assert said in line.what
 
 
 @pytest.mark.sound
 @pytest.mark.shows("H5", "V3")
-def test_a_microphone_that_is_the_loudspeaker_s_monitor_is_a_fault(tmp_path: Path) -> None:
+def test_a_microphone_that_is_the_loudspeaker_s_monitor_is_a_fault(doctor: Doctor, tmp_path: Path) -> None:
     with virtual_sound() as card:
         card.run("pactl", "set-default-source", "speaker.monitor")
-        line = line_of("level", tmp_path, **card.environment)
+        line = doctor.line_of("level", tmp_path, **card.environment)
     assert line.verdict is Verdict.FAULT
     assert line.what == "the microphone is the loudspeaker's monitor: nakari hears itself"
     assert "[ears] device" in line.fix
@@ -346,11 +383,11 @@ def test_a_microphone_that_is_the_loudspeaker_s_monitor_is_a_fault(tmp_path: Pat
 
 @pytest.mark.sound
 @pytest.mark.shows("H5", "V3")
-def test_a_sound_server_that_is_gone_does_not_hold_the_doctor(tmp_path: Path) -> None:
+def test_a_sound_server_that_is_gone_does_not_hold_the_doctor(doctor: Doctor, tmp_path: Path) -> None:
     with virtual_sound() as card:
         card.server.kill()
         card.server.wait()
-        line = line_of("level", tmp_path, **card.environment)
+        line = doctor.line_of("level", tmp_path, **card.environment)
     assert line.verdict is not Verdict.OK
 
 
@@ -417,9 +454,7 @@ async def test_what_the_running_service_hears_cut_off_is_told(
         chunk = np.zeros(CHUNK_SAMPLES, np.int16)
         chunk[7] = peak if number % 4 == 0 else 1000
         watch.hear(chunk)
-    deaf = replace(config, ears=EarsSettings(device="no such microphone"))
-    async with serving(config.socket, Listening(source="USB mic", level={**watch.describe()})):
-        line = await asyncio.to_thread(checks_sound.level, deaf)
+    line = await judged(config, Listening(source="USB mic", level={**watch.describe()}))
     assert line.verdict is verdict
     assert said in line.what
     assert ("gain down" in line.fix) is (verdict is Verdict.WARNING)

@@ -85,23 +85,61 @@ def for_a_shell() -> tuple[dict[str, str], list[int]]:
     return {FORKED: str(number)}, [number]
 
 
+class Fork:
+    """`nakari` with these arguments, forked onto three streams, and how it ends."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        streams: tuple[int, int, int],
+        *,
+        has_terminal: bool = False,
+    ) -> None:
+        """Start it in a folder; its ends of the streams are closed here. With `has_terminal` they are its terminal."""
+        self._name = f"nakari {' '.join(arguments)}"
+        self.code: int | None = None
+        """As `wait` returned it."""
+        request = {"arguments": [*arguments], "folder": str(folder), "environment": {**environment}}
+        self.status, to_status = os.pipe()
+        """Readable once it has ended; closed when that was told."""
+        try:
+            self.pid = _FORKED.fork({**request, "terminal": has_terminal}, (*streams, to_status))
+        finally:
+            for descriptor in {*streams, to_status}:
+                os.close(descriptor)
+        self._waiting = threading.Lock()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; return its exit code, or the signal as a negative number. Raises `TimeoutExpired`."""
+        with self._waiting:
+            if self.code is None:
+                if not select.select([self.status], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired(self._name, timeout or 0.0)
+                told = os.read(self.status, 32)
+                os.close(self.status)
+                assert told, "the process that was forked has ended"
+                self.code = os.waitstatus_to_exitcode(int(told))
+            return self.code
+
+
 class WarmProcess:
     """What `subprocess.Popen` is of a program, of `nakari` with these arguments; its streams are text."""
 
     def __init__(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
         """Start it in a folder, with nothing to read."""
         self.args = ["nakari", *arguments]
-        self.returncode: int | None = None
-        request = {"arguments": [*arguments], "folder": str(folder), "environment": {**environment}}
-        (out, to_out), (err, to_err), (self._status, to_status) = os.pipe(), os.pipe(), os.pipe()
+        (out, to_out), (err, to_err) = os.pipe(), os.pipe()
         nothing = os.open(os.devnull, os.O_RDONLY)
-        try:
-            self.pid = _FORKED.fork(request, (nothing, to_out, to_err, to_status))
-        finally:
-            for descriptor in (nothing, to_out, to_err, to_status):
-                os.close(descriptor)
+        self._fork = Fork(arguments, folder, environment, (nothing, to_out, to_err))
+        self.pid = self._fork.pid
         self.stdout, self.stderr = os.fdopen(out, encoding="utf-8"), os.fdopen(err, encoding="utf-8")
-        self._waiting = threading.Lock()
+
+    @property
+    def returncode(self) -> int | None:
+        """What `wait` returned; None where nobody has asked since it ended."""
+        return self._fork.code
 
     def poll(self) -> int | None:
         """Return its exit code, or the signal that ended it as a negative number; None while it runs."""
@@ -111,15 +149,7 @@ class WarmProcess:
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for its end and return the code. Raises `subprocess.TimeoutExpired`."""
-        with self._waiting:
-            if self.returncode is None:
-                if not select.select([self._status], [], [], timeout)[0]:
-                    raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
-                told = os.read(self._status, 32)
-                os.close(self._status)
-                assert told, "the process that was forked has ended"
-                self.returncode = os.waitstatus_to_exitcode(int(told))
-            return self.returncode
+        return self._fork.wait(timeout)
 
     def send_signal(self, number: int) -> None:
         """Send it a signal, unless it is known to have ended."""

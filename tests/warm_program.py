@@ -7,6 +7,7 @@ or a file of a household.
 
 import asyncio
 import atexit
+import fcntl
 import gc
 import importlib
 import io
@@ -17,6 +18,7 @@ import select
 import signal
 import socket
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -106,6 +108,9 @@ def become(request: dict[str, object], streams: list[int]) -> None:
     assert isinstance(folder, str)
     assert isinstance(environment, dict)
     assert isinstance(arguments, list)
+    if request.get("terminal"):
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

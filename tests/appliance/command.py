@@ -1,6 +1,5 @@
 """The command as a person starts it: a process of its own, in an environment and a home of its own."""
 
-import asyncio
 import os
 import pty
 import select
@@ -9,9 +8,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.warm import can_be_warm, run_warm
+from tests.warm import Fork, can_be_warm, run_warm
+from tests.warm_started import WarmStarted
 
 ROOT = Path(__file__).resolve().parents[2]
+
+NAKARI = [sys.executable, "-m", "appliance"]
 
 LONGEST = 300.0
 """Seconds that a command may take, which none comes near."""
@@ -39,22 +41,29 @@ def nakari(home: Path, *arguments: str | Path, **more: str) -> subprocess.Comple
     )
 
 
-async def started(home: Path, *arguments: str | Path, **more: str) -> asyncio.subprocess.Process:
-    """Start the command, its output piped."""
-    pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "appliance", *arguments, cwd=home, env=environment(home, **more), stdout=pipe, stderr=pipe
-    )
+async def started(home: Path, *arguments: str | Path, **more: str) -> WarmStarted:
+    """Start the command, its output piped: a fork of what has imported it already."""
+    variables = environment(home, **more)
+    assert can_be_warm(variables)
+    return await WarmStarted.start([str(each) for each in arguments], home, variables)
 
 
 class Terminal:
-    """A program whose stdin, stdout and stderr are a terminal of its own."""
+    """A program whose stdin, stdout and stderr are a terminal of its own; `nakari` is forked, where it may be."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._seen = ""
+        self._fork: Fork | None = None
+        variables = {"TERM": "xterm", **environment}
+        if [*command[:3]] == NAKARI and can_be_warm(variables):
+            self._screen, theirs = pty.openpty()
+            streams = (theirs, os.dup(theirs), os.dup(theirs))
+            self._fork = Fork(command[3:], Path.cwd(), variables, streams, has_terminal=True)
+            self._pid = self._fork.pid
+            return
         self._pid, self._screen = pty.fork()
         if self._pid == 0:
-            os.execve(command[0], [*command], {"TERM": "xterm", **environment})
-        self._seen = ""
+            os.execve(command[0], [*command], variables)
 
     def until(self, words: str, seconds: float = 30.0) -> str:
         """Return what was written since the last look, these words the last of it; what follows is for the next."""
@@ -91,7 +100,8 @@ class Terminal:
         while (piece := self._read(seconds)) is not None:
             self._seen += piece
         os.close(self._screen)
-        return self._seen.replace("\r\n", "\n"), os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        code = self._fork.wait() if self._fork else os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        return self._seen.replace("\r\n", "\n"), code
 
     def _read(self, seconds: float) -> str | None:
         """Return what comes next, None at the end."""

@@ -22,6 +22,7 @@ from memory.state.database import StateInUse
 from tests.appliance.command import environment, started, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving
 from tests.audio.spoken import HOUSEHOLD_WHISPER
+from tests.warm_started import WarmStarted
 
 OFFLINE = """
 [state]
@@ -119,7 +120,7 @@ def test_an_exit_that_was_meant_passes() -> None:
         conclude(raising(SystemExit(7)), Invocation())
 
 
-async def told(process: asyncio.subprocess.Process) -> tuple[int | None, str, str]:
+async def told(process: WarmStarted) -> tuple[int | None, str, str]:
     out, err = await process.communicate()
     return process.returncode, out.decode(), err.decode()
 
@@ -129,7 +130,6 @@ async def test_ask_prints_the_answer_of_the_service_as_it_comes(tmp_path: Path) 
     handler = ScriptedHandler(pieces=["It is ", "三点。"], hold=asyncio.Event())
     async with serving(state_folder(tmp_path) / "nakari.sock", handler):
         process = await started(tmp_path, "ask", "what time is it")
-        assert process.stdout is not None
         assert await process.stdout.readexactly(6) == b"It is "
         assert handler.hold is not None
         handler.hold.set()
@@ -159,7 +159,6 @@ async def test_ctrl_c_ends_ask_quietly_and_lets_go_of_the_service(tmp_path: Path
     handler = ScriptedHandler(hold=asyncio.Event())
     async with serving(state_folder(tmp_path) / "nakari.sock", handler):
         process = await started(tmp_path, "ask", "think hard")
-        assert process.stdout is not None
         assert await process.stdout.readexactly(6) == b"It is "
         process.send_signal(signal.SIGINT)
         assert await told(process) == (INTERRUPTED, "", "")
@@ -195,10 +194,8 @@ async def test_a_reader_that_leaves_ends_ask_quietly(tmp_path: Path) -> None:
     handler = ScriptedHandler(pieces=["and so on, "], endless=True)
     async with serving(state_folder(tmp_path) / "nakari.sock", handler):
         process = await started(tmp_path, "ask", "tell me everything")
-        assert process.stdout is not None
         await process.stdout.readexactly(11)
-        process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
-        assert process.stderr is not None
+        process.out.close()
         assert await process.stderr.read() == b""
         assert await process.wait() == NOBODY_READS
         await handler.closed.wait()

@@ -276,7 +276,6 @@ async def test_a_follower_sees_new_lines_until_ctrl_c(tmp_path: Path) -> None:
     file.write_text(a_line("one") + "\n")
     configured(tmp_path, file)
     following = await started(tmp_path, "logs", "-f", PATH=no_journal(tmp_path))
-    assert following.stdout is not None
     async with asyncio.timeout(120):
         while b"one" not in await following.stdout.readline():
             pass
@@ -292,7 +291,6 @@ async def test_a_follower_sees_new_lines_until_ctrl_c(tmp_path: Path) -> None:
 async def test_a_follower_of_the_journal_ends_its_program(tmp_path: Path) -> None:
     install(tmp_path / "bin", [entry(1, a_line("one"))])
     following = await started(tmp_path, "logs", "-f", PATH=str(tmp_path / "bin"))
-    assert following.stdout is not None
     async with asyncio.timeout(120):
         while b"one" not in await following.stdout.readline():
             pass

@@ -27,6 +27,7 @@ from memory.engine.nats.nkeys import KeyedClient, inbox_of
 from tests.appliance.command import nakari, started, state_folder
 from tests.appliance.machines.households_server import certificate, hang_up_command, household_server, reload_command
 from tests.engine_servers import Server, nats_program
+from tests.warm_started import WarmStarted
 
 PUBLIC = "UB2RKCA4ZNGJOUBJIE7KTFVBNPVMFP5O3UY2M3FYWWMEZAXVXDZTUFXL"
 """Of a machine that is not there."""
@@ -62,12 +63,10 @@ class Machine:
         done = await asyncio.to_thread(nakari, self.home, "--config", self.file, *arguments)
         return done.returncode, done.stdout, done.stderr
 
-    async def invite(self, name: str, *more: str) -> tuple[asyncio.subprocess.Process, str]:
+    async def invite(self, name: str, *more: str) -> tuple[WarmStarted, str]:
         """Start to invite; return the process that waits, and the invitation."""
         told = ("--reload", reload_command(self.server.folder), *more)
         process = await started(self.home, "--config", self.file, "machines", "invite", name, *told)
-        assert process.stdout is not None
-        assert process.stderr is not None
         line = (await process.stdout.readline()).decode()
         assert line.startswith("nakari join "), (await process.stderr.read()).decode()
         return process, line.removeprefix("nakari join ").strip()

@@ -49,7 +49,7 @@ def check(invocation: Invocation) -> None:
     terminal.show(told, terminal.OK)
 
 
-@config.command("set")
+@config.command("set", context_settings={"ignore_unknown_options": True})  # south of the equator: -33.86
 @click.argument("key", type=NAME)
 @click.argument("value", type=TEXT)
 @click.pass_obj

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from appliance.config.edit import set_value, with_value
-from appliance.config.file import SettingsText
+from appliance.config.file import SettingsText, default_toml
 from appliance.errors import ConfigError, Exit
 from tests.appliance.command import nakari
 
@@ -35,6 +35,38 @@ def test_what_is_not_there_yet_is_added() -> None:
 
 def test_a_text_of_digits_is_a_text_where_one_is_wanted() -> None:
     assert SettingsText("x", with_value(FILE, "x", "ears.device", "7")).parse().ears.device == "7"
+
+
+@pytest.mark.parametrize("typed", ["espeak", "[espeak]", '["espeak"]', "[ espeak ]"])
+def test_a_list_may_be_typed_without_brackets_or_the_quotes_that_a_shell_takes(typed: str) -> None:
+    assert SettingsText("x", with_value(FILE, "x", "voice.engines", typed)).parse().voice.engines == ("espeak",)
+
+
+def test_several_of_a_list_stand_between_commas() -> None:
+    folders = SettingsText("x", with_value(FILE, "x", "files.folders", "/srv/a, /srv/b")).parse().files.folders
+    assert folders == ("/srv/a", "/srv/b")
+
+
+def test_what_only_looks_like_a_default_is_left_alone() -> None:
+    text = '[voice]\ndevice = """\n#volume = 100\n"""\n'
+    assert SettingsText("x", with_value(text, "x", "voice.volume", "50")).parse().voice.device == "#volume = 100\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("voice.volume", "50", "volume = 50"),
+        ("log.file", "/tmp/log", 'file = "/tmp/log"'),
+        ("calendar.family.file", "/srv/family.ics", 'file = "/srv/family.ics"'),
+    ],
+)
+def test_a_value_stands_below_its_default_and_never_below_another_section(key: str, value: str, line: str) -> None:
+    text = with_value(default_toml(), "x", key, value)
+    lines = text.splitlines()
+    above = lines[lines.index(line) - 1]
+    assert above.startswith((f"#{key.rpartition('.')[2]} = ", "[calendar.family]"))
+    again = with_value(text, "x", key, value[:-1])
+    assert len(again.splitlines()) == len(lines), "the value is replaced where it stands"
 
 
 @pytest.mark.parametrize(
@@ -90,6 +122,7 @@ def test_the_commands_make_check_and_name_the_file(tmp_path: Path) -> None:
     assert nakari(tmp_path, "config", "path").stdout == f"{file}\n"
     assert nakari(tmp_path, "config", "check").stdout == "there is no configuration file; all is default\n"
     assert nakari(tmp_path, "config", "set", "voice.volume", "50").returncode == Exit.OK
+    assert nakari(tmp_path, "config", "set", "weather.latitude", "-33.86").returncode == Exit.OK
     assert nakari(tmp_path, "config", "check").stdout == f"{file} is right\n"
     file.write_text("[voice]\nvolume = 500\n", encoding="utf-8")
     done = nakari(tmp_path, "config", "check")

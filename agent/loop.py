@@ -279,6 +279,7 @@ class Loop:
     async def _live(self, run: Run) -> Ending:
         """Build the context, then think and act until the event ends, or is ended."""
         await self._questions.drop_if_asked(run.event)
+        await self._attention.unheld()
         await self._opening.build(run, await self._prefix(run.event))
         run.stages.mark("context")
         await self._tell_of_damage(run)

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import Final
 
 from agent.confirmation.question import NAMES
@@ -17,6 +18,9 @@ from memory.state.journal import Journal
 
 MOST_ARRIVALS: Final = 64
 """Capacity of `arrivals`: an event beyond it interrupts nothing, and is handled in its turn."""
+
+HELD_FOR: Final = 5.0
+"""Seconds that an event waits at most for what `Attention.hold` holds it for."""
 
 
 class Attention:
@@ -48,11 +52,26 @@ class Attention:
         self._standing_back: deque[str] = deque(maxlen=MOST_ARRIVALS)
         """Ids of a person's events that arrived while another was in hand, and were not taken in hand yet."""
         self._elsewhere: list[Callable[[str], bool]] = []
+        self._held_by: list[asyncio.Event] = []
         mailbox.observe_arrivals(self._arrived)
 
     def interrupt_too(self, interrupt: Callable[[str], bool]) -> None:
         """Hand each interruption on to whoever has runs on another machine, and says whether it may be about one."""
         self._elsewhere.append(interrupt)
+
+    def hold(self) -> Callable[[], None]:
+        """Keep the next event from its context until what is returned is called, as while words are taken out of it."""
+        over = asyncio.Event()
+        self._held_by.append(over)
+        return over.set
+
+    async def unheld(self) -> None:
+        """Return when nothing holds an event any more, after `HELD_FOR` at the latest."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HELD_FOR):
+                for over in self._held_by:
+                    await over.wait()
+        self._held_by.clear()
 
     def take_up(self, run: Run) -> None:
         """Make a run the one in hand, and look at what arrived while its event was being taken."""

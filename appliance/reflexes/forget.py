@@ -65,6 +65,11 @@ def no_mind(event_id: str) -> bool:
     return False
 
 
+def no_hold() -> Callable[[], None]:
+    """Hold nothing up. For `Forgetting.hold`."""
+    return lambda: None
+
+
 class HoldsWords(Protocol):
     """A place in memory where sound or words are kept for a while."""
 
@@ -87,6 +92,8 @@ class Forgetting(Struct):
     sound: Sequence[HoldsWords] = ()
     """Places on disk where sound is kept outside the database; may block."""
     now: Callable[[], datetime] = utc_now
+    hold: Callable[[], Callable[[], None]] = no_hold
+    """`Attention.hold`: what is asked next is answered when what the agent said it forgets is gone."""
     _places: list[HoldsWords] = []
 
     def empties(self, *places: HoldsWords) -> None:
@@ -131,11 +138,14 @@ class Forgetting(Struct):
 
     def after(self, event: Event, events: Collection[str]) -> Callable[[], Awaitable[Forgot]]:
         """Return what forgets these when the run of an event, still in hand, is over; a long one is ended."""
-        steps = self.state.bus.observe("ui.events")
+        steps, release = self.state.bus.observe("ui.events"), self.hold()
 
         async def forget() -> Forgot:
-            await self._run_over(steps, {event.id}, TELLS_WITHIN)
-            return await self.these(events)
+            try:
+                await self._run_over(steps, {event.id}, TELLS_WITHIN)
+                return await self.these(events)
+            finally:
+                release()
 
         return forget
 

@@ -77,7 +77,13 @@ def open_acting(
     if not config.recorder.turns:
         recordings.tidy()  # what was kept while it was on
     forgetting = Forgetting(
-        world.state, sessions.contexts, interrupt, erase_event, sessions.recall, [phrases, recordings]
+        world.state,
+        sessions.contexts,
+        interrupt,
+        erase_event,
+        sessions.recall,
+        [phrases, recordings],
+        hold=sessions.attention.hold,
     )
     insight = Insight(world.state.journal, world.state.mailbox, recordings)
     steps = ClockSteps(utc_now) if world.environment.now is utc_now else None

@@ -61,7 +61,8 @@ def forgetting(
     database = mind.journal.database
     state = State(mind.journal, mind.mailbox, mind.mind.bus, Images(database.path.parent / FOLDER, database))
     recall = Recall(mind.journal, NoEmbedder())
-    return Forgetting(state, mind.mind.contexts, mind.loop.interrupt, erase_event, recall, sound)
+    interrupt, hold = mind.loop.interrupt, mind.attention.hold
+    return Forgetting(state, mind.mind.contexts, interrupt, erase_event, recall, sound, hold=hold)
 
 
 def on_disk(folder: Path, words: str) -> bool:
@@ -476,6 +477,33 @@ async def test_an_agent_that_is_told_to_forget_does_so_when_it_has_answered(
         assert [event.content for event in told] == [words for words in left if words not in gone]
         assert not on_disk(tmp_path, gone[0])
         assert not on_disk(tmp_path, "please lose that")
+
+
+async def test_who_asks_on_at_once_is_answered_when_it_is_forgotten(tmp_path: Path) -> None:
+    minds: list[TestMind] = []
+    soon: list[Callable[[], Awaitable[Forgot]]] = []
+
+    async def lose(event: Event) -> str:
+        """Forget."""
+        forget = forgetting(minds[0])
+        soon.append(forget.after(event, {each.id for each in await forget.asked(event, "bike red")}))
+        return "I am forgetting it."
+
+    noted = [calls(("reply", '{"text": "Noted."}'), prefix=f"c{n}") for n in range(3)]
+    model = ScriptedModel(noted[0], calls(("lose", "{}"), prefix="l"), *noted[1:])
+    async with a_mind(tmp_path, [model], [tool(lose)]) as mind:
+        minds.append(mind)
+        await mind.handle(said("my bike is red", 9))
+        await mind.handle(said("please lose that"))
+        asked = len(model.requests)
+        late = asyncio.Event()  # the disk is slow: another event would have begun long before
+        asyncio.get_running_loop().call_later(0.5, late.set)
+        async with asyncio.TaskGroup() as talk:
+            talk.create_task(mind.handle(said("what colour is my bike?")))
+            await late.wait()
+            assert len(model.requests) == asked, "what is asked on waits"
+            assert (await soon[0]()).did == "forgotten"
+        assert "red" not in "".join(message.content for message in model.requests[-1])
 
 
 async def test_nothing_is_forgotten_where_nothing_was_said_before(tmp_path: Path) -> None:

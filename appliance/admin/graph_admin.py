@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from agent.errors import ToolFailed
 from agent.event import Event, new_id
@@ -40,7 +41,7 @@ from memory.graph.dump.dump import Dump, write_dump
 from memory.graph.dump.fingerprint import contents, fingerprint
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
-from memory.history.audit_record import Change, Record, changes, summed
+from memory.history.audit_record import Record, changes, summed
 from memory.history.erasure import erase_event
 from memory.history.replay import Replayed, replay
 from memory.history.restore import restore
@@ -163,7 +164,9 @@ class GraphAdmin(Struct, frozen=True):
         """Return the writes kept since then, and how the graph of now differs from the one of then."""
         kept = await asyncio.to_thread(lambda: [*changes(self.writer.audit.records(), since)])
         found: dict[str, Json] = {"since": since.isoformat(timespec="seconds"), "totals": {**summed(kept)}}
-        found["writes"] = [_change(each) for each in kept[-MOST_DIFFERENCES:]]
+        found["writes"] = [
+            {**asdict(each), "at": each.at.isoformat(timespec="seconds")} for each in kept[-MOST_DIFFERENCES:]
+        ]
         if not kept:
             return found
         async with self._as_of(since, told) as (graph, _, place):
@@ -262,15 +265,6 @@ def _compared(before: Sequence[Counter[str]], after: Sequence[Counter[str]]) -> 
     return {
         kind: {"came": _listed(new - old), "went": _listed(old - new)}
         for kind, old, new in zip(kinds, before, after, strict=True)
-    }
-
-
-def _change(one: Change) -> Json:
-    return {
-        "at": one.at.isoformat(timespec="seconds"),
-        "event_id": one.event_id,
-        "statement": one.statement,
-        "stats": {**one.stats},
     }
 
 

@@ -82,7 +82,7 @@ def bring_to_date(state: Path, told: Progress = silently, steps: Sequence[Step] 
         if found == _present(steps) or (found is None and not steps) or _is_new(state):
             _note(state, steps)
             return
-        _upgrade(state, (found or 1, steps), told)
+        _upgrade(state, found or 1, steps, told)
     exchange.finish(state)
     log.info("state_upgraded", layout=_present(steps), before=found or 1)
 
@@ -170,9 +170,8 @@ def _note(folder: Path, steps: Sequence[Step]) -> None:
         raise folder_unusable(folder, error) from error
 
 
-def _upgrade(state: Path, way: tuple[int, Sequence[Step]], told: Progress) -> None:
+def _upgrade(state: Path, found: int, steps: Sequence[Step], told: Progress) -> None:
     """Change a copy step by step, and decide for it."""
-    found, steps = way
     place = state / COPY
     what = f"the state in {state} could not be brought to layout {_present(steps)}"
     try:

@@ -47,27 +47,6 @@ _COUNTS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens", "cost_u
 """What is told of a model's call, as the provider counted it, and seconds."""
 
 
-async def why(journal: Journal, mailbox: Mailbox, name: str, owner_key: str) -> dict[str, Json]:
-    """Return what came of an event and what it came of, in the order in which it happened.
-
-    `name` is an id of an event (or its beginning), a run, a call or an entry of the journal, or words that were said,
-    heard or written.
-    Another owner's is not found. Raises `Problem` where there is nothing of that name.
-    """
-    event_id, sentence = await _found(journal, name, owner_key)
-    entries = [each for each in await journal.entries(event_id=event_id) if each.owner_key == owner_key]
-    if not entries:
-        raise Problem(f"nothing here is called {name!r}, and nobody said that", Exit.NO_INPUT)
-    told: dict[str, Json] = {
-        "event": await _event(mailbox, event_id, owner_key, entries),
-        "steps": list(_steps(entries)),
-        "cost_usd": round(sum(number(each.body.get("cost_usd")) for each in entries if each.topic == "llm.results"), 6),
-    }
-    if sentence is not None:
-        told["sentence"] = _sentence(sentence, entries)
-    return told
-
-
 async def _found(journal: Journal, name: str, owner_key: str) -> tuple[str, Stored | None]:
     """Return the id of the event that is meant, and the entry with the words where those were asked for."""
     entry = await journal.entry(name)
@@ -286,8 +265,22 @@ class Insight(Struct, frozen=True):
         return {**_told(turn), "slowest": step, "why": why_slow(turn, before, language), **self._usual(before)}
 
     async def why(self, owner_key: str, name: str) -> dict[str, Json]:
-        """Return what came of an event and what it came of; see `appliance.insight.insight.why`."""
-        return await why(self.journal, self.mailbox, name, owner_key)
+        """Return what came of an event and what it came of, in the order in which it happened.
+
+        `name` is an id of an event (or its beginning), a run, a call or an entry of the journal, or words that were
+        said, heard or written. Another owner's is not found. Raises `Problem` where there is nothing of that name.
+        """
+        event_id, sentence = await _found(self.journal, name, owner_key)
+        entries = [each for each in await self.journal.entries(event_id=event_id) if each.owner_key == owner_key]
+        if not entries:
+            raise Problem(f"nothing here is called {name!r}, and nobody said that", Exit.NO_INPUT)
+        costs = (number(each.body.get("cost_usd")) for each in entries if each.topic == "llm.results")
+        told: dict[str, Json] = {
+            "event": await _event(self.mailbox, event_id, owner_key, entries),
+            "steps": list(_steps(entries)),
+            "cost_usd": round(sum(costs), 6),
+        }
+        return told if sentence is None else {**told, "sentence": _sentence(sentence, entries)}
 
     async def recorded(self) -> dict[str, Json]:
         """Return how many turns may be recorded, how many are, and their bytes, for the status."""

@@ -1,6 +1,5 @@
 """Owners of events: the household, its members by key, visitors; their settings, and the tokens that speak for them."""
 
-import hashlib
 import hmac
 import json
 import re
@@ -162,7 +161,7 @@ def _new() -> str:
 
 
 def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+    return sha256(token.encode()).hexdigest()
 
 
 def _read(file: Path) -> KeptToken | None:

@@ -200,7 +200,7 @@ async def box_on(world: World, told: Mapping[str, Part]) -> AsyncIterator[Box]:
         hands = Hands(lent, memory.recall, acting.device, machine, home, side.speakers if side else None)
         news = [acting.record.situation, output.announcements.situation, output.where]
         known = GraphNames(graph.writer.graph.read, state.bus, owners.shares_graph) if graph.writer else None
-        words = word_side(world, acting.source, (known, home.home if home else None))
+        words = word_side(world, acting.source, known, home.home if home else None)
         agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, hands, news))
         hears = open_input(world, output, acting, agent, words, side)
         unasked = open_unasked(world, owners, output, agent, hears)

@@ -51,7 +51,7 @@ from appliance.output.voices import SpeechSettings, speech_settings, voices_of
 from appliance.owners.owners import Owners
 from appliance.reflexes.voice import Voice
 from appliance.wiring.agent.calendars import calendars_of
-from appliance.wiring.agent.growth import GrowthOf, GrowthSide, growth_side
+from appliance.wiring.agent.growth import GrowthSide, growth_side
 from appliance.wiring.agent.home import HomeSide
 from appliance.wiring.agent.machine import Machine
 from appliance.wiring.agent.tool_servers import servers_of
@@ -206,7 +206,7 @@ async def open_agent(
         windows.follow(lambda: [each.model for each in models.may_think])
         budgets = budgets_of(config.economy)
         limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=config.quiet)
-        growth = growth_side(world, output, GrowthOf(models, windows, hands.graph, lambda: attention.run))
+        growth = growth_side(world, output, models, windows, hands.graph, lambda: attention.run)
         context = replace(
             _tool_context(world, owners, sessions, limits, hands), calendars=calendars, growth=growth.looked_at
         )

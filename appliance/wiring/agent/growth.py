@@ -32,15 +32,6 @@ RECHECK: Final = 60.0
 """Seconds within which a clock that was set is noticed: nothing here is on the second."""
 
 
-class GrowthOf(Struct, frozen=True):
-    """What growth is told of the rest of the mind."""
-
-    models: Chain
-    windows: Windows
-    graph: LentGraph
-    in_hand: Callable[[], Run | None]
-
-
 class GrowthSide(Struct, frozen=True):
     """What the rest of the box sees of growth."""
 
@@ -54,7 +45,9 @@ class GrowthSide(Struct, frozen=True):
         return {} if self.occasions is None else {name: self.occasions.run}
 
 
-def growth_side(world: World, output: Output, of: GrowthOf) -> GrowthSide:
+def growth_side(
+    world: World, output: Output, models: Chain, windows: Windows, graph: LentGraph, in_hand: Callable[[], Run | None]
+) -> GrowthSide:
     """Put growth over the journal; a box that is opened for one question has none."""
     settings, state = world.config.growth, world.state
     if world.options.brief:
@@ -62,23 +55,23 @@ def growth_side(world: World, output: Output, of: GrowthOf) -> GrowthSide:
     database = state.journal.database
 
     def most_tokens() -> int:
-        window = of.windows.chosen.tokens
+        window = windows.chosen.tokens
         return min(settings.reflect_tokens, window // 2) if window else settings.reflect_tokens
 
     def has_model() -> bool:
-        return any(model.name != OFFLINE for model in of.models.may_think)
+        return any(model.name != OFFLINE for model in models.may_think)
 
     def is_busy() -> bool:
         sounds = output.rooms.is_speaking or output.company.silent_for < SILENCE.total_seconds()
-        return sounds or of.in_hand() is not None
+        return sounds or in_hand() is not None
 
     zone, wanted = world.config.zone, list[Occasion]()
     hours = world.config.quiet or quiet_hours(NIGHT_HOURS, zone)
     if settings.reflect:
-        wanted.append(Reflections(state.mailbox, database, of.graph.is_for, has_model))
+        wanted.append(Reflections(state.mailbox, database, graph.is_for, has_model))
     evidence = None
-    if (writer := of.graph.writer) is not None:
-        evidence = Evidence(writer.graph, of.graph.name_usage, state.journal, zone, utc_now)
+    if (writer := graph.writer) is not None:
+        evidence = Evidence(writer.graph, graph.name_usage, state.journal, zone, utc_now)
         if settings.nights and hours is not None:
             purse = Purse(settings.night_tokens, settings.night_usd)
             save = partial(save_unsaved, writer)

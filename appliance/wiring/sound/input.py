@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -51,9 +50,6 @@ from audio.turns.evidence import evidence_guard
 from audio.turns.listener import REFLEX, Listener, Surroundings
 from audio.turns.vad import LateDetector
 from memory.json_value import Json
-
-NameSources: TypeAlias = tuple[GraphNames | None, NameSource | None]
-"""The names of the memory and those of the house; None without one."""
 
 
 class Input(Struct, frozen=True):
@@ -156,14 +152,16 @@ class WordSide(Struct, frozen=True):
     """What keeps them fresh; empty where nobody knows any."""
 
 
-def word_side(world: World, source: AudioSource | None, sources: NameSources) -> WordSide | None:
+def word_side(
+    world: World, source: AudioSource | None, known: GraphNames | None, home: NameSource | None
+) -> WordSide | None:
     """Choose the recognizer and have it load from now on, if it does not yet; None where there is no microphone.
 
-    One that may come later finds nothing loaded. Raises `ModelNotFound` for a configured model folder that is none.
+    One that may come later finds nothing loaded. `known` are the names of the memory, `home` those of the house; None
+    without one. Raises `ModelNotFound` for a configured model folder that is none.
     """
     if source is None:
         return None
-    known, home = sources
     names = KnownNames(*filter(None, (home, known)))
     hearing = world.environment.hearing(hearing_settings(world.config), names)
     is_missing = isinstance(source, LiveMicrophone) and bool(source.missing)

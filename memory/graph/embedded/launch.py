@@ -30,6 +30,9 @@ _SOURCE: Final = Path(__file__).resolve().parents[2]
 class Child(asyncio.SubprocessProtocol):
     """A Python module run in a process of its own, which answers one line and ends when its standard input does."""
 
+    _transport: asyncio.SubprocessTransport
+    """From `connection_made` on, which the event loop calls before anything else."""
+
     def __init__(self) -> None:
         self.answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         """Its first line of standard output; empty when it ended without one."""
@@ -38,7 +41,6 @@ class Child(asyncio.SubprocessProtocol):
         """Whether `stop` had it end."""
         self._said = bytearray()
         self._complained = bytearray()
-        self._transport: asyncio.SubprocessTransport | None = None
 
     @classmethod
     async def run(cls, module: str, folder: Path, first_line: bytes) -> "Child":
@@ -64,7 +66,7 @@ class Child(asyncio.SubprocessProtocol):
     @property
     def pid(self) -> int:
         """Its process id."""
-        return self._running().get_pid()
+        return self._transport.get_pid()
 
     @property
     def last_words(self) -> str:
@@ -74,7 +76,7 @@ class Child(asyncio.SubprocessProtocol):
     @property
     def end(self) -> str:
         """How it ended, in words."""
-        code = self._running().get_returncode()
+        code = self._transport.get_returncode()
         if code is None:
             return "still running"
         return f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
@@ -82,12 +84,12 @@ class Child(asyncio.SubprocessProtocol):
     def kill(self) -> None:
         """End it at once, if it still runs."""
         if not self.ended.is_set():
-            self._running().kill()
+            self._transport.kill()
 
     async def stop(self, seconds: float) -> None:
         """Let it end by itself within so many seconds, then kill it; return when it is gone."""
         self.was_stopped = True
-        if (stdin := self._running().get_pipe_transport(0)) is not None:
+        if (stdin := self._transport.get_pipe_transport(0)) is not None:
             stdin.close()
         if not await within(seconds, self.ended):
             self.kill()
@@ -115,12 +117,7 @@ class Child(asyncio.SubprocessProtocol):
         if not self.answer.done():
             self.answer.set_result(b"")
         self.ended.set()
-        self._running().close()
-
-    def _running(self) -> asyncio.SubprocessTransport:
-        if self._transport is None:
-            raise RuntimeError("a Child is started with Child.run")
-        return self._transport
+        self._transport.close()
 
 
 class RunningStore(Struct, frozen=True):

@@ -105,14 +105,12 @@ class Settings(Options, frozen=True):
     """Process id; another parent means that it died before we could ask to die with it."""
 
 
-class PortTaken(Unstartable):
-    """Somebody else has the port; the folder is as it was."""
-
-    def __init__(self, port: int, reason: str | None) -> None:
-        super().__init__(
-            f"port {port} of 127.0.0.1 cannot be used by the memory's own store ({reason}): "
-            "set another one with [memory] bolt_port, or 0 for any free one"
-        )
+def port_taken(port: int, reason: str | None) -> Unstartable:
+    """Return what it means that somebody else has the port; the folder is as it was."""
+    return Unstartable(
+        f"port {port} of 127.0.0.1 cannot be used by the memory's own store ({reason}): "
+        "set another one with [memory] bolt_port, or 0 for any free one"
+    )
 
 
 def main() -> None:
@@ -193,7 +191,7 @@ def _serve(settings: Settings, bolt: int, http: int) -> Callable[[], object]:
     except (arcadedb.ArcadeDBError, OSError) as error:
         reason = " ".join(str(error).split())
         if "Unable to listen" in reason:  # somebody who was bound to it before, as `held` is
-            raise PortTaken(http if "HTTP port" in reason else bolt, "somebody else listens on it") from error
+            raise port_taken(http if "HTTP port" in reason else bolt, "somebody else listens on it") from error
         if NO_MEMORY in reason:
             raise Unstartable(
                 f"there is not enough memory to start the memory's own store ({reason}): "
@@ -272,7 +270,7 @@ def held(wanted: int) -> Iterator[int]:
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             yield port
             return
-        raise PortTaken(port, refused)
+        raise port_taken(port, refused)
 
 
 def _live_and_die_with(parent: int) -> None:

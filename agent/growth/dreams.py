@@ -15,22 +15,14 @@ from memory.state.database import Database
 
 EVER: Final = datetime.min.replace(tzinfo=UTC)
 
-_WORDS: Final[Mapping[Language, Mapping[str, tuple[str, ...]]]] = {
-    "en": {
-        "nodesCreated": ("{n} thing is new", "{n} things are new"),
-        "nodesDeleted": ("{n} is gone", "{n} are gone"),
-        "relationshipsCreated": ("{n} link was made", "{n} links were made"),
-        "relationshipsDeleted": ("{n} link was cut", "{n} links were cut"),
-        "propertiesSet": ("{n} detail was set", "{n} details were set"),
-    },
-    "zh": {
-        "nodesCreated": ("新记了{n}件事",),
-        "nodesDeleted": ("放下了{n}件",),
-        "relationshipsCreated": ("连起了{n}处",),
-        "relationshipsDeleted": ("断开了{n}处",),
-        "propertiesSet": ("改了{n}处细节",),
-    },
+_WORDS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "nodesCreated": ("{n} thing is new", "{n} things are new", "新记了{n}件事"),
+    "nodesDeleted": ("{n} is gone", "{n} are gone", "放下了{n}件"),
+    "relationshipsCreated": ("{n} link was made", "{n} links were made", "连起了{n}处"),
+    "relationshipsDeleted": ("{n} link was cut", "{n} links were cut", "断开了{n}处"),
+    "propertiesSet": ("{n} detail was set", "{n} details were set", "改了{n}处细节"),
 }
+"""Of one and of several in English, and in Chinese."""
 
 _NONE: Final = {"en": "I have not gone over my memory at night yet.", "zh": "我还没有在夜里整理过记忆。"}
 _NOTHING: Final = {
@@ -67,8 +59,8 @@ def told(night: datetime | None, stats: Mapping[str, int], language: Language) -
     """Return the sentence; `night` is when it began, in the household's zone, None where there was none."""
     if night is None:
         return _NONE[language]
-    counts = [(words, stats[name]) for name, words in _WORDS[language].items() if stats.get(name)]
-    parts = [words[0 if count == 1 else -1].format(n=count) for words, count in counts]
+    counts = [(words, stats[name]) for name, words in _WORDS.items() if stats.get(name)]
+    parts = [words[2 if language == "zh" else 0 if count == 1 else 1].format(n=count) for words, count in counts]
     day = f"{night:%Y-%m-%d}" if language == "en" else f"{night.month}月{night.day}日"
     joined = ", ".join(parts) if language == "en" else "，".join(parts)
     return (_CHANGED if parts else _NOTHING)[language].format(day=day, what=joined)

@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
@@ -124,7 +124,7 @@ class Mailbox:
         """
         require_event(event)
         is_heard = event.type == ASR_TRANSCRIPT  # whoever spoke is told nothing before the answer
-        with self._changing(event.type):
+        with self.filing(event.type):
             added = await self._database.write(lambda c: self._put(c, event), durable=not is_heard)
         if added:
             for arrived in self._arrival_observers:
@@ -156,7 +156,7 @@ class Mailbox:
             if self._clock_steps is None or (step := self._clock_steps.noticed()) is None:
                 return
             now = self.now()
-            with self._changing():
+            with self.filing():
                 await self._database.write(lambda c: queue.move_timers(c, lambda timer: after_step(timer, step, now)))
             self._clock_steps.followed(step, now)
         log.warning("clock_set", seconds=round((now - step.until).total_seconds()))
@@ -164,10 +164,6 @@ class Mailbox:
     async def until_idle(self) -> None:
         """Return when the consumer waits in `take`, nothing is due, and nothing is just being filed."""
         await self._idle.wait()
-
-    def filing(self) -> AbstractContextManager[None]:
-        """Keep `until_idle` waiting while somebody finds out whether there is anything to file."""
-        return self._changing()
 
     async def charge(
         self,
@@ -259,7 +255,7 @@ class Mailbox:
 
         With `most` only so many: those that would come back by time first.
         """
-        with self._changing():
+        with self.filing():
             return await self._database.write(lambda c: table.release(c, name, most=most))
 
     async def recover(self) -> list[Lease]:
@@ -348,7 +344,7 @@ class Mailbox:
         *,
         durable: bool = True,
     ) -> T:
-        with self._changing():
+        with self.filing():
             return await self._write(lambda c: change(c, self.now()), in_transaction, durable=durable)
 
     async def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
@@ -365,8 +361,11 @@ class Mailbox:
         return returned[0]
 
     @contextmanager
-    def _changing(self, event_type: str = "") -> Iterator[None]:
-        """Let `take` look again after a change, maybe of any type; if cancelled too: its commit may have happened."""
+    def filing(self, event_type: str = "") -> Iterator[None]:
+        """Keep `until_idle` waiting while something is filed, or somebody finds out whether there is anything to file.
+
+        Then `take` looks again, for a change that may be of any type; if cancelled too: its commit may have happened.
+        """
         self._changes += 1
         self._idle.clear()
         try:

@@ -84,9 +84,8 @@ class ChatModel(Protocol):
     def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives and `Answer` last.
 
-        The list is checked by the wire profile's validator first (`IllegalMessages`). Raises `ModelUnavailable` and
-        `ModelRefused` before the first item (`ThinkingStarted` apart), `StreamBroken` after it. Closing the iterator
-        cancels the request.
+        The list is checked first (`IllegalMessages`). Raises `ModelUnavailable` and `ModelRefused` before the first
+        item (`ThinkingStarted` apart), `StreamBroken` after it. Closing the iterator cancels the request.
         """
 
     async def warm(self) -> None:

@@ -120,10 +120,6 @@ class Stop:
             raise
 
 
-class IllegalTransition(Exception):
-    """A run was to go where none may go from where it is: a bug of ours."""
-
-
 class Run(Struct):
     """What is known of the event in hand while it is being handled. Lives as long as the hand-over."""
 
@@ -189,9 +185,9 @@ class Run(Struct):
         self.fruitless, self.fault = self.fruitless + 1, fault
 
     def move(self, status: Status) -> None:
-        """Go on to a state. Raises `IllegalTransition`, which is a bug, when it may not follow the present one."""
+        """Go on to a state. Raises RuntimeError, which is a bug, when it may not follow the present one."""
         if status not in LEGAL[self.status]:
-            raise IllegalTransition(f"a run that is {self.status} cannot become {status}")
+            raise RuntimeError(f"a run that is {self.status} cannot become {status}")
         self.status = status
 
     @property

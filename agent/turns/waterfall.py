@@ -15,21 +15,6 @@ if TYPE_CHECKING:
 LAST: Final = 100
 """Turns of which the usual is taken where nobody says otherwise."""
 
-STEPS: Final = (
-    "endpointing",
-    "recognition",
-    "filing",
-    "queue",
-    "context",
-    "asking",
-    "model",
-    "tools",
-    "writing",
-    "synthesis",
-    "playback",
-)
-"""What follows each other from the end of speech, or from the arrival of a text, to the first of the answer."""
-
 _SUPERSEDED: Final = "SUPERSEDED"
 
 LEAST_EXCESS: Final = 0.2
@@ -61,6 +46,9 @@ _STEPS: Final[Mapping[str, tuple[str, str]]] = {
     "synthesis": ("making the voice", "合成语音"),
     "playback": ("the loudspeaker", "扬声器"),
 }
+
+STEPS: Final = tuple(_STEPS)
+"""What follows each other from the end of speech, or from the arrival of a text, to the first of the answer."""
 
 _SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "none": ("There is no answer yet whose time I know.", "我还没有可以说明用时的回答。"),

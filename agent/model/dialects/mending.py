@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from string import hexdigits
-from typing import Final, Literal
+from typing import Final
 
 _CLOSERS: Final[Mapping[str, str]] = {"{": "}", "{{": "}", "[": "]", "(": ")"}
 """What ends a frame; `{{` is a brace doubled as in a template, `(` the arguments of a call in Python's notation."""
@@ -18,8 +18,6 @@ _BLANKS: Final = " \t\r\n"
 _ENDS_SINGLE_QUOTED: Final = ",:}])"
 """What follows a single quote that ends a text; before anything else it is an apostrophe."""
 
-Expected = Literal["value", "key", "colon", "comma", "surplus"]
-
 
 class JsonMender:
     """Takes one value in pieces, and gives JSON.
@@ -30,7 +28,8 @@ class JsonMender:
 
     def __init__(self) -> None:
         self._frames: list[str] = []
-        self._expected: Expected = "value"
+        self._expected: Callable[[str], str] = self._value
+        """Takes the next character that is no blank, and in no text or word."""
         self._quote = ""
         self._is_key = False
         self._held = ""
@@ -43,13 +42,6 @@ class JsonMender:
         self.is_done = False
         self.is_broken = False
         """Whether something came that cannot be mended; nothing is taken from there on."""
-        self._takers: Mapping[Expected, Callable[[str], str]] = {
-            "value": self._value,
-            "key": self._key,
-            "colon": self._colon,
-            "comma": self._comma,
-            "surplus": self._surplus,
-        }
 
     @property
     def is_in_text(self) -> bool:
@@ -76,7 +68,7 @@ class JsonMender:
             made += self._end_of_word()
         if is_cut or self._quote or self.is_broken or self.is_done:
             return made
-        return made + self._close_all() if self._expected in {"comma", "surplus"} or self._owed else made
+        return made + self._close_all() if self._expected in (self._comma, self._surplus) or self._owed else made
 
     def _take(self, char: str) -> str:
         if self._quote:
@@ -88,7 +80,7 @@ class JsonMender:
                 self._owed += char
                 return ""
             return char
-        return self._takers[self._expected](char)
+        return self._expected(char)
 
     def _broken(self, char: str) -> str:
         self.is_broken = True
@@ -116,7 +108,7 @@ class JsonMender:
             return self._broken(char)
         owed = self._flush()
         self._frames.append(char)
-        self._expected = "value" if char == "[" else "key"
+        self._expected = self._value if char == "[" else self._key
         self._is_fresh = True
         return owed + ("{" if char == "(" else char)
 
@@ -139,13 +131,13 @@ class JsonMender:
         in_call = self._frames[-1] == "("
         if char != ("=" if in_call else ":"):
             return self._broken(char)
-        self._expected = "value"
+        self._expected = self._value
         return ": " if in_call else ":"
 
     def _comma(self, char: str) -> str:
         if char == ",":
             self._owed = char
-            self._expected = "value" if self._frames[-1] == "[" else "key"
+            self._expected = self._value if self._frames[-1] == "[" else self._key
             return ""
         if char in "}])":
             return self._close(char)
@@ -156,7 +148,7 @@ class JsonMender:
 
     def _surplus(self, char: str) -> str:
         """Take the second of two closing braces, or do without."""
-        self._expected = "comma"
+        self._expected = self._comma
         if char == "}":
             self.is_done = not self._frames
             return ""
@@ -174,7 +166,7 @@ class JsonMender:
         ended = self._frames[wanted[-1]]
         del self._frames[wanted[-1] :]
         made = self._flush().lstrip(",") + inner + self._closer(ended)
-        self._expected = "surplus" if ended == "{{" else "comma"
+        self._expected = self._surplus if ended == "{{" else self._comma
         self.is_done = not self._frames and ended != "{{"
         return made.lstrip() if ended == "(" else made
 
@@ -233,7 +225,7 @@ class JsonMender:
         return f"\\{held}{self._in_text(char)}"
 
     def _end_of_text(self) -> None:
-        self._expected = "colon" if self._is_key else "comma"
+        self._expected = self._colon if self._is_key else self._comma
         self.is_done = not self._frames
         self._is_key = False
 

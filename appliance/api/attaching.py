@@ -41,8 +41,6 @@ TOO_MANY: Final = "too many files were attached in the last {minutes:.0f} minute
 Attached = Annotated[list[Name], Field(max_length=MOST_ATTACHED)]
 """Ids of files that were given to `POST /attachments` before."""
 
-_Key = tuple[str, str]
-
 
 class Attaching:
     """Takes files of all owners, each known to its own only. What nobody asks about is forgotten after a while."""
@@ -53,7 +51,7 @@ class Attaching:
         self._clock = clock
         self._coming: dict[object, int] = {}
         """Bytes so far, by the file that they are of."""
-        self._ready: dict[_Key, tuple[Attachment, float]] = {}
+        self._ready: dict[tuple[str, str], tuple[Attachment, float]] = {}
         self._tried: deque[tuple[float, str]] = deque()
         """When, and whose, the files of the last minutes came; the oldest first."""
         self._children = asyncio.Semaphore(MOST_CHILDREN)

@@ -13,7 +13,7 @@ from agent.replies import SOURCES
 from appliance.api.handler import Household
 from appliance.api.outcome import Outcome, outcome_of
 from appliance.output.text import WRITTEN, below
-from memory.json_value import Json
+from memory.json_value import Json, fields, number
 from memory.state.journal import Journal
 
 RETRY_TIME: Final = timedelta(minutes=30)
@@ -92,9 +92,7 @@ class ProgramQuestions(Struct, frozen=True):
 
     def window(self) -> int:
         """Return the tokens that who thinks now reads; 0 where that is not known."""
-        window = self.models().get("window")
-        tokens = window.get("tokens") if isinstance(window, dict) else None
-        return tokens if isinstance(tokens, int) else 0
+        return int(number(fields(self.models().get("window")).get("tokens")))
 
     def _first(self, question: Question) -> AsyncGenerator[str | Outcome, None]:
         said = question.program

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
-from msgspec import Struct
 
 from appliance.errors import Exit, Problem, ServiceNotRunning
 from memory.json_value import Json
@@ -73,15 +72,9 @@ def understood(request: dict[str, Json], models: "Sequence[type[Asked]]") -> Any
         raise click.UsageError(str(error)) from error
 
 
-def json_of(records: "Sequence[Struct]") -> Json:
-    """Return records as JSON: an object of the fields of each."""
-    told: Json = msgspec.to_builtins(records)
-    return told
-
-
 def tell_json(found: object) -> None:
-    """Print one JSON object in one line."""
-    click.echo(json.dumps(found, ensure_ascii=False))
+    """Print one JSON object in one line; a record as an object of its fields."""
+    click.echo(json.dumps(msgspec.to_builtins(found), ensure_ascii=False))
 
 
 def tell(found: Json, *, as_json: bool) -> None:

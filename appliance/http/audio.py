@@ -70,12 +70,9 @@ def router(house: House, places: Places, find: Callable[[str], Awaitable[Mailbox
         first = await _first(answers, speak)
         if begins := next((each for each in first if isinstance(each, SoundBegins)), None):
             return _sound(first, begins, answers, speak)
-        return StreamingResponse(_lines(first, answers), media_type="application/x-ndjson", headers=_PLAIN)
+        return StreamingResponse(_lines(first, answers), media_type="application/x-ndjson")
 
     return routes
-
-
-_PLAIN: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 
 
 async def _first(answers: AsyncGenerator[Answered], form: Form) -> list[Answered]:
@@ -101,7 +98,7 @@ def _sound(
 ) -> StreamingResponse:
     """Return the reply as sound of one sample rate, whichever voices speak in it."""
     heard = next((each for each in before if isinstance(each, Heard)), Heard(""))
-    headers = _PLAIN | {
+    headers = {
         "X-Heard": quote(heard.text[:LONGEST_HEADER]),
         "X-Event": heard.event_id,
         "X-Sample-Rate": str(begins.sample_rate),

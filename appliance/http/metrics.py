@@ -14,7 +14,7 @@ from agent.run.run import LEGAL
 from appliance.errors import Exit, Problem
 from appliance.http.caller import Asks
 from appliance.logs.counts import BOUNDS, Counts, Spread
-from memory.json_value import Json, fields
+from memory.json_value import Json, fields, number
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -70,26 +70,26 @@ class Told(Struct, frozen=True, eq=False):
         yield from self._models()
         yield from self._senses()
         streams = _part(self.status, "streams")
-        yield _gauge("stream_readers", "Who looks on by SSE or WebSocket.", {(): _number(streams.get("readers"))})
-        lost = {("message",): _number(streams.get("lost")), ("reader",): _number(streams.get("dropped"))}
+        yield _gauge("stream_readers", "Who looks on by SSE or WebSocket.", {(): number(streams.get("readers"))})
+        lost = {("message",): number(streams.get("lost")), ("reader",): number(streams.get("dropped"))}
         yield _counter("stream_dropped_total", "What was dropped for being too slow.", lost, "what")
 
     def _box(self) -> "Iterator[Metric]":
         yield _gauge("info", "Which nakari this is.", {(str(self.status.get("version", "")),): 1}, "version")
-        yield _gauge("uptime_seconds", "Seconds since the start.", {(): _number(self.status.get("uptime_seconds"))})
+        yield _gauge("uptime_seconds", "Seconds since the start.", {(): number(self.status.get("uptime_seconds"))})
         kept = _part(self.status, "state")
-        yield _gauge("journal_bytes", "Bytes of the state database.", {(): _number(kept.get("bytes"))})
-        yield _gauge("disk_free_bytes", "Free bytes of its disk.", {(): _number(kept.get("disk_free_bytes"))})
+        yield _gauge("journal_bytes", "Bytes of the state database.", {(): number(kept.get("bytes"))})
+        yield _gauge("disk_free_bytes", "Free bytes of its disk.", {(): number(kept.get("disk_free_bytes"))})
         disk = str(kept.get("disk", ""))
         levels = {(level,): int(disk.startswith(level)) for level in _DISK}
         yield _gauge("disk", "Whether the disk takes words: 1 for how it is.", levels, "level")
 
     def _mind(self) -> "Iterator[Metric]":
         mailbox = _part(self.status, "mailbox")
-        waiting = {(state,): _number(count) for state, count in mailbox.items()}
+        waiting = {(state,): number(count) for state, count in mailbox.items()}
         yield _gauge("mailbox_events", "Events in the mailbox.", waiting, "state")
         timers = _part(self.status, "timers")
-        yield _gauge("timers_waiting", "Timers that are set.", {(): _number(timers.get("waiting"))})
+        yield _gauge("timers_waiting", "Timers that are set.", {(): number(timers.get("waiting"))})
         now = str(_part(self.status, "run").get("status", ""))
         states = {(state.lower(),): int(state == now) for state in LEGAL}
         yield _gauge("run_state", "Where the run in hand is: 1 for its state.", states, "state")
@@ -125,10 +125,10 @@ class Told(Struct, frozen=True, eq=False):
             ("dropped_chunks", "Chunks of sound (32 ms) that were lost."),
         ):
             if name in ears:
-                yield _counter(f"ears_{name}_total", about, {(): _number(ears[name])})
-        held = {(reason,): _number(count) for reason, count in _part(ears, "suppressed").items()}
+                yield _counter(f"ears_{name}_total", about, {(): number(ears[name])})
+        held = {(reason,): number(count) for reason, count in _part(ears, "suppressed").items()}
         yield _counter("ears_held_back_total", "Speech that went no further.", held, "reason")
-        ends = {(what,): _number(n) for what, n in _part(self.status, "interruptions").items() if what != "mode"}
+        ends = {(what,): number(n) for what, n in _part(self.status, "interruptions").items() if what != "mode"}
         yield _counter("interruptions_total", "Times that it was quiet for somebody.", ends, "outcome")
         muted = _part(self.status, "reflexes").get("muted")
         yield _gauge("muted", "Whether the microphone is muted.", {(): int(bool(muted))})
@@ -165,7 +165,3 @@ def _histogram(name: str, about: str, spreads: Mapping[K, Spread], *labels: str)
 def _part(status: Mapping[str, Json], name: str) -> Mapping[str, Json]:
     """Return what one part says of itself; {} where it says nothing."""
     return fields(status.get(name))
-
-
-def _number(value: Json) -> float:
-    return value if isinstance(value, int | float) else 0.0

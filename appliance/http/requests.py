@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from appliance.api.answer_models import Failure
-from appliance.api.caller import Caller
 from appliance.api.register import AnyEntry, Asked, BadRequest, Register, name_of, object_of, sentence_of, understood
 from appliance.errors import Exit
 from appliance.http.answering import Answering, Form
@@ -70,7 +69,10 @@ def _add(routes: APIRouter, register: Register, entry: AnyEntry, method: str, pa
             asked = await _understood(entry.model, request)
         except BadRequest as error:
             return failure(422, str(error))
-        return _answering(register, entry, asked, caller, request)
+        form: Form = "object"
+        if entry.is_streamed:
+            form = "events" if "text/event-stream" in request.headers.get("accept", "") else "lines"
+        return Answering(lambda tell: register.answer(entry, asked, caller, tell), form, only_tells=entry.only_tells)
 
     routes.add_api_route(
         path,
@@ -82,13 +84,6 @@ def _add(routes: APIRouter, register: Register, entry: AnyEntry, method: str, pa
         response_model=None,
         responses={422: {}, 403: {}},
     )
-
-
-def _answering(register: Register, entry: AnyEntry, asked: Asked, caller: Caller, request: Request) -> Answering:
-    form: Form = "object"
-    if entry.is_streamed:
-        form = "events" if "text/event-stream" in request.headers.get("accept", "") else "lines"
-    return Answering(lambda tell: register.answer(entry, asked, caller, tell), form, only_tells=entry.only_tells)
 
 
 async def _understood(model: type[Asked], request: Request) -> Asked:

@@ -33,6 +33,7 @@ from appliance.live.live import Live
 from appliance.live.messages import AnswerMessage, ErrorMessage, Failure, Message, Progress, ProgressMessage, as_text
 from appliance.live.readers import SEND_SECONDS, Reader
 from appliance.remote.outbox import PlaceGone
+from audio.loops import first_of
 from memory.json_value import Json
 
 MOST_TEXT: Final = 500_000
@@ -137,7 +138,7 @@ class Client(Struct):
             self._audio = self.behind.audio(self.caller.owner_key, self.send)
         async with asyncio.TaskGroup() as requests:
             try:
-                await self._talk(reader, requests)
+                await first_of(self._tell_all(reader), self._answer_all(), self._hear_all(requests))
             finally:
                 self._is_gone = True
                 for task, entry in self._requests.items():
@@ -151,17 +152,6 @@ class Client(Struct):
         with suppress(RuntimeError, TimeoutError, WebSocketDisconnect):
             async with asyncio.timeout(SEND_SECONDS):
                 await self.socket.close(code, reason)
-
-    async def _talk(self, reader: Reader, requests: asyncio.TaskGroup) -> None:
-        async with asyncio.TaskGroup() as talking:
-            telling = [
-                talking.create_task(self._tell_all(reader), name="websocket: what goes on"),
-                talking.create_task(self._answer_all(), name="websocket: answers"),
-            ]
-            hearing = talking.create_task(self._hear_all(requests), name="websocket: what comes")
-            await asyncio.wait([*telling, hearing], return_when=asyncio.FIRST_COMPLETED)
-            for task in (*telling, hearing):
-                task.cancel()
 
     async def _tell_all(self, reader: Reader) -> None:
         try:

@@ -132,7 +132,7 @@ class Readers(Struct):
         self, owner_key: str, anew: Callable[[Reader, int], list[Packet]], *, wants_levels: bool
     ) -> Iterator[Reader]:
         """Give a new reader, told of all from now on until the end of the block."""
-        reader = Reader(owner_key, wants_levels, anew, self._interval, self.clock)
+        reader = Reader(owner_key, wants_levels, anew, lambda: PACE * len(self._readers), self.clock)
         self._readers.append(reader)
         self.watched.set()
         try:
@@ -168,6 +168,3 @@ class Readers(Struct):
         """Return how many there are, and what was lost and left since the start, for the status."""
         lost = self._lost_before + sum(reader.lost for reader in self._readers)
         return {"readers": len(self._readers), "lost": lost, "dropped": self.dropped}
-
-    def _interval(self) -> float:
-        return PACE * len(self._readers)

@@ -176,8 +176,8 @@ class RemotePlayer:
         if self._outbox.gone.is_set():
             raise DeviceUnavailable(f"{self.name} is gone; what is left of the reply is in writing")
 
-    def give_up(self) -> None:
-        """Take that the place is gone: whoever waits is told."""
+    def look(self) -> None:
+        """Take that the place may be gone: whoever waits is told."""
         self._changed.set()
 
 
@@ -242,8 +242,8 @@ class PlacePlayer(Player, Protocol):
     def finish(self) -> None:
         """Take that all was said."""
 
-    def give_up(self) -> None:
-        """Take that the place is gone: whoever waits is told."""
+    def look(self) -> None:
+        """Take that something may have changed outside, be it that the place is gone: whoever waits is told."""
 
 
 class PlaceMouth(SpeechObserver):
@@ -266,7 +266,7 @@ class PlaceMouth(SpeechObserver):
 
     def leave(self) -> None:
         """Take that nobody hears it any more; what is still to be said is in writing."""
-        self._player.give_up()
+        self._player.look()
         self.voice.stop_speaking()
 
     async def sentence_started(self, sentence: SpokenSentence) -> None:

@@ -50,7 +50,7 @@ class RemotePlace:
         self._outbox = Outbox(send)
         self.mouth = RemoteMouth(house.speaking, self._outbox, is_paced=is_paced)
         self.ears = RemoteEars(house.recognizing, house.mind, self.origin, self.mouth, self._outbox.put)
-        self._is_left, self._understood = asyncio.Event(), asyncio.Event()
+        self._is_left = asyncio.Event()
 
     @property
     def marks(self) -> dict[str, Json]:
@@ -71,10 +71,9 @@ class RemotePlace:
 
     async def run(self) -> None:
         """Hear and speak, until nobody is there and all that was said is understood."""
-        own = {"remote: what is heard": self._hear, "remote: what goes there": self._hand_on}
-        async with running({**own, **self.ears.loops(), **self.mouth.loops()}):
+        async with running({"remote: what goes there": self._hand_on, **self.ears.loops(), **self.mouth.loops()}):
+            await self._hear()
             await self._is_left.wait()
-            await self._understood.wait()
             await self.mouth.speech.quiet()
 
     def leave(self) -> None:
@@ -87,7 +86,6 @@ class RemotePlace:
 
     async def _hear(self) -> None:
         await self.ears.hear()
-        self._understood.set()
 
     async def _hand_on(self) -> None:
         await self._outbox.run()

@@ -78,7 +78,6 @@ class Visit(RemotePlace):
                     await self._put(outcome)
         await self._outbox.until_handed_on()
         await self._put(None)
-        self._understood.set()
 
     async def _send(self, item: Outgoing) -> None:
         if self.is_left:

@@ -18,7 +18,7 @@ from appliance.satellites.link import Link
 from appliance.satellites.paired import Paired, PairedList
 from appliance.satellites.sightings import Sighting, Sightings, mac_of, printable
 from appliance.satellites.trial import Trial, served
-from audio.loops import Loop
+from audio.loops import Loop, running
 from memory.json_value import Json
 
 PORT: Final = 6053
@@ -212,14 +212,10 @@ class Satellites:
             link.check()
             yield
             return
-        async with asyncio.TaskGroup() as group:
-            connecting = group.create_task(link.run(), name=f"satellite {link.id}")
-            try:
-                await link.settled.wait()
-                link.check()
-                yield
-            finally:
-                connecting.cancel()
+        async with running({f"satellite {link.id}": link.run}):
+            await link.settled.wait()
+            link.check()
+            yield
 
     def _add(self, paired: Paired) -> None:
         link = Link(paired, self._dial, self._keep)

@@ -217,6 +217,10 @@ def entries(handler: DoorHandler, use: Callable[[str], Awaitable[str]]) -> list[
     async def enqueue(request: Enqueue, caller: Caller, tell: Tell) -> Answer:
         return {"id": await handler.enqueue(request, caller.home, caller.owner_key)}
 
+    async def command(request: GiveCommand, caller: Caller, tell: Tell) -> Answer:
+        text = "/" + request.text.strip().removeprefix("/")
+        return {"done": await handler.command(text, caller, caller.session(request.session))}
+
     async def would_forget(request: PreviewForget, caller: Caller, tell: Tell) -> Answer:
         return {"events": await handler.would_forget(request)}
 
@@ -231,7 +235,7 @@ def entries(handler: DoorHandler, use: Callable[[str], Awaitable[str]]) -> list[
         Entry(Forget, answers.Done, _done(handler.forget), is_command=True),
         Entry(PreviewForget, answers.WouldForget, would_forget),
         Entry(Calibrate, answers.Done, _done(lambda _: handler.calibrate()), is_command=True),
-        Entry(GiveCommand, answers.Done, _commanding(handler), "POST /command", is_for_all=True),
+        Entry(GiveCommand, answers.Done, command, "POST /command", is_for_all=True),
         Entry(UseModel, answers.Done, _done(lambda request: use(request.use)), is_command=True),
     ]
 
@@ -241,14 +245,6 @@ def _done(act: Callable[[Q], Awaitable[str]]) -> Callable[[Q, Caller, Tell], Awa
         return {"done": await act(request)}
 
     return answer
-
-
-def _commanding(handler: DoorHandler) -> Callable[[GiveCommand, Caller, Tell], Awaitable[Answer]]:
-    async def command(request: GiveCommand, caller: Caller, tell: Tell) -> Answer:
-        text = "/" + request.text.strip().removeprefix("/")
-        return {"done": await handler.command(text, caller, caller.session(request.session))}
-
-    return command
 
 
 def _asking(handler: DoorHandler) -> Callable[[Ask, Caller, Tell], Awaitable[Answer]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from appliance.cli.root import AS_KEY, NAME, PATH, TEXT, WORDS, configured, nakari, to_be_made
-from appliance.cli.telling import AS_JSON, asked, json_of, tell_json, understood
+from appliance.cli.telling import AS_JSON, asked, tell_json, understood
 from appliance.cli.terminal import FAINT, STRONG, table
 from appliance.config.options import Invocation
 from appliance.errors import Exit, Problem, in_room_of
@@ -206,7 +206,7 @@ def list_members(invocation: Invocation, *, visitors: bool, as_json: bool) -> No
         table([(key, str(count)) for key, count in visiting.items()], ("key", "events"), none="no visitors")
         return
     if as_json:
-        tell_json({"members": json_of(members)})
+        tell_json({"members": members})
         return
     rows = [(member.owner_key, f"{member.created_at:%Y-%m-%d}", member.name) for member in members]
     table(rows, ("owner key", "since", "name"), none="no members; the household needs no key")
@@ -286,7 +286,7 @@ def list_tokens(invocation: Invocation, *, as_json: bool) -> None:
     """Print the tokens by name; none of them itself."""
     found = _tokens(invocation).list()
     if as_json:
-        tell_json({"tokens": json_of(found)})
+        tell_json({"tokens": found})
         return
     rows = [(each.name, f"{each.created_at:%Y-%m-%d}", each.owner_key) for each in found]
     table(rows, ("name", "since", "owner"), none="no tokens; `nakari token create NAME` makes one")

@@ -1,12 +1,14 @@
 """A question that the running service answers, printed as it comes; Ctrl-C stops it there."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from appliance.api.client import Question, answer_to, is_waiting
 from appliance.cli.terminal import FAINT, print_pieces, show
 from appliance.hints import typed_here
+from audio.loops import running
 
 if TYPE_CHECKING:
     from appliance.api.outcome import Outcome
@@ -22,12 +24,8 @@ async def print_answer(path: Path, question: Question, key: bytes = b"") -> "Out
 
     It says so where the question waits until something else is answered.
     """
-    async with asyncio.TaskGroup() as group:
-        telling = group.create_task(_tell_of_waiting(path, question.id, key), name="ask: whether it waits")
-        try:
-            return await print_pieces(answer_to(path, question, key))
-        finally:
-            telling.cancel()
+    async with running({"ask: whether it waits": partial(_tell_of_waiting, path, question.id, key)}):
+        return await print_pieces(answer_to(path, question, key))
 
 
 async def _tell_of_waiting(path: Path, event_id: str, key: bytes) -> None:

@@ -5,6 +5,7 @@ import re
 import tempfile
 import wave
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ from appliance.input.whisper.choice import whisper_settings
 from appliance.input.whisper.recognizers import model_in_use
 from appliance.service import conversation_over, serve
 from appliance.wiring.box import Box, open_box
+from audio.loops import running
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.resampler import StreamResampler
 from audio.tts.programs import FliteSynthesizer
@@ -122,10 +124,9 @@ async def _demo(config: Config, folder: Path, output: Path | None) -> Demo:
 
         async def until_over() -> None:
             try:
-                async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
-                    following = group.create_task(told.follow(envelopes, box), name="demo: what happens")
+                follow = partial(told.follow, envelopes, box)
+                async with asyncio.timeout(SECONDS), running({"demo: what happens": follow}):
                     await conversation_over(box)
-                    following.cancel()
             except TimeoutError:
                 told.is_given_up = True
             await told.look(box)

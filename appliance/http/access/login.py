@@ -24,16 +24,14 @@ def router(who: Who) -> APIRouter:
     @routes.post("/login", responses={401: {}, 429: {}})
     async def log_in(request: Request, shown: Login) -> Response:
         """Keep a token as this browser's cookie."""
-        answer = JSONResponse({"done": "You are in."})
-        answer.headers["set-cookie"] = who.log_in(request.scope, request.headers, shown.token.strip())
-        return answer
+        cookie = who.log_in(request.scope, request.headers, shown.token.strip())
+        return JSONResponse({"done": "You are in."}, headers={"set-cookie": cookie})
 
     @routes.post("/logout")
     async def log_out(request: Request) -> Response:
         """Take this browser's cookie away; the token stays good."""
-        answer = JSONResponse({"done": "You are out."})
-        answer.headers["set-cookie"] = who.log_out(request.scope, request.headers)
-        return answer
+        cookie = who.log_out(request.scope, request.headers)
+        return JSONResponse({"done": "You are out."}, headers={"set-cookie": cookie})
 
     return routes
 

@@ -16,25 +16,17 @@ from appliance.api.outcome import Outcome, in_words
 from appliance.api.program_questions import Figures, Item
 from appliance.api.register import WENT_WRONG
 from appliance.errors import Exit, Problem, problem_of
-from appliance.http.answering import disconnected
+from appliance.http.answering import HEADERS_WITHIN, PATIENCE, disconnected
+from audio.loops import running
 
 BEAT_SECONDS: Final = 10.0
 """Between two signs of life: proxies give up after 60 s, and a client that left is noticed by one."""
-
-BEGIN_SECONDS: Final = 2.0
-"""After which an answer begins, though there is no word of it yet."""
 
 PATIENCE_SECONDS: Final = 540.0
 """After which a program is told that the answer comes later: OpenAI's SDK waits 600 s."""
 
 CAPACITY: Final = 64
 """Pieces that wait for a slow reader; more wait where they come from."""
-
-READING_SECONDS: Final = 30.0
-"""That a program may take to make room for the next piece; then it counts as gone."""
-
-HEADERS: Final = [(b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
-"""Of every answer: no proxy keeps or collects it."""
 
 STATUSES: Final = {Exit.NOT_ALLOWED: 403, Exit.UNAVAILABLE: 429, Exit.CANNOT_CREATE: 503, Exit.INTERNAL: 500}
 """HTTP status of what is refused, by its exit code; 400 for all others. 429 is said to a visitor who asks too much."""
@@ -109,8 +101,8 @@ class _Gone(Exception):
 class Answer(Response):
     """Reads an answer and writes it as it comes.
 
-    It begins with the first piece, or after `BEGIN_SECONDS` without one: what is refused until then gets its status. A
-    program that leaves ends the reading, and not the event.
+    It begins with the first piece, or after `HEADERS_WITHIN` seconds without one: what is refused until then gets its
+    status. A program that leaves ends the reading, and not the event.
     """
 
     def __init__(
@@ -138,28 +130,26 @@ class Answer(Response):
             raise _Gone
 
         try:
-            async with asyncio.TaskGroup() as group:
-                beside = [
-                    group.create_task(self._reading(), name="door: an answer in another's protocol"),
-                    group.create_task(watch(), name="door: whether its program is there"),
-                ]
+            beside = {
+                "door: an answer in another's protocol": self._reading,
+                "door: whether its program is there": watch,
+            }
+            async with running(beside):
                 await self._send(scope, receive, send)
-                for task in beside:
-                    task.cancel()
         except* _Gone:
             log.info("door_client_gone")
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
-        first = await self._next(min(BEGIN_SECONDS, self._beat_seconds))
+        first = await self._next(min(HEADERS_WITHIN, self._beat_seconds))
         if isinstance(first, Problem):
             await self._refusal(first, status_of(first))(scope, receive, send)
             return
-        headers = [(b"content-type", self._writing.media_type.encode()), *HEADERS]
+        headers = [(b"content-type", self._writing.media_type.encode()), (b"x-accel-buffering", b"no")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         try:
             async with aclosing(self._written(first)) as written:
                 async for body in written:
-                    async with asyncio.timeout(READING_SECONDS):
+                    async with asyncio.timeout(PATIENCE):
                         await send({"type": "http.response.body", "body": body, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         except OSError as error:  # TimeoutError is one

@@ -14,9 +14,6 @@ LOOK_SECONDS: Final = 10.0
 
 log = structlog.get_logger()
 
-_Seen = tuple[int, ...]
-"""Inodes and times of change of both files."""
-
 
 class Certificate:
     """Gives each handshake the certificate that is there now; one that cannot be read leaves the one before."""
@@ -50,7 +47,8 @@ class Certificate:
         else:
             log.info("certificate_renewed", file=str(self._certificate))
 
-    def _changed(self) -> _Seen:
+    def _changed(self) -> tuple[int, ...]:
+        """Return inodes and times of change of both files."""
         try:
             found = [file.stat() for file in (self._certificate, self._key)]
         except OSError as error:

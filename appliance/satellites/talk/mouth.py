@@ -184,11 +184,7 @@ class SatellitePlayer:
             self._body.finish()
 
     def look(self) -> None:
-        """Take that something may have changed outside."""
-        self._changed.set()
-
-    def give_up(self) -> None:
-        """Take that the device is gone: whoever waits is told."""
+        """Take that something may have changed outside, be it that the device is gone: whoever waits is told."""
         self._changed.set()
 
     async def aclose(self) -> None:

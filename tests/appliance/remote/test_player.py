@@ -131,7 +131,7 @@ def test_for_a_place_that_is_gone_nothing_waits() -> None:
             playing = group.create_task(there.player.play(SpeechAudio(COUNTED, RATE)))
             await passed(0.5)
             there.outbox.give_up()
-            there.player.give_up()
+            there.player.look()
             with pytest.raises(DeviceUnavailable, match="there is gone; what is left of the reply is in writing"):
                 await playing
             await sending

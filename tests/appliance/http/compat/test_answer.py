@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from appliance.api.program_questions import Figures, Item
-from appliance.http.compat.answer import BEAT_SECONDS, BEGIN_SECONDS, PATIENCE_SECONDS, READING_SECONDS, Answer
+from appliance.http.answering import HEADERS_WITHIN, PATIENCE
+from appliance.http.compat.answer import BEAT_SECONDS, PATIENCE_SECONDS, Answer
 from appliance.http.compat.ollama import Streamed, refusal
 from tests.room.virtual_time import passed, run_virtually
 
@@ -74,7 +75,7 @@ def seconds_of(thinking: Thinking, reader: Reader, words: str = "what time is it
 def test_a_sign_of_life_comes_every_ten_seconds() -> None:
     reader = Reader()
     assert seconds_of(Thinking(35.0), reader) == pytest.approx(35.0)
-    assert reader.began_after == BEGIN_SECONDS
+    assert reader.began_after == HEADERS_WITHIN
     assert reader.text.count('"content": ""}, "done": false') == 4
     assert '"content": "It is three."' in reader.text
 
@@ -90,7 +91,7 @@ def test_what_takes_too_long_is_said_to_come_later(words: str, said: str) -> Non
 
 def test_a_reader_that_stops_is_let_go() -> None:
     reader, thinking = Reader(reads=3), Thinking(86_400.0)
-    assert seconds_of(thinking, reader) == pytest.approx(BEGIN_SECONDS + BEAT_SECONDS + READING_SECONDS)
+    assert seconds_of(thinking, reader) == pytest.approx(HEADERS_WITHIN + BEAT_SECONDS + PATIENCE)
     assert thinking.is_closed
 
 

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Any, Final, Generic, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, cast, get_args
 
 import structlog
 from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, StringConstraints, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from appliance.api.caller import Caller
 from appliance.errors import Exit, Problem, problem_of
@@ -32,10 +33,20 @@ Name = Annotated[str, StringConstraints(max_length=200), AfterValidator(_not_bla
 
 
 class Asked(BaseModel):
-    """A request."""
+    """A request; each kind of it has its own name as `do`, and nothing else there."""
 
     # Its validator is made when it is first asked: some sixty of them are a twentieth of the start.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+
+    do: str = ""
+
+    def __init_subclass__(cls, *, do: str) -> None:
+        """Take the name of a kind of request; the next method gives it to the field, once pydantic has made that."""
+        super().__init_subclass__()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, do: str = "", **_: object) -> None:
+        cls.model_fields["do"] = FieldInfo(annotation=cast(type, Literal[do]), default=do)
 
 
 Q = TypeVar("Q", bound=Asked)

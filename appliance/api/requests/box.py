@@ -27,22 +27,17 @@ def _portable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_portable)]
 
 
-class Ping(Asked):
+class Ping(Asked, do="ping"):
     """Whether anybody is there."""
 
-    do: Literal["ping"] = "ping"
 
-
-class Status(Asked):
+class Status(Asked, do="status"):
     """How it is."""
 
-    do: Literal["status"] = "status"
 
-
-class Ask(Asked):
+class Ask(Asked, do="ask"):
     """Somebody types; the answer comes back here."""
 
-    do: Literal["ask"] = "ask"
     text: Words
     session: Name = "cli"
     """Whose context it belongs to; each program should choose its own."""
@@ -56,26 +51,23 @@ class Ask(Asked):
     """The event's that it becomes, of a program that may want to stop it; one that no event has."""
 
 
-class StopAnswer(Asked):
+class StopAnswer(Asked, do="ask.stop"):
     """Somebody does not want the answer to a question of theirs any more: it ends, or is not begun."""
 
-    do: Literal["ask.stop"] = "ask.stop"
     id: Name
 
 
-class Say(Asked):
+class Say(Asked, do="say"):
     """Somebody has it say a text in the room; the answer comes when that is over."""
 
-    do: Literal["say"] = "say"
     text: Words
     id: Name | None = None
     """Said once, however often it is asked for by this id."""
 
 
-class Enqueue(Asked):
+class Enqueue(Asked, do="enqueue"):
     """Something happened that it should know of."""
 
-    do: Literal["enqueue"] = "enqueue"
     type: Name
     content: str = ""
     priority: Annotated[int, Field(ge=-1000, le=1000)] = 0
@@ -84,10 +76,9 @@ class Enqueue(Asked):
     metadata: Metadata = Field(default_factory=dict)
 
 
-class Hush(Asked):
+class Hush(Asked, do="hush"):
     """Somebody acts on it as by a reflex word."""
 
-    do: Literal["hush"] = "hush"
     what: Literal["stop", "wait", "go on", "quieter", "louder", "repeat", "mute", "unmute", "volume", "snooze"]
     percent: Annotated[int, Field(ge=0, le=100)] = 100
     """Of volume."""
@@ -95,10 +86,9 @@ class Hush(Asked):
     """Of snooze; the usual five where none are given."""
 
 
-class Forget(Asked):
+class Forget(Asked, do="forget"):
     """Somebody wants forgotten what the household told it last, aloud or in writing."""
 
-    do: Literal["forget"] = "forget"
     last: Annotated[int, Field(ge=1, le=1000)] = 1
     """So many turns."""
     minutes: Annotated[float, Field(gt=0, le=100_000)] | None = None
@@ -107,26 +97,22 @@ class Forget(Asked):
     """Or the things that "forget.preview" named, and nothing that was said since."""
 
 
-class PreviewForget(Asked):
+class PreviewForget(Asked, do="forget.preview"):
     """Somebody wants to see what would be forgotten."""
 
-    do: Literal["forget.preview"] = "forget.preview"
     last: Annotated[int, Field(ge=1, le=1000)] = 1
     minutes: Annotated[float, Field(gt=0, le=100_000)] | None = None
     about: Annotated[str, Field(max_length=200)] = ""
     """Or all that was said with these words, however long ago, instead."""
 
 
-class Calibrate(Asked):
+class Calibrate(Asked, do="calibrate"):
     """Somebody wants its echo measured: a loudspeaker was moved."""
 
-    do: Literal["calibrate"] = "calibrate"
 
-
-class GiveCommand(Asked):
+class GiveCommand(Asked, do="command"):
     """Somebody gives a command, such as "/ping"; it is answered at once, also while no model is there."""
 
-    do: Literal["command"] = "command"
     text: Words
     """With its slash or without."""
     session: Name = TYPED
@@ -138,10 +124,9 @@ class GiveCommand(Asked):
         return self.text.strip().removeprefix("/").partition(" ")[0][:40]
 
 
-class UseModel(Asked):
+class UseModel(Asked, do="model"):
     """Somebody wants another model to think from the next event on."""
 
-    do: Literal["model"] = "model"
     use: Name
     """Its alias: configured, offline, or one of [models.NAME]."""
 

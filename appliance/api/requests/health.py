@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 from pydantic import JsonValue
 from typing_extensions import TypedDict
@@ -18,22 +17,16 @@ from appliance.notify import HeartBeat
 from memory.json_value import Json
 
 
-class Health(Asked):
+class Health(Asked, do="health"):
     """Whether all that has to go on goes on."""
 
-    do: Literal["health"] = "health"
 
-
-class Examine(Asked):
+class Examine(Asked, do="doctor"):
     """What the doctor finds, a line as soon as it is known."""
 
-    do: Literal["doctor"] = "doctor"
 
-
-class ReloadConfig(Asked):
+class ReloadConfig(Asked, do="config.reload"):
     """Read the configuration again, and take over what can change while it runs."""
-
-    do: Literal["config.reload"] = "config.reload"
 
 
 class ReloadedConfig(TypedDict):

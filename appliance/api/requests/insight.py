@@ -10,41 +10,35 @@ from appliance.api.register import Answer, AnyEntry, Asked, Entry, Name, Tell, W
 from appliance.insight.insight import Insight
 
 
-class ListTurns(Asked):
+class ListTurns(Asked, do="turns"):
     """The newest turns of whoever asks, stage by stage, and what is usual: p50 and p95."""
 
-    do: Literal["turns"] = "turns"
     last: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-class ShowTurn(Asked):
+class ShowTurn(Asked, do="turn"):
     """One turn, and why it took as long as it did."""
 
-    do: Literal["turn"] = "turn"
     id: Name | None = None
     """Of its event or its run; the last turn's, where none is given."""
     language: Literal["en", "zh"] = "en"
     """Of the sentence."""
 
 
-class Why(Asked):
+class Why(Asked, do="why"):
     """What a sentence came of: event, calls of models, tools' results, what was heard, what was interrupted."""
 
-    do: Literal["why"] = "why"
     what: Words
     """An id of an event, a run, a call or an entry of the journal; or words that were said, heard or written."""
 
 
-class ListRecordings(Asked):
+class ListRecordings(Asked, do="recorder.list"):
     """What the flight recorder has kept, without the sound."""
 
-    do: Literal["recorder.list"] = "recorder.list"
 
-
-class ShowRecording(Asked):
+class ShowRecording(Asked, do="recorder.turn"):
     """What one recorded turn was decided by, without its sound."""
 
-    do: Literal["recorder.turn"] = "recorder.turn"
     id: Name
     """Its own, the beginning of it, or "last"."""
 

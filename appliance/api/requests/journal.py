@@ -1,6 +1,6 @@
 """What may be asked of the journal: what was said, by words or the newest, and one step whole."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from pydantic import Field, JsonValue
 from typing_extensions import TypedDict
@@ -20,20 +20,18 @@ TOLD: Final = (TAKEN_UP, SENTENCE_STARTED, WRITTEN, INTERRUPTED)
 """Topics of what was said on both sides, for whoever wants the newest without a word to search for."""
 
 
-class Search(Asked):
+class Search(Asked, do="journal"):
     """What was said here, by either side: with these words, the best first, or else the newest, the newest first."""
 
-    do: Literal["journal"] = "journal"
     words: Annotated[str, Field(max_length=1000)] = ""
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     session: Name | None = None
     """Only of this context."""
 
 
-class ReadEntry(Asked):
+class ReadEntry(Asked, do="journal.entry"):
     """One step of the journal, whole."""
 
-    do: Literal["journal.entry"] = "journal.entry"
     id: Name
 
 

@@ -37,55 +37,47 @@ LONGEST_CHARACTER: Final = 6
 """Bytes of a character in JSON, such as \\u0001."""
 
 
-class ListMailbox(Asked):
+class ListMailbox(Asked, do="mailbox"):
     """Which events are in a state, the newest first; "waiting" are those of the suspended that wait for a model."""
 
-    do: Literal["mailbox"] = "mailbox"
     state: State | Literal["waiting"] = "dead"
     limit: Annotated[int, Field(ge=1, le=1000)] = 20
 
 
-class Retry(Asked):
+class Retry(Asked, do="mailbox.retry"):
     """Take an event out of the dead letter; it is handled as if it were new."""
 
-    do: Literal["mailbox.retry"] = "mailbox.retry"
     id: Name
 
 
-class Withdraw(Asked):
+class Withdraw(Asked, do="mailbox.withdraw"):
     """Drop an event that waits."""
 
-    do: Literal["mailbox.withdraw"] = "mailbox.withdraw"
     id: Name
 
 
-class ListWaiting(Asked):
+class ListWaiting(Asked, do="events"):
     """Which of the owner's events wait, the next one first."""
 
-    do: Literal["events"] = "events"
     limit: Annotated[int, Field(ge=1, le=1000)] = 20
 
 
-class ChangeWaiting(Asked):
+class ChangeWaiting(Asked, do="events.change"):
     """Cancel one of the owner's events that waits, or give it another priority, another time, or both."""
 
-    do: Literal["events.change"] = "events.change"
     id: Name
     cancel: bool = False
     priority: Annotated[int, Field(ge=-10, le=10)] | None = None
     not_before: AwareDatetime | None = None
 
 
-class ListTimers(Asked):
+class ListTimers(Asked, do="timers"):
     """Which timers and alarms are set, the next one first."""
 
-    do: Literal["timers"] = "timers"
 
-
-class LookAt(Asked):
+class LookAt(Asked, do="events.one"):
     """How one of the owner's events stands."""
 
-    do: Literal["events.one"] = "events.one"
     id: Name
 
 

@@ -16,119 +16,99 @@ NOW = "now"
 """Names the graph as it is, where two are compared."""
 
 
-class Tools(Asked):
+class Tools(Asked, do="tools"):
     """Which tools the memory has."""
 
-    do: Literal["tools"] = "tools"
 
-
-class UseTool(Asked):
+class UseTool(Asked, do="tool"):
     """Another program uses one of them, within the same guard as it."""
 
-    do: Literal["tool"] = "tool"
     name: Name
     arguments: dict[str, JsonValue] = Field(default_factory=dict)
     source: Literal["cli", "mcp"] = "cli"
     """Who it was, for the audit log."""
 
 
-class ReadSchema(Asked):
+class ReadSchema(Asked, do="memory.schema"):
     """What labels, properties and relations there are, with examples."""
 
-    do: Literal["memory.schema"] = "memory.schema"
 
-
-class Query(Asked):
+class Query(Asked, do="memory.query"):
     """Ask the graph; what would write is refused."""
 
-    do: Literal["memory.query"] = "memory.query"
     cypher: Words
     params: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class TakeSnapshot(Asked):
+class TakeSnapshot(Asked, do="memory.snapshot"):
     """Write the graph into the snapshots' folder."""
 
-    do: Literal["memory.snapshot"] = "memory.snapshot"
 
-
-class ListSnapshots(Asked):
+class ListSnapshots(Asked, do="memory.list"):
     """Which snapshots there are."""
 
-    do: Literal["memory.list"] = "memory.list"
 
-
-class Restore(Asked):
+class Restore(Asked, do="memory.restore"):
     """Make the graph what a snapshot holds."""
 
-    do: Literal["memory.restore"] = "memory.restore"
     snapshot: Words = NEWEST
     """A file's name among the snapshots, the path of one, or `NEWEST`."""
 
 
-class HandOver(Asked):
+class HandOver(Asked, do="memory.hand_over"):
     """Make room in the state folder for a snapshot that lies, or is to lie, where the service cannot go: root's home.
 
     The answer names the `file`, empty and readable by it, in a folder of its own. Whoever asked fills it and restores
     from there, or has another one written beside it and takes that away; and removes the folder.
     """
 
-    do: Literal["memory.hand_over"] = "memory.hand_over"
     name: Name
     """The file's own."""
 
 
-class Diff(Asked):
+class Diff(Asked, do="memory.diff"):
     """What came and went between two snapshots."""
 
-    do: Literal["memory.diff"] = "memory.diff"
     before: Words
     after: Words = NOW
 
 
-class Changes(Asked):
+class Changes(Asked, do="memory.changes"):
     """What was written since a moment, by whom, and what came and went by it."""
 
-    do: Literal["memory.changes"] = "memory.changes"
     since: AwareDatetime
 
 
-class Replay(Asked):
+class Replay(Asked, do="memory.replay"):
     """Make the graph again from snapshot and audit log, beside the present one."""
 
-    do: Literal["memory.replay"] = "memory.replay"
     until: AwareDatetime | None = None
     """None is now."""
     file: FileName = ""
     """Where to write what came out, as a snapshot; "" nowhere."""
 
 
-class Past(Asked):
+class Past(Asked, do="memory.past"):
     """Ask the graph as it was."""
 
-    do: Literal["memory.past"] = "memory.past"
     until: AwareDatetime
     cypher: Words
     params: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class ReadAudit(Asked):
+class ReadAudit(Asked, do="memory.audit"):
     """The newest records of the audit log."""
 
-    do: Literal["memory.audit"] = "memory.audit"
     last: Annotated[int, Field(ge=1, le=1000)] = 20
 
 
-class VerifyAudit(Asked):
+class VerifyAudit(Asked, do="memory.verify"):
     """Whether the audit log is as it was written."""
 
-    do: Literal["memory.verify"] = "memory.verify"
 
-
-class Backup(Asked):
+class Backup(Asked, do="backup"):
     """Write everything it is into a file."""
 
-    do: Literal["backup"] = "backup"
     file: FileName = ""
     """A new file; "" is one in the state folder, named in the answer, which whoever asked takes away from there.
 

@@ -1,7 +1,7 @@
 """What may be asked by somebody with a key: to prove it, the settings that are theirs, and to be forgotten."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Final, TypeAlias, get_args
 
 from msgspec import Struct
 from pydantic import BeforeValidator, model_validator
@@ -33,16 +33,13 @@ def _single(value: object) -> object:
     return value
 
 
-class AskChallenge(Asked):
+class AskChallenge(Asked, do="challenge"):
     """Somebody wants to prove a key, and needs something to sign."""
 
-    do: Literal["challenge"] = "challenge"
 
-
-class Prove(Asked):
+class Prove(Asked, do="prove"):
     """They have signed it; the answer has a token, and what comes with that is theirs."""
 
-    do: Literal["prove"] = "prove"
     owner_key: Name
     """The public key, 64 hexadecimal digits."""
     challenge: Name
@@ -50,30 +47,24 @@ class Prove(Asked):
     """128 hexadecimal digits, of `memory.identity.PURPOSE` and the challenge."""
 
 
-class WhoAsks(Asked):
+class WhoAsks(Asked, do="who"):
     """Who this is taken for; the household is told of its members too."""
 
-    do: Literal["who"] = "who"
 
-
-class ListSettings(Asked):
+class ListSettings(Asked, do="settings"):
     """What holds for whoever asks, and at which level it was set."""
 
-    do: Literal["settings"] = "settings"
 
-
-class SetSetting(Asked):
+class SetSetting(Asked, do="settings.set"):
     """A setting of their own, from their next event on."""
 
-    do: Literal["settings.set"] = "settings.set"
     name: Name
     value: Annotated[Value, BeforeValidator(_single)]
 
 
-class ResetSettings(Asked):
+class ResetSettings(Asked, do="settings.reset"):
     """One of their settings as it was before they set it, or all of them."""
 
-    do: Literal["settings.reset"] = "settings.reset"
     name: Name | None = None
     all: bool = False
 
@@ -84,10 +75,9 @@ class ResetSettings(Asked):
         return self
 
 
-class ForgetOwner(Asked):
+class ForgetOwner(Asked, do="forget.owner"):
     """Somebody wants everything of theirs erased, or the household wants everything of an owner erased."""
 
-    do: Literal["forget.owner"] = "forget.owner"
     owner: Name | None = None
     """A key, or a member's name; whoever has proven a key leaves it out."""
 

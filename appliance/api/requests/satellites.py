@@ -1,6 +1,6 @@
 """What may be asked about satellites: which are paired or on the network, to pair, try and forget one."""
 
-from typing import Annotated, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Final, TypeAlias, get_args
 
 from pydantic import Field
 
@@ -19,17 +19,15 @@ OPEN: Final = (
 )
 
 
-class ListSatellites(Asked):
+class ListSatellites(Asked, do="satellites"):
     """Which satellites are paired, and with `search` those that the network announces."""
 
-    do: Literal["satellites"] = "satellites"
     search: bool = False
 
 
-class AddSatellite(Asked):
+class AddSatellite(Asked, do="satellites.add"):
     """Pair a satellite; one that is paired already gets this key and room."""
 
-    do: Literal["satellites.add"] = "satellites.add"
     satellite: Name
     """Its name on the network, or its address."""
     room: Annotated[str, Field(max_length=64)] = ""
@@ -39,18 +37,16 @@ class AddSatellite(Asked):
     """Whether it may be one without encryption."""
 
 
-class RemoveSatellite(Asked):
+class RemoveSatellite(Asked, do="satellites.remove"):
     """Forget a satellite: its connection ends."""
 
-    do: Literal["satellites.remove"] = "satellites.remove"
     satellite: Name
     """Its room, name, or MAC address."""
 
 
-class TrySatellite(Asked):
+class TrySatellite(Asked, do="satellites.test"):
     """Play a short sound at a satellite, and listen to it for a while if it is woken."""
 
-    do: Literal["satellites.test"] = "satellites.test"
     satellite: Name
     wake_seconds: Annotated[float, Field(ge=0.0, le=MOST_WAKE_SECONDS)] = 0.0
 

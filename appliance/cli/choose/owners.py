@@ -16,7 +16,6 @@ from appliance.errors import Exit, Problem, in_room_of
 from memory.json_value import Json, fields
 
 if TYPE_CHECKING:
-    from appliance.api.requests.owners import SettingsRequest
     from appliance.config.load import Config
     from appliance.owners.owners import Tokens
     from memory.identity import Identities
@@ -82,24 +81,23 @@ def reset(invocation: Invocation, name: str | None, key_file: Path | None, as_js
 def _told(config: "Config", key_file: Path | None, request: dict[str, Json]) -> dict[str, Json]:
     """Ask the running service; where there is none, open the state for it here."""
     from appliance.api.client import read_key
-    from appliance.api.requests.owners import SETTINGS
+    from appliance.api.requests.owners import SETTINGS, settings_of
 
-    meant: SettingsRequest = understood(request, SETTINGS)
+    meant = understood(request, SETTINGS)
     key = b"" if key_file is None else read_key(key_file)
-    return asked(config, request, lambda: _alone(config, key, meant), key=key)
 
+    async def alone() -> dict[str, Json]:
+        from agent.event import HOUSEHOLD
+        from appliance.owners.owners import open_owners
+        from appliance.wiring.memory.state import open_state
+        from memory.identity import sign
 
-async def _alone(config: "Config", key: bytes, request: "SettingsRequest") -> dict[str, Json]:
-    from agent.event import HOUSEHOLD
-    from appliance.api.requests.owners import settings_of
-    from appliance.owners.owners import open_owners
-    from appliance.wiring.memory.state import open_state
-    from memory.identity import sign
+        async with open_state(config.state_folder) as state:
+            owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
+            owner_key, _ = sign(key, "") if key else (HOUSEHOLD, "")
+            return await settings_of(owners, owner_key, meant)
 
-    async with open_state(config.state_folder) as state:
-        owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
-        owner_key, _ = sign(key, "") if key else (HOUSEHOLD, "")
-        return await settings_of(owners, owner_key, request)
+    return asked(config, request, alone, key=key)
 
 
 def _as_its_kind(text: str, like: Json) -> "Value":

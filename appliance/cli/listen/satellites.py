@@ -13,7 +13,6 @@ from appliance.errors import Exit, Problem
 from memory.json_value import Json
 
 if TYPE_CHECKING:
-    from appliance.api.requests.satellites import SatelliteRequest
     from appliance.config.load import Config
 
 
@@ -144,20 +143,18 @@ def _key(given: str | None) -> str:
 
 def _told(config: "Config", request: dict[str, Json], patience: float) -> dict[str, Any]:
     """Ask the running service; where there is none, do it here."""
-    from appliance.api.requests.satellites import MODELS
+    from appliance.api.requests.satellites import MODELS, answer_of
+    from appliance.satellites.satellites import open_satellites
 
     if not config.satellites.enabled:
         raise Problem("satellites are off: set [satellites] enabled = true", Exit.CONFIG)
-    meant: SatelliteRequest = understood(request, MODELS)
-    return asked(config, request, lambda: _alone(config, meant), patience=patience)
+    meant = understood(request, MODELS)
 
+    async def alone() -> dict[str, Json]:
+        satellites = open_satellites(config.state_folder, str(config.zone), config.satellites)
+        return await answer_of(satellites, meant)
 
-async def _alone(config: "Config", request: "SatelliteRequest") -> dict[str, Json]:
-    from appliance.api.requests.satellites import answer_of
-    from appliance.satellites.satellites import open_satellites
-
-    satellites = open_satellites(config.state_folder, str(config.zone), config.satellites)
-    return await answer_of(satellites, request)
+    return asked(config, request, alone, patience=patience)
 
 
 def _show_features(told: "dict[str, Any]") -> None:

@@ -1,5 +1,6 @@
 """The protocols of audio input and output; `appliance/wiring/` chooses implementations, `tests/fakes.py` has fakes."""
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
@@ -190,9 +191,16 @@ class RemoteRecognizer(Adapter, Protocol):
         """Let go of what is open; safe to call twice."""
 
 
-class Synthesizer(Adapter, Protocol):
-    """Sound from one sentence."""
+class Synthesizer(ABC):
+    """An `Adapter` that makes sound from one sentence; a subclass overrides what else it does."""
 
+    name: str
+    sends_to: tuple[SendsTo, ...]
+    identity: str = ""
+    """All that its sound depends on but the sentence: server, model, voices, settings; "" where the name says all.
+    No secret."""
+
+    @abstractmethod
     def speak(self, sentence: str, language: str) -> AsyncIterator[SpeechAudio]:
         """Yield the sentence's sound in order, the first piece as early as the voice can.
 
@@ -200,54 +208,17 @@ class Synthesizer(Adapter, Protocol):
         is missing at the end, comes too late, or not at all; what was yielded before is real sound and may be played.
         """
 
-
-@runtime_checkable
-class KeepsReady(Protocol):
-    """A voice that does better with something running beside it, and speaks without."""
+    def load(self) -> None:
+        """Import now what the first sentence would import. Blocking."""
+        return
 
     def loops(self) -> Mapping[str, Loop]:
-        """Return what keeps it ready, until cancelled."""
-
-
-@runtime_checkable
-class HasIdentity(Protocol):
-    """A voice that may sound different under the same name."""
-
-    @property
-    def identity(self) -> str:
-        """All that its sound depends on but the sentence: server, model, voices, settings. No secret."""
-
-
-def identity_of(voice: Synthesizer) -> str:
-    """Return what a voice's sound is kept under; its name where that says all."""
-    return voice.identity if isinstance(voice, HasIdentity) else voice.name
-
-
-@runtime_checkable
-class LoadsLibrary(Protocol):
-    """A voice that imports something with its first sentence, unless it is told to before."""
-
-    def load(self) -> None:
-        """Import it now. Blocking."""
-
-
-@runtime_checkable
-class OpensAhead(Protocol):
-    """A voice that a connection of its own can be ready for."""
+        """Return what keeps it ready, until cancelled; it speaks without."""
+        return {}
 
     def expect(self) -> None:
         """Take that a sentence is likely to follow within seconds. Returns at once."""
-
-
-def expect(voice: Synthesizer) -> None:
-    """Have a voice get ready for a sentence that is likely to follow, where it can."""
-    if isinstance(voice, OpensAhead):
-        voice.expect()
-
-
-def loops_of(voice: Synthesizer) -> Mapping[str, Loop]:
-    """Return what keeps a voice ready; of most voices nothing."""
-    return voice.loops() if isinstance(voice, KeepsReady) else {}
+        return
 
 
 @asynccontextmanager

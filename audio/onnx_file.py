@@ -44,7 +44,10 @@ def read_weights(file: Path) -> dict[str, NDArray[np.float32]]:
         graphs = _all(file.read_bytes(), GRAPH)
         tensors = [tensor for graph in graphs for tensor in _all(graph, INITIALIZER)]
         floats = [each for each in tensors if FLOAT in _numbers(each, DATA_TYPE) and _all(each, RAW_DATA)]
-        return {_all(each, NAME)[0].decode(): _values(each) for each in floats}
+        return {
+            _all(each, NAME)[0].decode(): np.frombuffer(_all(each, RAW_DATA)[0], "<f4").reshape(_numbers(each, DIMS))
+            for each in floats
+        }
     except (IndexError, ValueError) as error:
         raise ModelDamaged(f"the voice detector's model {file} is damaged; run scripts/setup") from error
 
@@ -59,10 +62,6 @@ def read_metadata(file: Path) -> dict[str, str]:
         raise ModelDamaged(
             f"{file} is no whole ONNX file ({error}); remove the folder and unpack the model again"
         ) from error
-
-
-def _values(tensor: bytes) -> NDArray[np.float32]:
-    return np.frombuffer(_all(tensor, RAW_DATA)[0], "<f4").reshape(_numbers(tensor, DIMS))
 
 
 def _all(message: Message, wanted: int) -> list[bytes]:

@@ -11,7 +11,7 @@ from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.output.voices import STALLS_AFTER, speech_settings, voices_of
 from audio.errors import SynthesisFailed, VoiceUnavailable
-from audio.interfaces import Synthesizer, closing, loops_of
+from audio.interfaces import Synthesizer, closing
 from audio.loops import running
 from audio.tts.chain import watched
 from audio.tts.edge import EdgeSynthesizer
@@ -51,7 +51,8 @@ class Asked(Struct, frozen=True):
 def voices(config: Config) -> Line:
     """Let each voice speak, into nothing; Microsoft's own, which is the default, is not asked for that."""
     settings = speech_settings(config)
-    asked = [voice for voice in voices_of(settings, PATIENCE) if not _is_microsoft(voice)]
+    every = voices_of(settings, PATIENCE)
+    asked = [voice for voice in every if not isinstance(voice, EdgeSynthesizer) or voice.is_elsewhere]
     language = config.ears.language if config.ears.language not in ("", "auto") else "en"
     return judge_voices(asyncio.run(_all_asked(asked, language)), settings.voice.first_sound_deadline)
 
@@ -70,10 +71,6 @@ def judge_voices(asked: Sequence[Asked], deadline: float) -> Line:
     return Line("voices", Verdict.OK, f"{what}; flite for the demo")
 
 
-def _is_microsoft(voice: Synthesizer) -> bool:
-    return isinstance(voice, EdgeSynthesizer) and not voice.is_elsewhere
-
-
 async def _all_asked(voices: Sequence[Synthesizer], language: str) -> list[Asked]:
     """Ask all at once, but programs of this machine one after the other, which would take time from each other."""
     async with asyncio.TaskGroup() as group:
@@ -84,7 +81,7 @@ async def _all_asked(voices: Sequence[Synthesizer], language: str) -> list[Asked
 
 async def _asked(voice: Synthesizer, language: str) -> Asked:
     """Let a voice speak a sentence, and a second one whose first sound is timed: the first may load what it needs."""
-    async with running(loops_of(voice)):
+    async with running(voice.loops()):
         try:
             await _first_sound(voice, language)
             return Asked(voice.name, await _first_sound(voice, language))

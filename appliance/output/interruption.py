@@ -151,44 +151,36 @@ class Interruption(SpeechObserver):
 
     def _do(self, actions: Actions) -> None:
         for action in actions:
-            if isinstance(action, Peek):
-                if self._started is not None:
-                    self._started.peek()
-            elif isinstance(action, Commit):
-                self._end_reply(action.words)
-            elif isinstance(action, Resume):
-                self._go_on()
-            else:
-                self._be_quiet(action)
+            match action:
+                case Peek():
+                    if self._started is not None:
+                        self._started.peek()
+                case Duck():
+                    self._speech.volume.duck(DUCK_DB)
+                    self._note("quiet", "ducked")
+                    log.info("reply_ducked")
+                case Pause():
+                    self._speech.pause(BARGE_IN)
+                    self._note("quiet", "paused")
+                    log.info("reply_paused")
+                case Resume():
+                    self._speech.volume.unduck()
+                    self._speech.resume(BARGE_IN)
+                    self._note("went_on", "went on")
+                    log.info("reply_resumed")
+                case Commit():
+                    self._end_reply(action.words)
         if actions:
             self._changed.set()
 
-    def _be_quiet(self, how: Pause | Duck) -> None:
-        if isinstance(how, Duck):
-            self._speech.volume.duck(DUCK_DB)
-            self._tell("ducked")
-            log.info("reply_ducked")
-        else:
-            self._speech.pause(BARGE_IN)
-            self._tell("paused")
-            log.info("reply_paused")
-        self._counts["quiet"] += 1
-
-    def _go_on(self) -> None:
-        self._speech.volume.unduck()
-        self._speech.resume(BARGE_IN)
-        self._counts["went_on"] += 1
-        self._tell("went on")
-        log.info("reply_resumed")
-
     def _end_reply(self, words: str) -> None:
         event_id = self._replies.stop_speaking()
-        self._counts["ended"] += 1
-        self._tell("ended")
+        self._note("ended", "ended")
         log.info("reply_interrupted", event_id=event_id, words=words)
         if event_id:
             self._interrupt(event_id)
 
-    def _tell(self, did: str) -> None:
+    def _note(self, counted: str, did: str) -> None:
+        self._counts[counted] += 1
         for observer in self._observers:
             observer(did)

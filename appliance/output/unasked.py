@@ -149,7 +149,10 @@ class Announcer(Struct, eq=False):
         self.announcements.changed.clear()
         waiting = await self.announcements.waiting()
         self._waiting = len(waiting)
-        await self._find_begun(waiting)
+        self._begun = {
+            each.id: self._begun[each.id] if each.id in self._begun else await self.announcements.begun(each)
+            for each in waiting
+        }
         is_engaged = bool(waiting) and await self.is_engaged()
         decision = decide(waiting, self._facts(waiting, is_engaged=is_engaged), self.announcements.past, self.rules())
         if decision.say:  # nothing is awaited between the facts and the voice
@@ -158,12 +161,6 @@ class Announcer(Struct, eq=False):
             await self.announcements.close(each, outcome)
         if not decision.say:
             await until_set(self.announcements.changed, decision.look_in)
-
-    async def _find_begun(self, waiting: list[Announcement]) -> None:
-        self._begun = {
-            each.id: self._begun[each.id] if each.id in self._begun else await self.announcements.begun(each)
-            for each in waiting
-        }
 
     def _facts(self, waiting: Sequence[Announcement], *, is_engaged: bool) -> Facts:
         company = self.company

@@ -67,7 +67,7 @@ class VoiceReplySink(SpeechObserver):
     def open(self, reply: Reply) -> "VoiceDelivery":
         """Return a delivery that speaks the reply in the room."""
         over = partial(self._open.pop, reply.call_id)
-        delivery = VoiceDelivery(reply, self._mouth, self._language, over, self._name_sources)
+        delivery = VoiceDelivery(reply, self._mouth, self._bus, self._language, over)
         self._open[reply.call_id] = delivery
         return delivery
 
@@ -106,10 +106,6 @@ class VoiceReplySink(SpeechObserver):
         if (delivery := self._open.get(sentence.key)) is not None:
             return step(topic, delivery.reply.event, "", body, words)
         return Event(type=topic, content=words, source="mouth", metadata=body)
-
-    def _name_sources(self, reply: Reply) -> None:
-        if (named := named_sources(reply)) is not None:
-            self._bus.hold(named, durable=False)
 
     async def _publish(self, envelope: Event) -> None:
         """Publish; where the disk refuses, it speaks all the same: a sentence twice is better than a mute box.
@@ -163,11 +159,10 @@ class VoiceDelivery(Struct):
 
     reply: Reply
     mouth: Says
+    bus: Bus
     language: str
     on_over: Callable[[], object]
     """Called once, when nothing more will be spoken of it."""
-    name_sources: Callable[[Reply], object]
-    """Called once its words are whole: what it rests on is written down, not said."""
     _splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
     _skip: list[str] = []
     """Sentences said before a crash, and not met again yet."""
@@ -198,7 +193,9 @@ class VoiceDelivery(Struct):
         """Hand on the sentences that the text completes, and a clause where nobody should wait for the first."""
         for sentence in self._splitter.feed(text):
             await self._say(sentence)
-        if not self._handed and self._is_slow() and (clause := self._splitter.clause()):
+        now = self.reply.stages.clock()
+        self._began = now if self._began is None else self._began
+        if not self._handed and now - self._began >= PATIENCE and (clause := self._splitter.clause()):
             await self._say(clause)
 
     async def close(self) -> None:
@@ -207,8 +204,8 @@ class VoiceDelivery(Struct):
             for sentence in self._splitter.finish():
                 await self._say(sentence)
             await self.cut()
-            if self._handed:
-                self.name_sources(self.reply)
+            if self._handed and (named := named_sources(self.reply)) is not None:
+                self.bus.hold(named, durable=False)  # what it rests on is written down, not said
 
     async def cut(self) -> None:
         """Drop the unfinished sentence."""
@@ -254,11 +251,6 @@ class VoiceDelivery(Struct):
         self._handed.append(sentence)
         language = sentence_language(sentence, self.language)
         await self._hand(SpokenSentence(self.reply.call_id, len(self._handed), sentence, language))
-
-    def _is_slow(self) -> bool:
-        now = self.reply.stages.clock()
-        self._began = now if self._began is None else self._began
-        return now - self._began >= PATIENCE
 
     async def hand(self, number: int, sentence: str, language: str) -> bool:
         """Hand on a sentence that was cut elsewhere, under its number there; False where nobody wants to hear more."""

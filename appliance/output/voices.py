@@ -14,7 +14,7 @@ from appliance.config.load import Config, Secret
 from appliance.config.options import RunOptions
 from appliance.config.sections import VoiceSettings
 from appliance.config.sound import OpenAiSpeechSettings, PiperSettings, SovitsSettings, WyomingSpeechSettings
-from audio.interfaces import LoadsLibrary, Player, Synthesizer, identity_of
+from audio.interfaces import Player, Synthesizer
 from audio.playback.live import Output
 from audio.playback.reopening import ReopeningPlayer
 from audio.playback.wav import WavPlayer
@@ -72,7 +72,7 @@ async def open_player(settings: VoiceSettings, options: RunOptions) -> Player:
 def output_of(settings: VoiceSettings) -> Output:
     """Return the way to the loudspeaker, by the library that was chosen; no device is touched."""
     if settings.backend == "pyaudio":
-        from audio.playback.speaker_pyaudio import PyAudioOutput
+        from audio.pyaudio_backend import PyAudioOutput
 
         return PyAudioOutput(settings.device)
     from audio.playback.speaker import SounddeviceOutput
@@ -83,9 +83,7 @@ def output_of(settings: VoiceSettings) -> Output:
 def _edge(settings: SpeechSettings, stall: float) -> Synthesizer:
     told = settings.voice
     return EdgeSynthesizer(
-        {"en": told.edge_voice_en, "zh": told.edge_voice_zh},
-        url=told.edge_url,
-        first_audio_timeout=stall,
+        {"en": told.edge_voice_en, "zh": told.edge_voice_zh}, url=told.edge_url, first_audio_timeout=stall
     )
 
 
@@ -94,7 +92,7 @@ def _espeak(settings: SpeechSettings, stall: float) -> Synthesizer:
 
 
 def _sovits(settings: SpeechSettings, stall: float) -> Synthesizer:
-    from audio.tts.sovits import Reference, SovitsSynthesizer
+    from audio.tts.http_speech import Reference, SovitsSynthesizer
 
     told = settings.sovits
     reference = Reference(told.reference, told.reference_language, told.reference_text)
@@ -102,7 +100,7 @@ def _sovits(settings: SpeechSettings, stall: float) -> Synthesizer:
 
 
 def _openai(settings: SpeechSettings, stall: float) -> Synthesizer:
-    from audio.tts.openai_speech import OpenAiSpeechSynthesizer
+    from audio.tts.http_speech import OpenAiSpeechSynthesizer
 
     told = settings.openai
     key = settings.openai_key.reveal() if settings.openai_key else ""
@@ -167,8 +165,7 @@ def load_voice(settings: SpeechSettings) -> None:
     """Import what only speaking needs, once the ears are open; else the first sentence does. Blocking."""
     speakable.load()
     for voice in voices_of(settings):
-        if isinstance(voice, LoadsLibrary):
-            voice.load()
+        voice.load()
 
 
 def choose_voice(
@@ -191,5 +188,5 @@ def choose_voice(
     if not settings.voice.keep_phrases:
         phrases.forget()
         return chain(voices)
-    kept = KeptVoice(phrases, [identity_of(voice) for voice in voices])
+    kept = KeptVoice(phrases, [voice.identity or voice.name for voice in voices])
     return chain([KeepingVoice(voice, phrases) for voice in voices], kept)

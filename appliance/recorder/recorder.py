@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import structlog
 from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from agent.event import HOUSEHOLD, Event, new_id, utc_now, utc_text
 from appliance.config.sections import EarsSettings
@@ -95,11 +95,7 @@ class FlightRecorder(TurnObserver):
     """
 
     def __init__(
-        self,
-        recordings: Recordings,
-        settings: EarsSettings,
-        clock: Callable[[], float],
-        names: Hotwords = no_hotwords,
+        self, recordings: Recordings, settings: EarsSettings, clock: Callable[[], float], names: Hotwords = no_hotwords
     ) -> None:
         """`clock` is the source's, in seconds; `names` are what the recognizer expects."""
         self.recordings = recordings
@@ -158,12 +154,7 @@ class FlightRecorder(TurnObserver):
         """Take what the echo guard said of a stretch of sound."""
         took = self._listener.recognition.last_took if self._listener is not None else 0.0
         told = Suspicion(
-            chunk=self._count,
-            started_at=started_at,
-            ended_at=ended_at,
-            value=value,
-            is_peek=is_peek,
-            last_took=took,
+            chunk=self._count, started_at=started_at, ended_at=ended_at, value=value, is_peek=is_peek, last_took=took
         )
         self._suspicions.append(told)
 
@@ -227,16 +218,14 @@ class FlightRecorder(TurnObserver):
                 await until_set(pending.settled, FILED_SECONDS)
                 if self._pending and self._pending[0] is pending:  # else it was forgotten
                     self._pending.popleft()
-                    await self._write(pending, replace(cut, id=pending.event_id or cut.id))
+                    await self._write(cut)
 
     def _cut(self, pending: _Pending) -> "_Cut":
         """Copy the references, before newer sound takes the place of the oldest."""
         return _Cut(
-            id=f"turn-{new_id()[:12]}",
+            turn=pending,
             began=utc_now() - timedelta(seconds=max(0.0, self._clock() - pending.utterance.started_at)),
             settings=self._settings,
-            decided=pending.decided,
-            span=(pending.utterance.started_at, pending.utterance.committed_at),
             heard=tuple(self._ring),
             count=self._count,
             played=tuple(self._played),
@@ -246,29 +235,27 @@ class FlightRecorder(TurnObserver):
             names=tuple(self._names(pending.language)),
         )
 
-    async def _write(self, pending: _Pending, cut: "_Cut") -> None:
+    async def _write(self, cut: "_Cut") -> None:
         """Leave all that takes time to a thread."""
+        name = cut.turn.event_id or f"turn-{new_id()[:12]}"
         try:
-            kept = await asyncio.to_thread(self._keep, cut, pending.forgotten)
+            kept = await asyncio.to_thread(self._keep, cut, name)
         except OSError as error:
             log.warning("turn_not_recorded", reason=f"the disk refused it ({error.strerror})")
         else:
-            log.info("turn_recorded", recording=cut.id, event_id=pending.event_id, kept=kept)
+            log.info("turn_recorded", recording=name, event_id=cut.turn.event_id, kept=kept)
 
-    def _keep(self, cut: "_Cut", forgotten: int) -> bool:
-        recording = cut.recording()
-        return recording is not None and self.recordings.keep(recording, forgotten)
+    def _keep(self, cut: "_Cut", name: str) -> bool:
+        recording = cut.recording(name)
+        return recording is not None and self.recordings.keep(recording, cut.turn.forgotten)
 
 
 class _Cut(Struct, frozen=True):
     """References to all that is in memory when a turn is written."""
 
-    id: str
+    turn: _Pending
     began: datetime
     settings: Mapping[str, Json]
-    decided: Mapping[str, Json]
-    span: tuple[float, float]
-    """When speech began, and when the turn was committed (s)."""
     heard: Sequence[_Heard]
     count: int
     """Chunks ever seen: the last of `heard` has the number before."""
@@ -278,8 +265,8 @@ class _Cut(Struct, frozen=True):
     barge_in: tuple[tuple[int, str], ...]
     names: tuple[str, ...]
 
-    def recording(self) -> Recording | None:
-        """Return the recording, its chunks numbered from its own first; None where nothing is left of the turn.
+    def recording(self, name: str) -> Recording | None:
+        """Return the recording under this id, its chunks numbered from its own first; None where nothing is left of it.
 
         Takes some milliseconds.
         """
@@ -287,16 +274,16 @@ class _Cut(Struct, frozen=True):
             return None
         state = self.heard[place].state
         start = max(0, place - (int(np.asarray(state["listener"])[0]) if state else 0))
-        until = self.span[1] + TAIL_SECONDS
+        until = self.turn.utterance.committed_at + TAIL_SECONDS
         heard = [each for each in self.heard[start:] if each.cleaned.started_at < until]
         base = self.count - len(self.heard) + start
         end = base + len(heard)
         return Recording(
-            id=self.id,
+            id=name,
             owner_key=HOUSEHOLD,
             began=utc_text(self.began.astimezone(UTC)),
             settings=self.settings,
-            decided=self.decided,
+            decided=self.turn.decided,
             microphone=np.concatenate([each.microphone.samples for each in heard]),
             cleaned=np.concatenate([each.cleaned.samples for each in heard]),
             reference=_mixed(self.played, heard[0].microphone.started_at, len(heard) * CHUNK_SAMPLES),
@@ -320,9 +307,10 @@ class _Cut(Struct, frozen=True):
 
     def _place(self) -> int | None:
         """Return the chunk from which a replay begins: the newest with a state early enough, else what there is."""
-        begins = [at for at, each in enumerate(self.heard) if each.cleaned.started_at <= self.span[0]]
+        began = self.turn.utterance.started_at
+        begins = [at for at, each in enumerate(self.heard) if each.cleaned.started_at <= began]
         states = [at for at in begins if self.heard[at].state]
-        early = [at for at in states if self.heard[at].cleaned.started_at <= self.span[0] - LEAD_SECONDS]
+        early = [at for at in states if self.heard[at].cleaned.started_at <= began - LEAD_SECONDS]
         return next(iter([*early[-1:], *states[-1:], *begins[:1]]), None)
 
 

@@ -82,7 +82,8 @@ class KeptSwitches:
         """Write, and wait for that; whoever waits no more leaves the write to the disk. Raises OSError."""
         if self._begun is not None:
             await asyncio.wait((self._begun,))  # what it holds is older, and must not come last
-        self._begun = asyncio.get_running_loop().run_in_executor(None, self._write, self.now)
+        written = msgspec.json.encode(self.now)
+        self._begun = asyncio.get_running_loop().run_in_executor(None, replace_durably, self._file, [written])
         await asyncio.wait((self._begun,))
         self._begun.result()
 
@@ -103,9 +104,6 @@ class KeptSwitches:
             # Nobody knows what was wanted: a microphone that stays off is the error that harms least.
             log.warning("switches_unreadable", reason=str(error), file=str(self._file))
             return Kept(muted=True)
-
-    def _write(self, kept: Kept) -> None:
-        replace_durably(self._file, [msgspec.json.encode(kept)])
 
 
 class TimedMute(Mute):

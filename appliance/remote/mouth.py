@@ -1,7 +1,7 @@
 """The mouth of a remote place: replies become sound that is sent there, and text."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from time import monotonic
 from typing import Final, Protocol
 
@@ -295,10 +295,12 @@ class RemoteMouth(PlaceMouth):
         return RemoteDelivery(self._spoken(reply), self._shared.text.open(reply), gone=self._outbox.gone)
 
 
-class Lent:
+class Lent(Synthesizer):
     """A voice that somebody else keeps ready."""
 
     def __init__(self, voice: Synthesizer) -> None:
-        self.name = voice.name
-        self.sends_to = voice.sends_to
-        self.speak = voice.speak
+        self.name, self.sends_to, self._voice = voice.name, voice.sends_to, voice
+
+    def speak(self, sentence: str, language: str) -> AsyncIterator[SpeechAudio]:
+        """Yield what the voice says. Raises `SynthesisFailed`."""
+        return self._voice.speak(sentence, language)

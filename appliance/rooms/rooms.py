@@ -171,7 +171,8 @@ def where(rooms: Rooms, heard: Callable[[], Mapping[str, float]]) -> SituationPr
     """
 
     def situation(lease: Lease) -> Mapping[str, str]:
-        here = _room(lease.event)
+        # What was typed has no room, and neither has what is the agent's own.
+        here = room_of(lease.event) or (BOX if lease.event.source == "mic" else "")
         others = [name for name in rooms.names if same_name(name) != same_name(here)]
         if here in {"", BOX} and not (others and rooms.are_several):
             return {}
@@ -183,8 +184,3 @@ def where(rooms: Rooms, heard: Callable[[], Mapping[str, float]]) -> SituationPr
         return {"Room": "; ".join(told)}
 
     return situation
-
-
-def _room(event: Event) -> str:
-    """Return what the room of an event is called, "" where it has none: what was typed, and the agent's own."""
-    return room_of(event) or (BOX if event.source == "mic" else "")

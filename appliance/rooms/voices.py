@@ -36,7 +36,10 @@ class RoomVoices(Struct, frozen=True):
             return self._named(reply.room).replies.open(reply)
         room = self.rooms.of(event)
         if event.is_from_person:
-            return self._answer(reply, room)
+            if room is None or not room.is_there():
+                return self._kept(reply)
+            stream = room.replies.open(reply)
+            return stream if room is self.rooms.own else Answer(stream, reply, room.is_there, self.file)
         if room is None or not (room_of(event) or event.type == TIMER):
             room = self.rooms.named(self.heard_last())
         room = room if room is not None and room.is_there() else self.rooms.any
@@ -51,13 +54,6 @@ class RoomVoices(Struct, frozen=True):
         """Silence the replies that are under way; return the id of one's event, "" when there was none."""
         answering = [room.replies for room in self.rooms if room.replies.is_replying]
         return next(iter([replies.stop_speaking() for replies in answering]), "")
-
-    def _answer(self, reply: Reply, room: Room | None) -> ReplyStream:
-        if room is None or not room.is_there():
-            return self._kept(reply)
-        if room is self.rooms.own:
-            return room.replies.open(reply)
-        return Answer(room.replies.open(reply), reply, room.is_there, self.file)
 
     def _kept(self, reply: Reply) -> ReplyStream:
         return KeptBack(reply, _forgotten if reply.is_sign else self.file)

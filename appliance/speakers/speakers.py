@@ -103,10 +103,10 @@ class Voices(Struct):
         return len((await asyncio.to_thread(self.store.known))[name])
 
     def _same(self, vectors: list[Vector], besides: set[float | None]) -> list[Sample]:
-        """Return what else the same voice said in this conversation."""
+        """Return what else the same voice said in this conversation, under its time: its event is not at hand."""
         now = self.clock()
         return [
-            Sample(_id(began), each.voice.vector)
+            Sample(f"at {began:.3f}", each.voice.vector)
             for began, each in self._recent.items()
             if began not in besides
             and now - each.at <= A_CONVERSATION
@@ -162,11 +162,6 @@ def _began(event: Event) -> float | None:
     timing = event.metadata.get("timing")
     began = timing.get("speech_started") if isinstance(timing, dict) else None
     return float(began) if isinstance(began, int | float) else None
-
-
-def _id(began: float) -> str:
-    """Return what an utterance is kept under whose event is not at hand."""
-    return f"at {began:.3f}"
 
 
 def _is_good(voice: Voice | None) -> bool:

@@ -92,7 +92,10 @@ class VoiceStore:
             sync_folder(self.file.parent)
             return
         told = {
-            name: [{"event": each.event_id, "vector": _text(each.vector)} for each in given]
+            name: [
+                {"event": each.event_id, "vector": base64.b64encode(each.vector.astype("<f2").tobytes()).decode()}
+                for each in given
+            ]
             for name, given in samples.items()
         }
         replace_durably(self.file, [json.dumps({"voices": told}, ensure_ascii=False).encode()])
@@ -101,10 +104,6 @@ class VoiceStore:
 def named(name: str, known: Mapping[str, object]) -> str:
     """Return the name under which somebody is known, whatever its case; "" where nobody is."""
     return next((each for each in known if each.casefold() == name.strip().casefold()), "")
-
-
-def _text(vector: Vector) -> str:
-    return base64.b64encode(vector.astype("<f2").tobytes()).decode()
 
 
 def _vector(text: str) -> Vector:

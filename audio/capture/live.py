@@ -176,16 +176,13 @@ class LiveMicrophone:
 
     def _open(self) -> InputFormat:
         opened = self._card.open()
-        self._begin_anew(opened)
-        self._card.begin(self._take)
-        return opened
-
-    def _begin_anew(self, opened: InputFormat) -> None:
         self.name, self._rate = opened.name, opened.sample_rate * opened.channels
         self._blocks.clear()
         self._recent.clear()
         self._arrived.clear()
         self._fault, self._is_told, self.zero_seconds, self._lag = None, False, 0.0, LagWatch()
+        self._card.begin(self._take)
+        return opened
 
     def _judge(self, chunk: AudioChunk) -> None:
         """Judge the sound. Raises `DeviceFault`."""

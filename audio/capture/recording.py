@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,6 @@ from audio.interfaces import always_awake
 from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 
 if TYPE_CHECKING:
-    from av import AudioFrame
     from av.container import InputContainer
 
 CLOSING_SECONDS: Final = 1.5
@@ -81,11 +81,8 @@ def _resampled(container: "InputContainer") -> Iterator[Samples]:
     """Yield the sound in pieces; each stretch of one format has a resampler of its own: files may be put together."""
     import av
 
-    for _, frames in groupby(container.decode(audio=0), _format_of):
+    form = attrgetter("sample_rate", "format.name", "layout.name")
+    for _, frames in groupby(container.decode(audio=0), form):
         resampler = av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE, frame_size=FRAME_SIZE)
         for frame in chain(frames, (None,)):
             yield from (piece.to_ndarray()[0] for piece in resampler.resample(frame))
-
-
-def _format_of(frame: "AudioFrame") -> tuple[int, str, str]:
-    return frame.sample_rate, frame.format.name, frame.layout.name

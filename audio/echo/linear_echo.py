@@ -222,13 +222,10 @@ class LinearEcho:
         self._variance *= doubts
         self._blocks += 1
         if self._blocks % GROWN_BLOCKS == 0:
-            self._grow(FORGETTING ** (2 * GROWN_BLOCKS))
-
-    def _grow(self, kept: float) -> None:
-        """Let the doubt grow with the time: the room changes."""
-        self._variance *= np.float32(kept)
-        self._variance += np.float32(1 - kept) * (self._filter.real**2 + self._filter.imag**2)
-        np.maximum(self._variance, np.float32(_LEAST_VARIANCE), out=self._variance)
+            kept = FORGETTING ** (2 * GROWN_BLOCKS)
+            self._variance *= np.float32(kept)
+            self._variance += np.float32(1 - kept) * (self._filter.real**2 + self._filter.imag**2)
+            np.maximum(self._variance, np.float32(_LEAST_VARIANCE), out=self._variance)
 
 
 def _turns() -> tuple[slice | NDArray[np.int64], ...]:

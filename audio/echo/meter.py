@@ -219,7 +219,10 @@ class SpeechInResidue(Struct):
         if not sounds or self._another_for:
             return
         if len(self._waiting) == _WAITING:
-            self._count(self._waiting[0])
+            self._own_seconds += CHUNK_SECONDS
+            self._known.append(self._waiting[0])
+            if self._waiting[0]:
+                self._last_at = self._own_seconds
         self._waiting.append(probability >= SPEECH_BEGINS)
 
     @property
@@ -237,12 +240,6 @@ class SpeechInResidue(Struct):
         if self._own_seconds < PROOF_SECONDS:
             return None
         return sum(self._known) / len(self._known)
-
-    def _count(self, is_speech: bool) -> None:
-        self._own_seconds += CHUNK_SECONDS
-        self._known.append(is_speech)
-        if is_speech:
-            self._last_at = self._own_seconds
 
 
 HINT: Final = 0.005

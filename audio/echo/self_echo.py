@@ -118,12 +118,8 @@ def repeats(heard: tuple[str, ...], own: list[str], suspicion: float = 0.0) -> b
     starts = range(max(1, len(own) - len(heard) + 1))
     stretches = ([alike[word] for word in own[start : start + longest]] for start in starts)
     # The words without their order first: seldom enough, and counted in a fraction of the time.
-    return any(_in_any_order(stretch) >= enough and _in_common(stretch) >= enough for stretch in stretches)
-
-
-def _in_any_order(alike: list[list[bool]]) -> int:
-    """Return how many words heard are alike to some word of a stretch of own words; `alike` as in `_in_common`."""
-    return sum(map(any, zip(*alike, strict=True)))
+    likely = (stretch for stretch in stretches if sum(map(any, zip(*stretch, strict=True))) >= enough)
+    return any(_in_common(stretch) >= enough for stretch in likely)
 
 
 def _in_common(alike: list[list[bool]]) -> int:

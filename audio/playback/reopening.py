@@ -176,7 +176,8 @@ class ReopeningOutput:
         await loop.run_in_executor(self._thread, self._output.close)
         try:
             opened = await loop.run_in_executor(self._thread, self._output.open)
-            self._adapt(opened)
+            rate, self._device_rate = self._format.sample_rate, opened.sample_rate
+            self._conversion = None if rate == opened.sample_rate else _Conversion(rate, opened.sample_rate)
             self._asked_at = self._clock()
             await loop.run_in_executor(self._thread, self._output.begin, self._give)
         except DeviceUnavailable as error:
@@ -184,11 +185,6 @@ class ReopeningOutput:
             return False
         self.name, self.reason, self.is_there = opened.name, "", True
         return True
-
-    def _adapt(self, opened: OutputFormat) -> None:
-        self._device_rate = opened.sample_rate
-        same = opened.sample_rate == self._format.sample_rate
-        self._conversion = None if same else _Conversion(self._format.sample_rate, opened.sample_rate)
 
     def _give(self, out: Samples, delay: float) -> None:
         """Fill what the device asks for; in the sound card's thread."""

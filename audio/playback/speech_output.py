@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Final, Protocol
 
 from audio.errors import AudioError
-from audio.interfaces import Player, Synthesizer, loops_of
+from audio.interfaces import Player, Synthesizer
 from audio.loops import Loop
 from audio.playback.queued_sentence import QueuedSentence, SpokenSentence
 from audio.playback.volume import Volume
@@ -231,7 +231,7 @@ class SpeechOutput:
             "speech: synthesis, sentence after sentence": self._make_all,
             "speech: playback, in the order of the sentences": self._play_all,
             "speech: ends pauses that nobody ends": self._end_long_pauses,
-            **loops_of(self.voice),
+            **self.voice.loops(),
         }
 
     async def _make_all(self) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final, TypeAlias
 
 import msgspec
 
@@ -10,16 +10,7 @@ from audio.errors import RecognitionFailed
 from audio.recognizer.apart import Told, read_frame, write_frame
 from audio.recognizer.keyword_decoder import CommandSearch, KeywordDecoder, SpeechSearch
 
-
-class Part(Protocol):
-    """What listens here."""
-
-    def warm(self) -> None:
-        """Load what is needed. Raises `RecognitionFailed`."""
-
-    def find(self, pcm: bytes) -> object:
-        """Return what it makes of a sound (int16, 16 kHz, mono). Raises `RecognitionFailed`."""
-
+Part: TypeAlias = CommandSearch | SpeechSearch | KeywordDecoder
 
 PARTS: Final[Mapping[str, Callable[[bytes], Part]]] = {
     "commands": lambda given: CommandSearch(msgspec.msgpack.decode(given, type=dict[str, list[str]])),

@@ -267,11 +267,8 @@ class FollowedTurn:
 
 def try_folder(folder: Path, threads: int) -> None:
     """Load the model here and decode a second of silence; the process may end by it. Raises `AudioError`."""
-    FollowedTurn(_loaded(streaming_model(folder), threads), _unread).completed(np.zeros(SAMPLE_RATE, np.int16))
-
-
-def _unread(text: str, evidence: Mapping[str, float]) -> Transcript:
-    return Transcript("", "", "")
+    turn = FollowedTurn(_loaded(streaming_model(folder), threads), lambda text, evidence: Transcript(text, "", ""))
+    turn.completed(np.zeros(SAMPLE_RATE, np.int16))
 
 
 def _tried_and_loaded(folder: Path, threads: int) -> "OnlineRecognizer":

@@ -11,9 +11,8 @@ import numpy as np
 import structlog
 
 from audio.backoff import Backoff
-from audio.egress import SendsTo
 from audio.errors import SynthesisFailed, SynthesisLate
-from audio.interfaces import Synthesizer, closing, expect, loops_of
+from audio.interfaces import Synthesizer, closing
 from audio.loops import Loop
 from audio.pcm import Samples
 from audio.playback.earcons import sign
@@ -84,7 +83,7 @@ PAUSE_SECONDS = 0.3
 """Silence before a sentence is begun anew."""
 
 
-class VoiceChain:
+class VoiceChain(Synthesizer):
     """A `Synthesizer` over others, tried in order for each sentence.
 
     A voice has `first_audio_deadline` seconds for its first `HEAD_SECONDS` of sound, and `stall_deadline` for each
@@ -111,6 +110,8 @@ class VoiceChain:
     ) -> None:
         self._voices = voices
         self._last_resort = last_resort
+        every = (*voices, *([last_resort] if last_resort else []))
+        self.sends_to = tuple(dict.fromkeys(sent for voice in every for sent in voice.sends_to))
         self._breakers: defaultdict[tuple[str, str], Backoff] = defaultdict(
             lambda: Backoff(FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, clock=clock)
         )
@@ -118,21 +119,15 @@ class VoiceChain:
         self._deadlines = (first_audio_deadline, stall_deadline)
         self._patience = max(patience, *self._deadlines)
 
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """What its voices hand to other machines, each once."""
-        last = [self._last_resort] if self._last_resort else []
-        return tuple(dict.fromkeys(sent for voice in (*self._voices, *last) for sent in voice.sends_to))
-
     def loops(self) -> Mapping[str, Loop]:
         """Return what keeps its voices ready, until cancelled."""
-        return dict(entry for voice in self._voices for entry in loops_of(voice).items())
+        return dict(entry for voice in self._voices for entry in voice.loops().items())
 
     def expect(self) -> None:
         """Have the first voice that does not rest get ready for a sentence."""
         resting = {name for (name, _), breaker in self._breakers.items() if breaker.rest}
         if (first := next((voice for voice in self._voices if voice.name not in resting), None)) is not None:
-            expect(first)
+            first.expect()
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound; all of it has the sample rate of the first voice that was heard."""

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed
+from audio.interfaces import Synthesizer
 from audio.loops import Loop
 from audio.pcm import Samples
 from audio.speech import SpeechAudio, WordTiming
@@ -28,7 +29,7 @@ END_TOLERANCE_SECONDS = 0.1
 """How far the last word may reach beyond the sound: the coder's delay and rounding."""
 
 
-class EdgeSynthesizer:
+class EdgeSynthesizer(Synthesizer):
     """A `Synthesizer` over the network.
 
     Pieces end with whole words, so that another voice can go on with the next one, and a sentence is whole only when
@@ -50,6 +51,8 @@ class EdgeSynthesizer:
         self._voices = {**VOICES, **voices}
         self._url = url
         """Of the WebSocket, with a query; empty for the real service. The library keeps one for the whole process."""
+        self.identity = "\n".join((self.name, url, str(sorted(self._voices.items()))))
+        self.sends_to = (SendsTo("what nakari says", urlsplit(url).netloc or "Microsoft's read-aloud service"),)
         self._first_audio_timeout = first_audio_timeout
         """Seconds from the request to the first sound."""
         self._stall_timeout = stall_timeout
@@ -61,22 +64,11 @@ class EdgeSynthesizer:
         """From the first sentence on, while it runs."""
 
     @property
-    def identity(self) -> str:
-        """Its voices, and the server where it is another one."""
-        return "\n".join((self.name, self._url, str(sorted(self._voices.items()))))
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """Each sentence, to Microsoft or the server that stands in for it."""
-        return (SendsTo("what nakari says", urlsplit(self._url).netloc or "Microsoft's read-aloud service"),)
-
-    @property
     def is_elsewhere(self) -> bool:
         """Whether another server than Microsoft's is asked."""
         return bool(self._url)
 
-    @staticmethod
-    def load() -> None:
+    def load(self) -> None:
         """Import the library now instead of with the first sentence: 0.25 s that no start has to wait for. Blocking."""
         import audio.tts.edge_stream  # noqa: F401
 

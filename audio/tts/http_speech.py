@@ -1,16 +1,19 @@
-"""A speech server over HTTP: one request a sentence, over a connection that is kept, its faults as sentences."""
+"""Speech servers over HTTP, OpenAI's interface and GPT-SoVITS: one request a sentence, on a connection that is kept."""
 
 import asyncio
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from audio.complaint import complaint_of, in_a_line
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed, VoiceUnavailable
+from audio.interfaces import Synthesizer
 from audio.loops import Loop
 from audio.speech import SpeechAudio
 from audio.trust import tls_fault, trust_for
@@ -35,10 +38,8 @@ _RATE: Final = re.compile(r";\s*rate=(\d{4,5})\b")
 _NO_SOUND: Final = ("text/", "application/json", "image/")
 
 
-class HttpVoice(ABC):
+class HttpVoice(Synthesizer):
     """A `Synthesizer` over such a server; a subclass says what is asked of it. It times no words."""
-
-    name: str
 
     def __init__(self, address: str, key: str = "", pcm_rate: int = 0) -> None:
         """Post to one `address`, which is never left for another; `key` is a bearer token, "" for none.
@@ -48,6 +49,7 @@ class HttpVoice(ABC):
         """
         self._address = address
         self._host = urlsplit(address).netloc
+        self.sends_to = (SendsTo("what nakari says", self._host),)
         self._key = key
         self._pcm_rate = pcm_rate
         self._kept: httpx.AsyncClient | None = None
@@ -62,13 +64,7 @@ class HttpVoice(ABC):
     def _asked(self, sentence: str, language: str) -> Mapping[str, object]:
         """Return the body of the request for a sentence."""
 
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """Each sentence, to the server."""
-        return (SendsTo("what nakari says", self._host),)
-
-    @staticmethod
-    def load() -> None:
+    def load(self) -> None:
         """Import the library now instead of with the first sentence. Blocking."""
         import httpx  # noqa: F401
 
@@ -209,3 +205,86 @@ async def _body(response: "httpx.Response") -> AsyncIterator[AsyncIterator[bytes
 
 def _words(error: Exception) -> str:
     return in_a_line(str(error)) or type(error).__name__
+
+
+PCM_RATE: Final = 24_000
+"""Hz of `response_format: pcm`, 16-bit little-endian mono (OpenAI's guide to text to speech)."""
+
+
+class OpenAiSpeechSynthesizer(HttpVoice):
+    """Any server that speaks OpenAI's interface: OpenAI itself, Kokoro-FastAPI, LocalAI, Speaches.
+
+    Whatever is asked for, the answer is taken for what it is: WAV, MP3, else PCM.
+    """
+
+    name = "OpenAI speech"
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        voices: Mapping[str, str],
+        *,
+        key: str = "",
+        response_format: Literal["pcm", "wav", "mp3"] = "pcm",
+    ) -> None:
+        """`url` is what `/audio/speech` is below. `voices` are by ISO 639-1; that of "" speaks what has no own."""
+        url = url.rstrip("/")
+        super().__init__(f"{url}/audio/speech", key, PCM_RATE if response_format == "pcm" else 0)
+        self.identity = "\n".join((self.name, url, model, str(sorted(voices.items())), response_format))
+        """The format too: its rates and losses differ."""
+        self._model = model
+        self._voices = voices
+        self._format = response_format
+
+    def _asked(self, sentence: str, language: str) -> Mapping[str, object]:
+        return {
+            "model": self._model,
+            "voice": self._voices.get(language) or self._voices.get("", ""),
+            "input": sentence,
+            "response_format": self._format,
+        }
+
+
+LANGUAGES: Final = ("zh", "en", "ja", "ko", "yue")
+"""What `text_lang` calls as ISO 639 does; all else is "auto", which tells by the text (TTS_Config.v2_languages)."""
+
+
+class Reference(Struct, frozen=True):
+    """The recording whose voice is taken."""
+
+    path: str
+    """Of a file of 3 to 10 s on the server's machine."""
+    language: str
+    """Of its words, by the server's own names."""
+    text: str = ""
+    """Its words; without them the voice is less like it, and models of version 3 refuse."""
+
+
+class SovitsSynthesizer(HttpVoice):
+    """GPT-SoVITS: a voice cloned from a recording, by the interface of its `api_v2.py`.
+
+    The server tells most faults only in its own log: one before the first sound breaks the connection off behind a
+    good status, one while it thinks is a second of digital silence.
+    """
+
+    name = "GPT-SoVITS"
+
+    def __init__(self, url: str, reference: Reference, *, streaming_mode: int = 1) -> None:
+        """`streaming_mode` is the server's: 1 by parts of a sentence, 2 and 3 finer and sooner, 0 not at all."""
+        url = url.rstrip("/")
+        super().__init__(f"{url}/tts")
+        self.identity = "\n".join(map(str, (self.name, url, reference, streaming_mode)))
+        self._reference = reference
+        self._streaming_mode = streaming_mode
+
+    def _asked(self, sentence: str, language: str) -> Mapping[str, object]:
+        return {
+            "text": sentence,
+            "text_lang": language if language in LANGUAGES else "auto",
+            "ref_audio_path": self._reference.path,
+            "prompt_lang": self._reference.language,
+            "prompt_text": self._reference.text,
+            "media_type": "wav",
+            "streaming_mode": self._streaming_mode,
+        }

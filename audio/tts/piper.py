@@ -11,6 +11,7 @@ from typing import Final
 
 from audio.backoff import Backoff
 from audio.errors import SynthesisFailed, VoiceUnavailable
+from audio.interfaces import Synthesizer
 from audio.loops import Loop
 from audio.speech import SpeechAudio
 from audio.tts.decoding import WavStream
@@ -29,7 +30,7 @@ LONGEST_LINE: Final = 1_000_000
 """Bytes of what it logs in one line."""
 
 
-class PiperSynthesizer:
+class PiperSynthesizer(Synthesizer):
     """A `Synthesizer` that sends nothing anywhere. It times no words.
 
     While `loops` run there is one program a model, which reads a sentence a line and says where it wrote its sound:

@@ -12,6 +12,7 @@ from contextlib import aclosing
 from msgspec import Struct
 
 from audio.errors import SynthesisFailed, VoiceUnavailable
+from audio.interfaces import Synthesizer
 from audio.loops import Loop
 from audio.speech import SpeechAudio
 from audio.tts.decoding import WavStream
@@ -129,7 +130,7 @@ CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 WORDS_A_MINUTE = "165"
 
 
-class EspeakSynthesizer:
+class EspeakSynthesizer(Synthesizer):
     """A `Synthesizer` that works anywhere; about 20 ms to its first sound, 2 ms while `keep_ready` runs.
 
     It times no words.
@@ -229,7 +230,7 @@ def _plain(sentence: str) -> str:
     return CONTROLS.sub(" ", sentence).replace("[[", "[ [").replace("]]", "] ]")
 
 
-class FliteSynthesizer:
+class FliteSynthesizer(Synthesizer):
     """A `Synthesizer` for English; it speaks when the whole sentence is made."""
 
     name = "flite"

@@ -16,7 +16,7 @@ import structlog
 from msgspec import Struct
 
 from audio.errors import BadRecording, SynthesisFailed
-from audio.interfaces import Synthesizer, closing, expect, identity_of, loops_of
+from audio.interfaces import Synthesizer, closing
 from audio.loops import Loop
 from audio.pcm import Samples
 from audio.speech import SpeechAudio
@@ -64,7 +64,7 @@ class TtsCache(Struct, frozen=True):
     most_bytes: int = 200_000_000
 
     def keep(self, voice: str, sentence: str, language: str, sound: SpeechAudio) -> None:
-        """Keep a sentence, or take note that it was said again. `voice` is its `identity_of`. Raises OSError."""
+        """Keep a sentence, or take note that it was said again. `voice` is its identity. Raises OSError."""
         file = self._file(voice, sentence, language)
         if file.exists():
             os.utime(file)
@@ -116,22 +116,23 @@ class TtsCache(Struct, frozen=True):
             total -= sizes.pop(file).st_size
 
 
-class KeepingVoice:
+class KeepingVoice(Synthesizer):
     """A `Synthesizer` around another that stores each short sentence that was synthesized whole."""
 
     def __init__(self, voice: Synthesizer, phrases: TtsCache) -> None:
         self.name = voice.name
         self.sends_to = voice.sends_to
+        self.identity = voice.identity or voice.name
         self._voice = voice
         self._phrases = phrases
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what keeps the voice ready."""
-        return loops_of(self._voice)
+        return self._voice.loops()
 
     def expect(self) -> None:
         """Have the voice get ready."""
-        expect(self._voice)
+        self._voice.expect()
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield what the voice says. Raises what it raises; a disk that is full is none of the listener's business."""
@@ -147,12 +148,12 @@ class KeepingVoice:
             samples = np.concatenate([piece.samples for piece in pieces])
             sound = SpeechAudio(samples, pieces[0].sample_rate)
             try:
-                await asyncio.to_thread(self._phrases.keep, identity_of(self._voice), sentence, language, sound)
+                await asyncio.to_thread(self._phrases.keep, self.identity, sentence, language, sound)
             except OSError as error:
                 log.debug("phrase_not_kept", reason=str(error))
 
 
-class KeptVoice:
+class KeptVoice(Synthesizer):
     """A `Synthesizer` that can say what is in the cache, and nothing else."""
 
     name = "kept phrases"
@@ -161,7 +162,7 @@ class KeptVoice:
     def __init__(self, phrases: TtsCache, voices: Sequence[str]) -> None:
         self._phrases = phrases
         self._voices = voices
-        """What the voices are kept under (`identity_of`), the best first."""
+        """What the voices are kept under (`Synthesizer.identity`), the best first."""
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence in one piece. Raises `SynthesisFailed` when it was not kept."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from audio.egress import SendsTo
 from audio.errors import ServerFailed, ServerUnreachable, SynthesisFailed, VoiceUnavailable
+from audio.interfaces import Synthesizer
 from audio.speech import SpeechAudio
 from audio.tts.decoding import PcmStream, speech_rate
 from audio.wyoming import WyomingConnection, WyomingServer, load
@@ -22,7 +23,7 @@ PORT: Final = 10_200
 SAMPLE_BYTES: Final = 2
 
 
-class WyomingSynthesizer:
+class WyomingSynthesizer(Synthesizer):
     """A `Synthesizer` over a Wyoming server. It times no words.
 
     Of a server's programs the first one that is installed speaks, as with other clients. Which of its voices is the
@@ -49,7 +50,7 @@ class WyomingSynthesizer:
         try:
             async with self._server.connect() as connection:
                 self._info = self._info or await connection.info()
-                program = _program(self._info)
+                program = next((program for program in self._info.tts if program.installed), None)
                 if program is None:
                     raise SynthesisFailed(f"{self.name}: {self._server.address} has no voice that is installed")
                 voice = self._voice(program, language)
@@ -113,10 +114,6 @@ class WyomingSynthesizer:
         if language and (self._voices or (codes and language not in codes)):
             raise SynthesisFailed(f"{self.name}: {self._server.address} has no voice for {language!r}")
         return SynthesizeVoice(language=language) if language else None
-
-
-def _program(info: "Info") -> "TtsProgram | None":
-    return next((program for program in info.tts if program.installed), None)
 
 
 def _request(text: str, voice: "SynthesizeVoice | None", *, is_streamed: bool) -> "list[Eventable]":

@@ -238,7 +238,9 @@ class BargeIn:
         if is_newest:
             self._speech_at = None
         if heard is not None and self._ends_reply(heard):
-            return self._end_reply(heard)
+            self._be_as_before()
+            self._ended_by = heard.utterance.started_at
+            return (Commit(heard.transcript.text),)
         if not is_newest:
             return ()
         if heard is None and self._startled_at is not None:
@@ -291,8 +293,3 @@ class BargeIn:
         text = heard.transcript.text
         is_new = heard.utterance.started_at > self._ended_by
         return is_new and bool(text.strip()) and not is_backchannel(text, heard.transcript.language)
-
-    def _end_reply(self, heard: RecognizedTurn) -> Actions:
-        self._be_as_before()
-        self._ended_by = heard.utterance.started_at
-        return (Commit(heard.transcript.text),)

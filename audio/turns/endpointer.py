@@ -4,6 +4,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from audio.pcm import CHUNK_SECONDS
 from audio.turns.turn import SOFT_END_SECONDS, Span
@@ -112,12 +113,9 @@ class Endpointer:
 
     def turn_so_far(self, at: float) -> Span:
         """Return the turn that is open as it stands at a moment (s)."""
-        return Span(self._started_at, self._ended_at, self._speech_seconds, at, self._probability)
-
-    @property
-    def _probability(self) -> float:
-        """The mean over the chunks of speech; 0 without any."""
-        return self._probabilities * CHUNK_SECONDS / self._speech_seconds if self._speech_seconds else 0.0
+        speech = self._speech_seconds
+        probability = self._probabilities * CHUNK_SECONDS / speech if speech else 0.0
+        return Span(self._started_at, self._ended_at, speech, at, probability)
 
     def process(self, probability: float, started_at: float) -> tuple[Signal, ...]:
         """Take the next chunk: its probability of speech and when its first sample was (s); return what it decides."""
@@ -170,8 +168,7 @@ class Endpointer:
         return ()
 
     def _end(self, now: float) -> tuple[Signal, ...]:
-        speech = self._speech_seconds
-        turn = Committed(self._started_at, self._ended_at, speech, now, self._probability)
+        turn = Committed(*astuple(self.turn_so_far(now)))
         self._reset()
-        is_long_enough = speech + _ROUNDING >= LEAST_SPEECH_SECONDS
-        return (turn if is_long_enough else Dropped(speech, turn.ended_at),)
+        is_long_enough = turn.speech_seconds + _ROUNDING >= LEAST_SPEECH_SECONDS
+        return (turn if is_long_enough else Dropped(turn.speech_seconds, turn.ended_at),)

@@ -136,8 +136,8 @@ def judge(evidence: Evidence, weights: Weights = FITTED) -> Judgement:
     nats: dict[str, float] = {}
     for (name, what), value in terms.items():
         nats[what] = nats.get(what, 0.0) + getattr(weights, name) * value
-    doubts = sorted((what for what in nats if nats[what] <= -A_DOUBT), key=lambda what: nats[what])
-    return Judgement(1.0 / (1.0 + exp(-weights.start - sum(nats.values()))), tuple(doubts))
+    doubts = tuple(what for what in sorted(nats, key=nats.__getitem__) if nats[what] <= -A_DOUBT)
+    return Judgement(1.0 / (1.0 + exp(-weights.start - sum(nats.values()))), doubts)
 
 
 def evidence_of(heard: RecognizedTurn) -> Evidence:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Mapping
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -65,16 +66,11 @@ class Foreground:
             return False
         power = sum(self._window) / len(self._window)
         self._peak = max(self._peak, power)
-        if self._background is None:
-            self._background = self._talking_before(power)
-        if self._background is None:
-            return False
+        if self._background is None:  # until somebody speaks clearly louder than what talked before
+            speech = [before for before, was_speech in self._before if was_speech]
+            is_enough = len(speech) >= LEAST_SPEECH * (self._before.maxlen or 0)
+            average = sum(speech) / len(speech) if is_enough else inf
+            if power < average * power_ratio(RISE_DB):
+                return False
+            self._background = average
         return power <= self._background * power_ratio(NEAR_DB) and power <= self._peak / power_ratio(RISE_DB)
-
-    def _talking_before(self, power: float) -> float | None:
-        """Return the power of what talked until now where this is clearly louder, else None."""
-        speech = [before for before, is_speech in self._before if is_speech]
-        if len(speech) < LEAST_SPEECH * (self._before.maxlen or 0):
-            return None
-        average = sum(speech) / len(speech)
-        return average if power >= average * power_ratio(RISE_DB) else None

@@ -208,10 +208,10 @@ class Listener:
     def _take(self, chunk: AudioChunk) -> None:
         """Show a cleaned chunk to the detector and the watchers, and cut it unless nakari's own voice covers it."""
         covered = self._echo.covers(chunk)
-        if covered and not self._was_covered:
-            self._handle(self._endpointer.flush(chunk.started_at))
-            self._turn.before.clear()
         if covered != self._was_covered:
+            if covered:
+                self._handle(self._endpointer.flush(chunk.started_at))
+                self._turn.before.clear()
             self._detector.reset()
             self._was_covered = covered
         probability = self._detector.probability(chunk.samples)
@@ -221,18 +221,14 @@ class Listener:
             watch(chunk, probability, covered)
         if covered:
             self.counters.gated += 1
-        else:
-            self._cut(chunk, probability)
-
-    def _cut(self, chunk: AudioChunk, probability: float) -> None:
-        """Let the endpointer decide on a chunk; keep it for the open turn, or as pre-roll of the next one."""
+            return
         level = rms_dbfs(chunk.samples)
         is_speech = probability >= SPEECH_GOES_ON
         if self._foreground.is_background(level, is_speech=is_speech, is_in_turn=self._endpointer.is_in_turn):
             probability = 0.0
         signals = self._endpointer.process(probability, chunk.started_at)
         is_kept = self._endpointer.is_in_turn or bool(self._turn.chunks)  # a chunk that ends the turn belongs to it
-        self._turn.take(chunk, level, is_kept=is_kept)
+        self._turn.take(chunk, level, is_kept=is_kept)  # else it is pre-roll of the next one
         if is_kept:
             self._activity.heard(chunk.ended_at)
             self.following.take(chunk.samples)

@@ -96,7 +96,8 @@ def prosody_of(samples: Samples, began: float) -> Prosody | None:
     if len(wave) < LEAST_SECONDS * SAMPLE_RATE:
         return None
     spectrum = _power(sliding_window_view(wave, WINDOW)[::HOP] * _WINDOW, WINDOW)
-    level = _smooth(10.0 * np.log10(spectrum.sum(1) + 1e3))
+    jagged = np.pad(10.0 * np.log10(spectrum.sum(1) + 1e3), 1, "edge")
+    level = np.convolve(jagged, np.ones(3) / 3, "valid").astype(np.float32)
     last = (len(wave) - round(SOFT_END_SECONDS * SAMPLE_RATE)) // HOP
     start = min(max(0, int((began - first / SAMPLE_RATE) * SAMPLE_RATE / HOP) - 3), last - 10)
     loud, quiet = float(np.percentile(level[start : last + 1], 92)), float(np.percentile(level, 5))
@@ -124,10 +125,6 @@ def prosody_of(samples: Samples, began: float) -> Prosody | None:
 def _power(frames: NDArray[np.float32], size: int) -> NDArray[np.float32]:
     spectrum = np.fft.rfft(frames, size)
     return (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
-
-
-def _smooth(level: Track) -> Track:
-    return np.convolve(np.pad(level, 1, "edge"), np.ones(3) / 3, "valid").astype(np.float32)
 
 
 def _pitch(wave: Track, frames: int) -> tuple[Track, Track]:

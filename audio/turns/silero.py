@@ -137,7 +137,8 @@ class SileroNetwork(VoiceDetector):
     def _recur(self, features: Floats) -> float:
         """Take a step of the LSTM (gates in ONNX's order: input, output, forget, cell); return the probability."""
         gates = features @ self._of_input + self._hidden @ self._of_hidden + self._gate_bias
-        entry, out, forget = _sigmoid(gates[: 3 * HIDDEN]).reshape(3, HIDDEN)
+        # The logistic function by tanh: without an overflow whatever the values are.
+        entry, out, forget = (0.5 + 0.5 * np.tanh(0.5 * gates[: 3 * HIDDEN])).reshape(3, HIDDEN)
         self._cells = forget * self._cells + entry * np.tanh(gates[3 * HIDDEN :])
         self._hidden = out * np.tanh(self._cells)
         logit = float(np.maximum(self._hidden, 0.0) @ self._output) + self._output_bias
@@ -208,12 +209,6 @@ def _taps(steps: Floats, *, rows: int, every: int) -> Floats:
 def _overlapping(values: Floats, *, rows: int, width: int, every: int) -> Floats:
     """Return a view of `rows` stretches of `width` values, one beginning `every` so many."""
     return as_strided(values, (rows, width), (every * values.itemsize, values.itemsize), writeable=False)
-
-
-def _sigmoid(values: Floats) -> Floats:
-    """Return the logistic function, by tanh: without an overflow whatever the values are."""
-    found: Floats = 0.5 + 0.5 * np.tanh(0.5 * values)
-    return found
 
 
 def _both_shapes(state: "Mapping[str, ArrayLike]") -> "Mapping[str, ArrayLike]":

@@ -137,8 +137,10 @@ class RaisedDetector(VoiceDetector):
         """Return the probability of speech in [0, 1] for one chunk of 512 samples at 16 kHz."""
         level = rms_dbfs(samples)
         weaker = min(MOST_RAISED_DB, RAISED_DBFS - max(level, self._loudest))
-        is_raised = weaker > 0 and self._is_plain()
-        probability = self._detector.probability(_raised(samples, weaker) if is_raised else samples)
+        if weaker > 0 and self._is_plain():
+            louder = np.rint(samples * np.float32(10 ** (weaker / 20)))
+            samples = np.asarray(np.clip(louder, -32768, 32767), np.int16)
+        probability = self._detector.probability(samples)
         if probability >= SPEECH_GOES_ON:
             self._loudest = level if self._loudest == inf else max(level, self._loudest - FORGOTTEN_DB)
         return probability
@@ -156,11 +158,6 @@ class RaisedDetector(VoiceDetector):
         """Go on from a state of its own; one of before there was any knows no loudest."""
         self._detector.recall(state)
         self._loudest = float(np.asarray(state.get("loudest", inf)))
-
-
-def _raised(samples: Samples, decibels: float) -> Samples:
-    louder = np.rint(samples * np.float32(10 ** (decibels / 20)))
-    return np.asarray(np.clip(louder, -32768, 32767), np.int16)
 
 
 class EnergyGate(VoiceDetector):

@@ -6,11 +6,10 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Final
 
-from audio.interfaces import Synthesizer, closing, loops_of
+from audio.interfaces import Synthesizer, closing
 from audio.loops import running
 from audio.tts.chain import VoiceChain
-from audio.tts.openai_speech import OpenAiSpeechSynthesizer
-from audio.tts.sovits import Reference, SovitsSynthesizer
+from audio.tts.http_speech import OpenAiSpeechSynthesizer, Reference, SovitsSynthesizer
 from audio.tts.wyoming import WyomingSynthesizer
 from audio.wyoming import WyomingServer
 from benchmarks.figure import Figure, Series, milliseconds, run, short
@@ -44,7 +43,7 @@ async def _compared(http: int, wyoming: int, count: int) -> Figure:
     }
     found: dict[str, tuple[Series, Series, Series]] = {}
     for name, (voice, bare) in pairs.items():
-        async with running(loops_of(voice)):
+        async with running(voice.loops()):
             found[name] = await _in_turn(voice, bare, count)
     ours, chained, plain = found["OpenAI speech"]
     notes = [
@@ -66,7 +65,7 @@ async def _in_turn(voice: Synthesizer, bare: Ask, count: int) -> tuple[Series, S
         chained.append(await _first(chain))
         plain.append(await bare())
     return (
-        milliseconds("through `audio/tts/openai_speech.py`, its connection kept", alone),
+        milliseconds("through `audio/tts/http_speech.py`, its connection kept", alone),
         milliseconds("", chained),
         milliseconds("the server's first byte of sound over a bare connection", plain),
     )

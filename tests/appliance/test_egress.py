@@ -284,15 +284,14 @@ def test_the_way_out_is_only_looked_for_and_what_was_checked_is_said(config: Con
 
 
 @dataclass
-class Telephone:
+class Telephone(Synthesizer):
     """A voice that nobody else knows: it declares what it sends, and has its line among the engines."""
 
     name: str = "telephone"
     host: str = "exchange.example:5060"
 
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        return (SendsTo("each sentence, read aloud", self.host),)
+    def __post_init__(self) -> None:
+        self.sends_to = (SendsTo("each sentence, read aloud", self.host),)
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         yield SpeechAudio(np.zeros(1, np.int16), 16_000)

@@ -25,6 +25,7 @@ from appliance.output.interruption import Interruption
 from appliance.output.voice import VoiceReplySink
 from audio.capture.live import LiveMicrophone
 from audio.echo.duplex import Mode
+from audio.interfaces import Synthesizer
 from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk
 from audio.playback.speaker import SpeakerPlayer
 from audio.playback.speech_output import SpeechOutput
@@ -48,7 +49,7 @@ WINDOW = 80
 """Samples (5 ms) within which every hum has a crest."""
 
 
-class Humming:
+class Humming(Synthesizer):
     """A voice that hums each word for a quarter of a second, without a gap."""
 
     name = "humming"

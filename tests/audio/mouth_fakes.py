@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from audio.errors import AudioError, SynthesisFailed
+from audio.interfaces import Synthesizer
 from audio.pcm import Samples
 from audio.playback.speech_output import SpeechObserver, SpokenSentence
 from audio.speech import SpeechAudio, WordTiming
@@ -80,7 +81,7 @@ def is_tone(samples: Samples, sample_rate: int, hertz: float) -> bool:
 
 
 @dataclass
-class ScriptedVoice:
+class ScriptedVoice(Synthesizer):
     """A voice that says word `n` of a sentence as `seconds_a_word` of the constant `level + n`."""
 
     name: str = "scripted"

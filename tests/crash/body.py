@@ -16,6 +16,7 @@ from agent.model.messages import Message, ToolSpec, Usage
 from agent.model.sight import Sight
 from agent.model.stream.accumulate import Accumulator
 from agent.model.wire.profile import GENERIC
+from audio.interfaces import Synthesizer
 from audio.speech import SpeechAudio
 from memory.json_value import Json
 from tests.agent.wire_form import wire_form
@@ -90,7 +91,7 @@ def _cut(text: str) -> list[str]:
     return [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
 
 
-class ReadableVoice:
+class ReadableVoice(Synthesizer):
     """A voice whose samples are the letters it was given: what sounded can be read off the sound."""
 
     name = "readable"

@@ -19,7 +19,7 @@ from agent.web.fetch import Fetcher as Pages
 from audio.pcm import SAMPLE_RATE
 from audio.recognizer.openai_api import OpenAiRecognizer
 from audio.speech import Utterance
-from audio.tts.openai_speech import OpenAiSpeechSynthesizer
+from audio.tts.http_speech import OpenAiSpeechSynthesizer
 from memory.vectors.embedding import OpenAiEmbedder
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from audio.capture.recording import read_recording
 from audio.errors import SynthesisFailed
+from audio.interfaces import Synthesizer
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.speech import SpeechAudio
 from tests.audio.spoken import said, trimmed
@@ -40,7 +41,7 @@ def clip(file: Path) -> Sound:
     return from_samples(trimmed(read_recording(file)))
 
 
-class Remembered:
+class Remembered(Synthesizer):
     """A `Synthesizer`: flite's voice, made once for a sentence; it counts what it was asked for."""
 
     name = "flite, remembered"

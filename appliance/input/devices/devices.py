@@ -5,7 +5,7 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from time import monotonic
-from typing import Final, TypeAlias
+from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -318,16 +318,12 @@ class Devices(Struct, frozen=True):
         return {**self.loudspeaker.describe()} if self.loudspeaker is not None else {"device": "a file"}
 
 
-Lull: TypeAlias = Callable[[], Awaitable[object]]
-"""Waits until something may be said that nobody asked for."""
-
-
 def supervised(
     source: AudioSource | None,
     player: Player,
     speech: SpeechOutput,
     language: str,
-    lull: Lull,
+    lull: Callable[[], Awaitable[object]],
 ) -> Devices:
     """Return the supervision of whatever is real of the two; `lull` waits until news of them may be told."""
     microphone = source if isinstance(source, LiveMicrophone) else None

@@ -43,7 +43,7 @@ def microphone_of(ears: EarsSettings) -> LiveMicrophone:
 
 def _card(ears: EarsSettings, channels: Channels) -> Input:
     if ears.backend == "pyaudio":
-        from audio.capture.microphone_pyaudio import PyAudioInput
+        from audio.pyaudio_backend import PyAudioInput
 
         return PyAudioInput(ears.device, channels)
     from audio.capture.microphone import SounddeviceInput

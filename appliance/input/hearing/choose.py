@@ -109,11 +109,7 @@ class Hearing(Struct):
 
 
 def choose_recognizer(
-    settings: HearingSettings,
-    names: Hotwords = no_hotwords,
-    *,
-    fetches: bool = False,
-    tells: bool = True,
+    settings: HearingSettings, names: Hotwords = no_hotwords, *, fetches: bool = False, tells: bool = True
 ) -> Hearing:
     """Return the recognizers for this box as they are now. Loads nothing, asks nobody.
 

@@ -11,15 +11,7 @@ import structlog
 from msgspec import Struct
 
 from appliance import program
-from appliance.input.whisper.choice import (
-    AUTO,
-    USUAL_MODEL,
-    Pick,
-    WhisperSettings,
-    is_to_be_measured,
-    pick,
-    recall,
-)
+from appliance.input.whisper.choice import AUTO, USUAL_MODEL, Pick, WhisperSettings, is_to_be_measured, pick, recall
 from appliance.input.whisper.short_window import is_short
 from audio.errors import AudioError, ModelDamaged, ModelNotFound, RecognizerAbsent
 from audio.interfaces import Recognizer, WordVerifier

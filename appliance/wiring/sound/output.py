@@ -25,7 +25,7 @@ from appliance.timers.due import DueTimers
 from appliance.timers.ringer import Pace, Ringer
 from appliance.wiring.environment import World
 from audio.echo.self_echo import SelfEcho
-from audio.interfaces import Player, Synthesizer, expect
+from audio.interfaces import Player, Synthesizer
 from audio.loops import Loop
 from audio.playback.speech_output import SpeechOutput
 from audio.recognizer.sharing import RecognizerTurns
@@ -136,4 +136,4 @@ async def open_output(world: World) -> AsyncIterator[Output]:
 def _asked_aloud(voice: Synthesizer, event: Event) -> None:
     """Have the voice get ready while somebody's words are thought about: an answer is likely to follow."""
     if event.type == ASR_TRANSCRIPT:
-        expect(voice)
+        voice.expect()

@@ -21,14 +21,7 @@ from msgspec import Struct
 
 from audio.egress import SendsTo
 from audio.errors import ModelNotFound
-from audio.recognizer.models.catalog import (
-    NEEDED,
-    PART,
-    PREPROCESSOR,
-    VOCABULARIES,
-    missing_of,
-    repository_of,
-)
+from audio.recognizer.models.catalog import NEEDED, PART, PREPROCESSOR, VOCABULARIES, missing_of, repository_of
 
 if TYPE_CHECKING:
     from httpx import Response

@@ -80,33 +80,11 @@ PER: Final = {sign: one for sign, (one, _) in UNITS.items() if sign.isalpha()}
 """What may follow a slash after a thing that was counted: `€5/kg`."""
 
 ABBREVIATIONS: Final = {
-    "e.g.": "for example",
-    "i.e.": "that is",
-    "etc.": "et cetera",
-    "vs.": "versus",
-    "approx.": "approximately",
-    "ca.": "about",
-    "cf.": "compare",
-    "incl.": "including",
-    "excl.": "excluding",
-    "max.": "maximum",
-    "min.": "minimum",
-    "dept.": "department",
-    "pp.": "pages",
-    "w/o": "without",
-    "w/": "with",
-    "Dr.": "Doctor",
-    "Prof.": "Professor",
-    "Mr.": "Mister",
-    "Mrs.": "Missus",
-    "Ms.": "Miz",
-    "Mt.": "Mount",
-    "temp.": "temperature",
-    "avg.": "average",
-    "tel.": "telephone",
-    "Tel.": "Telephone",
-    "Jr.": "Junior",
-    "Sr.": "Senior",
+    **{"e.g.": "for example", "i.e.": "that is", "etc.": "et cetera", "vs.": "versus", "approx.": "approximately"},
+    **{"ca.": "about", "cf.": "compare", "incl.": "including", "excl.": "excluding", "max.": "maximum"},
+    **{"min.": "minimum", "dept.": "department", "pp.": "pages", "w/o": "without", "w/": "with", "Dr.": "Doctor"},
+    **{"Prof.": "Professor", "Mr.": "Mister", "Mrs.": "Missus", "Ms.": "Miz", "Mt.": "Mount", "temp.": "temperature"},
+    **{"avg.": "average", "tel.": "telephone", "Tel.": "Telephone", "Jr.": "Junior", "Sr.": "Senior"},
 }
 
 FRACTION_PARTS: Final = {2: ("half", "halves")} | {
@@ -118,23 +96,9 @@ FRACTION_PARTS: Final = {2: ("half", "halves")} | {
 }
 
 SIGNS: Final = {
-    "=": "equals",
-    "≠": "is not equal to",
-    "<": "is less than",
-    ">": "is greater than",
-    "≤": "is at most",
-    "≥": "is at least",
-    "≈": "is about",
-    "+": "plus",
-    "−": "minus",
-    "×": "times",
-    "÷": "divided by",
-    "±": "plus or minus",
-    "∞": "infinity",
-    "√": "the square root of",
-    "π": "pi",
-    "&": "and",
-    "§": "section",
+    **{"=": "equals", "≠": "is not equal to", "<": "is less than", ">": "is greater than", "≤": "is at most"},
+    **{"≥": "is at least", "≈": "is about", "+": "plus", "−": "minus", "×": "times", "÷": "divided by"},
+    **{"±": "plus or minus", "∞": "infinity", "√": "the square root of", "π": "pi", "&": "and", "§": "section"},
 }
 
 LIMITS: Final = {"<": "less than ", ">": "more than ", "≤": "at most ", "≥": "at least "}

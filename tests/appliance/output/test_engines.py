@@ -16,7 +16,6 @@ from agent.replies import Delivered, Reply
 from appliance.config.load import load
 from appliance.output.voice import VoiceReplySink
 from appliance.output.voices import choose_voice, speech_settings, voices_of
-from audio.interfaces import identity_of
 from audio.playback.speech_output import SpeechOutput
 from audio.playback.wav import WavPlayer
 from tests.appliance.output.test_voice import EVENT
@@ -202,4 +201,4 @@ async def test_a_phrase_of_one_server_is_not_heard_as_anothers(tmp_path: Path) -
     other = (tmp_path / "box.toml").read_text().replace("[openai_speech]", '[openai_speech]\nvoice = "onyx"')
     (tmp_path / "box.toml").write_text(other)
     changed = speech_settings(load(tmp_path / "box.toml", {"HOME": str(tmp_path)}))
-    assert identity_of(voices_of(settings)[0]) != identity_of(voices_of(changed)[0])
+    assert voices_of(settings)[0].identity != voices_of(changed)[0].identity

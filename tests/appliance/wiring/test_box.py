@@ -37,8 +37,7 @@ from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSen
 from audio.recognizer.faster_whisper import Hotwords, no_hotwords
 from audio.reflexes.addressing import NOT_ADDRESSED
 from audio.speech import Transcript, Utterance
-from audio.tts.openai_speech import OpenAiSpeechSynthesizer
-from audio.tts.sovits import SovitsSynthesizer
+from audio.tts.http_speech import OpenAiSpeechSynthesizer, SovitsSynthesizer
 from tests.architecture.source import ROOT, sources
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.fakes import ScriptedModel, calls

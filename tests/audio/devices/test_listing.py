@@ -166,7 +166,7 @@ class PyAudio:
 def test_nor_by_the_other_backend(tmp_path: Path) -> None:
     (tmp_path / "pyaudio.py").write_text(REFUSING_PYAUDIO)
     told = printed(
-        ASKING.format(ask="from audio.devices.listing_pyaudio import open_portaudio as ask"), PYTHONPATH=str(tmp_path)
+        ASKING.format(ask="from audio.pyaudio_backend import open_portaudio as ask"), PYTHONPATH=str(tmp_path)
     )
     assert told.startswith("DeviceUnavailable the sound system cannot be opened (")
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from audio.echo.self_echo import REASON, SelfEcho, repeats, words_of
+from audio.interfaces import Synthesizer
 from audio.playback.earcons import bell
 from audio.playback.queued_sentence import SpokenSentence
 from audio.playback.speech_output import SpeechOutput
@@ -135,7 +136,7 @@ def test_what_was_spoken_is_forgotten_but_for_what_is_being_said() -> None:
     assert spoken(heard("the weather tomorrow will be sunny", 201.0, 203.0)) == REASON
 
 
-class _OneSound:
+class _OneSound(Synthesizer):
     """A `Synthesizer` of a tenth of a second."""
 
     name = "one sound"

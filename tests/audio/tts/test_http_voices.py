@@ -10,11 +10,10 @@ import pytest
 
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed, VoiceUnavailable
-from audio.interfaces import Synthesizer, closing, expect, identity_of, loops_of
+from audio.interfaces import Synthesizer, closing
 from audio.loops import running
 from audio.tts.decoding import SoundStream, mp3_frame_bytes
-from audio.tts.openai_speech import OpenAiSpeechSynthesizer
-from audio.tts.sovits import Reference, SovitsSynthesizer
+from audio.tts.http_speech import OpenAiSpeechSynthesizer, Reference, SovitsSynthesizer
 from tests.audio.edge_server import mp3
 from tests.audio.mouth_fakes import listen
 from tests.audio.speech_server import (
@@ -230,7 +229,7 @@ async def test_an_address_where_nobody_listens_is_an_unavailable_voice(make: Mak
 async def test_the_connection_is_kept_while_it_is_kept_ready(make: Make) -> None:
     async with speech_server(speak) as server:
         voice = make(server.url)
-        async with running(loops_of(voice)):
+        async with running(voice.loops()):
             await asyncio.sleep(0)
             for _ in range(3):
                 assert (await listen(voice.speak(TEXT, "en"))).failure == ""
@@ -252,14 +251,14 @@ async def test_a_connection_is_open_before_the_first_words_are_there(make: Make,
 
     async with speech_server(refuse) as server:
         voice = make(server.url)
-        async with running(loops_of(voice)):
-            expect(voice)
+        async with running(voice.loops()):
+            voice.expect()
             await asked.wait()
             for _ in range(50):  # the answer is on its way within this process
                 await asyncio.sleep(0)
             server.answer = speak
             assert (await listen(voice.speak(TEXT, "en"))).failure == ""
-            expect(voice)  # while the last one's is fresh
+            voice.expect()  # while the last one's is fresh
             assert (await listen(voice.speak(TEXT, "en"))).failure == ""
         words = [each.body for each in server.asked if each.body]
     assert len(words) == 2, "a connection that was opened ahead is told nothing"
@@ -276,7 +275,7 @@ async def test_giving_up_a_sentence_ends_its_connection_and_the_next_one_is_whol
 
     async with speech_server(endless) as server:
         voice = make(server.url)
-        async with running(loops_of(voice)):
+        async with running(voice.loops()):
             await asyncio.sleep(0)
             async with closing(voice.speak(TEXT, "en")) as pieces:
                 await anext(pieces)
@@ -294,9 +293,9 @@ def test_each_server_and_voice_has_its_own_phrases_and_the_key_is_in_none() -> N
         OpenAiSpeechSynthesizer("http://a/v1", "tts-2", {"": "alloy"}),
         OpenAiSpeechSynthesizer("http://a/v1", "tts-2", {"": "onyx"}),
     ]
-    identities = [identity_of(voice) for voice in voices]
+    identities = [voice.identity for voice in voices]
     assert len(set(identities)) == len(voices)
-    assert identity_of(sovits("http://a/")) == identities[0]
+    assert sovits("http://a/").identity == identities[0]
     assert not any(KEY in each for each in identities)
 
 

@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 
 from audio.errors import ServerUnreachable, SynthesisFailed, VoiceUnavailable
-from audio.interfaces import identity_of
 from audio.loops import running
 from audio.tts.piper import PiperSynthesizer
 from audio.tts.wyoming import WyomingSynthesizer
@@ -141,7 +140,7 @@ async def test_no_program_and_no_model_are_told_with_the_fix(tmp_path: Path) -> 
 
 def test_each_model_has_its_own_phrases() -> None:
     one, other = PiperSynthesizer(["piper"], {"en": "/a.onnx"}), PiperSynthesizer(["piper"], {"en": "/b.onnx"})
-    assert identity_of(one) != identity_of(other)
+    assert one.identity != other.identity
 
 
 def real() -> tuple[Path, Path]:

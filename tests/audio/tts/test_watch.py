@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Iterable
 import numpy as np
 import pytest
 
+from audio.interfaces import Synthesizer
 from audio.speech import SpeechAudio
 from audio.tts.chain import VoiceChain, watched
 from tests.audio.mouth_fakes import Outcome, ScriptedVoice, listen
@@ -15,7 +16,7 @@ RATE = 1000
 TEXT = "Tea is hot."
 
 
-class Pieces:
+class Pieces(Synthesizer):
     """A voice of pieces of sound: (seconds, level); with None it waits for ever."""
 
     name = "pieces"

@@ -10,7 +10,7 @@ from wyoming.tts import SynthesizeStopped
 
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed, VoiceUnavailable
-from audio.interfaces import closing, identity_of
+from audio.interfaces import closing
 from audio.tts.wyoming import WyomingSynthesizer
 from audio.wyoming import server_at
 from tests.audio.mouth_fakes import listen
@@ -205,5 +205,5 @@ def test_each_server_and_voice_has_its_own_phrases() -> None:
         WyomingSynthesizer(server_at("tcp://b", 1), {}),
         WyomingSynthesizer(server_at("tcp://a", 1), {"en": "joe"}),
     ]
-    assert len({identity_of(each) for each in voices}) == 3
+    assert len({each.identity for each in voices}) == 3
     assert voices[1].sends_to == (SendsTo("what nakari says", "b:1"),)

@@ -34,13 +34,19 @@ def models(home: Path) -> Path:
     return state_folder(home) / "models"
 
 
-def pull(home: Path, hub: Hub, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return nakari(home, "models", "pull", *arguments, HF_ENDPOINT=hub.address)
+def pull(home: Path, hub: Hub, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return nakari(home, "models", "pull", *arguments, HF_ENDPOINT=hub.address, **more)
 
 
-def rows(home: Path) -> dict[str, str]:
+def of_one_thread(home: Path) -> dict[str, str]:
+    """Return what has every command measure one number of threads: each more takes as long again."""
+    (home / "thread.toml").write_text("[ears]\nthreads = 1\n", encoding="utf-8")
+    return {"NAKARI_CONFIG": str(home / "thread.toml")}
+
+
+def rows(home: Path, **more: str) -> dict[str, str]:
     """Return what the list says of each model, and its last line under ""."""
-    lines = nakari(home, "models", "list").stdout.splitlines()
+    lines = nakari(home, "models", "list", **more).stdout.splitlines()
     found = {line.split()[0]: line.partition(" MB  ")[2] for line in lines if " MB  " in line}
     return found | {"": lines[-1] if " MB  " not in lines[-1] else ""}
 
@@ -219,13 +225,14 @@ def test_auto_pulls_the_usual_model_measures_and_remembers(tmp_path: Path, hub: 
 
 
 def test_auto_measures_a_model_that_never_was_and_fetches_none(tmp_path: Path, hub: Hub) -> None:
+    one = of_one_thread(tmp_path)
     for name in ("own", "tiny"):
         shutil.copytree(HOUSEHOLD_WHISPER, models(tmp_path) / name)
-        done = pull(tmp_path, hub, "auto")
+        done = pull(tmp_path, hub, "auto", **one)
         assert (done.returncode, done.stderr) == (Exit.OK, "")
         assert re.search(r"^measured own with ", done.stdout), "beside another one it is measured again"
         assert re.search(r"^chosen: (own|tiny), \d+ threads?, ", done.stdout.splitlines()[-1])
-        assert "s for a second of speech" in rows(tmp_path)["own"]
+        assert "s for a second of speech" in rows(tmp_path, **one)["own"]
     assert hub.asked == []
 
 
@@ -241,23 +248,26 @@ def test_the_list_measures_when_asked_says_when_it_was_not_and_auto_fetches_noth
 ) -> None:
     for name in ("own", "tiny"):
         shutil.copytree(HOUSEHOLD_WHISPER, models(tmp_path) / name)
-    before = rows(tmp_path)
+    thread = of_one_thread(tmp_path)
+    before = rows(tmp_path, **thread)
     assert (before["tiny"], before["own"]) == ("here", "here, listens")
-    told = {one["name"]: one for one in json.loads(nakari(tmp_path, "models", "list", "--json").stdout)["models"]}
+    told = {
+        one["name"]: one for one in json.loads(nakari(tmp_path, "models", "list", "--json", **thread).stdout)["models"]
+    }
     assert (told["own"]["listens"], told["tiny"]["is_here"], told["base"]["is_here"]) == (True, True, False)
     assert before[""].startswith("the box is not measured yet: `nakari models list --measure` does it")
-    done = nakari(tmp_path, "models", "list", "--measure")
+    done = nakari(tmp_path, "models", "list", "--measure", **thread)
     assert done.returncode == Exit.OK
     measured = re.findall(r"^measured (\w+) with .*: ([\d.]+) s for", done.stdout, re.MULTILINE)
     names = {name for name, _ in measured}
     keeps_up = any(float(factor) < BOUND - 0.01 for name, factor in measured if name == "own")
     assert names == {"own", "tiny"} if keeps_up else "own" in names, "the next larger one is measured while it pays"
-    after = rows(tmp_path)
+    after = rows(tmp_path, **thread)
     assert sum("listens" in facts for facts in after.values()) == 1
     assert "s for a second of speech" in after["own"]
     assert after[""] == ""
     (listens,) = (name for name, facts in after.items() if "listens" in facts)
-    assert pull(tmp_path, hub, "auto").stdout.splitlines()[-1].startswith(f"chosen: {listens}, ")
+    assert pull(tmp_path, hub, "auto", **thread).stdout.splitlines()[-1].startswith(f"chosen: {listens}, ")
     assert hub.asked == []
 
 

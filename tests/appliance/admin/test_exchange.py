@@ -1,7 +1,10 @@
 """Killed before any step of an exchange, a box is what it was or, at its next start, what it was to become."""
 
+import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,10 +35,22 @@ def a_box(state: Path) -> None:
     write(state / "restoring", NEW | {"models/large": "of another", exchange.MANIFEST: "{}"})
 
 
-def killed_before(step: int, state: Path) -> bool:
-    """Begin an exchange in a process that dies before a step; say whether it came to that."""
-    command = [sys.executable, "-m", "tests.appliance.admin.exchange_program", str(state), str(step)]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode != 0
+@contextmanager
+def killing(program: str) -> Iterator[Callable[[int, Path], bool]]:
+    """Yield what has a program work on a state until a step kills it; it says whether it came to that."""
+    command, pipe = [sys.executable, "-m", f"tests.appliance.admin.{program}"], subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, told = process.stdin, process.stdout
+
+        def killed_before(step: int, state: Path) -> bool:
+            print(step, state, file=asked, flush=True)
+            code = int(told.readline())
+            assert code in (0, -signal.SIGKILL)
+            return code != 0
+
+        yield killed_before
 
 
 def looks(state: Path) -> str:
@@ -53,14 +68,15 @@ def looks(state: Path) -> str:
 def test_killed_before_any_step_it_is_the_old_or_becomes_the_new(tmp_path: Path) -> None:
     became: list[str] = []
     is_cut_off = True
-    while is_cut_off:
-        state = tmp_path / str(len(became))
-        a_box(state)
-        is_cut_off = killed_before(len(became) + 1, state)
-        exchange.finish(state)
-        became.append(looks(state))
-        exchange.finish(state)
-        assert looks(state) == became[-1]
+    with killing("exchange_program") as killed_before:
+        while is_cut_off:
+            state = tmp_path / str(len(became))
+            a_box(state)
+            is_cut_off = killed_before(len(became) + 1, state)
+            exchange.finish(state)
+            became.append(looks(state))
+            exchange.finish(state)
+            assert looks(state) == became[-1]
     assert became[0] == "old"
     assert set(became[1:]) == {"new"}
     assert len(became) > len(OLD.keys() | NEW.keys())

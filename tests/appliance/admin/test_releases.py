@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -15,6 +12,7 @@ from appliance.admin import upgrade
 from appliance.version import version
 from appliance.wiring.memory.state import open_state
 from tests.appliance.admin.test_exchange import ROOT
+from tests.appliance.command import nakari
 
 FOLDER = ROOT / "tests/data/state"
 RELEASES = [file.name.removesuffix(".tar.xz") for file in sorted(FOLDER.glob("*.tar.xz"))]
@@ -32,9 +30,7 @@ def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def typed(home: Path, *words: str) -> str:
     """Run the command as its owner would type it; return what it says."""
-    command = [sys.executable, "-m", "appliance", "--config", str(home / "nakari.toml"), *words]
-    env = {**os.environ, "HOME": str(home)}
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
+    ran = nakari(home, "--config", home / "nakari.toml", *words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout
 

@@ -26,8 +26,9 @@ from memory.errors import StateUnusable
 from memory.state.database import MIGRATIONS, StateInUse, locked
 from memory.state.journal import Entry
 from tests.appliance.admin.boxes import KeptBox, silent
-from tests.appliance.admin.test_exchange import OLD, ROOT, STAYS, read, write
+from tests.appliance.admin.test_exchange import OLD, ROOT, STAYS, killing, read, write
 from tests.appliance.admin.upgrade_program import renamed
+from tests.appliance.command import nakari
 
 STEPS = (renamed,)
 UPGRADED = {**OLD, "audit/1": "old, upgraded", "buttons.json": "old"}
@@ -82,16 +83,16 @@ def test_an_old_state_is_led_step_by_step_and_put_aside_as_it_was(tmp_path: Path
 def test_killed_before_any_step_it_is_the_old_or_becomes_the_new(tmp_path: Path) -> None:
     became: list[str] = []
     is_cut_off = True
-    while is_cut_off:
-        state = tmp_path / str(len(became))
-        an_old_one(state)
-        command = [sys.executable, "-m", "tests.appliance.admin.upgrade_program", str(state), str(len(became) + 1)]
-        is_cut_off = subprocess.run(command, cwd=ROOT, check=False).returncode != 0
-        exchange.finish(state)
-        became.append(looks(state))
-        upgrade.bring_to_date(state, steps=STEPS)
-        assert looks(state) == "new"
-        assert not (state / upgrade.COPY).exists()
+    with killing("upgrade_program") as killed_before:
+        while is_cut_off:
+            state = tmp_path / str(len(became))
+            an_old_one(state)
+            is_cut_off = killed_before(len(became) + 1, state)
+            exchange.finish(state)
+            became.append(looks(state))
+            upgrade.bring_to_date(state, steps=STEPS)
+            assert looks(state) == "new"
+            assert not (state / upgrade.COPY).exists()
     assert became[0] == "old"
     assert became == sorted(became, reverse=True), "once it was decided, it stays decided"
     assert became.count("new") > len(OLD)
@@ -178,10 +179,7 @@ async def heard(state: Path, word: str) -> int:
 
 def asked(box: KeptBox, *words: str) -> tuple[int, str]:
     """Run the command as a person would type it; return how it ended and what it said."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "appliance", "--config", str(box.file), *words],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    ran = nakari(box.folder, "--config", box.file, *words)
     return ran.returncode, ran.stdout + ran.stderr
 
 

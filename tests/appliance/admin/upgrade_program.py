@@ -1,10 +1,9 @@
 """Upgrades a state by a step that says so, and dies by kill -9 just before the nth step on the disk; 0 is never."""
 
-import sys
 from pathlib import Path
 
 from appliance.admin import upgrade
-from tests.appliance.admin.exchange_program import die_before
+from tests.appliance.admin.exchange_program import each_in_a_fork
 
 
 def renamed(state: Path) -> None:
@@ -14,6 +13,10 @@ def renamed(state: Path) -> None:
         file.write(", upgraded")
 
 
+def upgraded(state: Path) -> None:
+    """Bring the state to layout 2."""
+    upgrade.bring_to_date(state, steps=(renamed,))
+
+
 if __name__ == "__main__":
-    die_before(int(sys.argv[2]))
-    upgrade.bring_to_date(Path(sys.argv[1]), steps=(renamed,))
+    each_in_a_fork(upgraded)

@@ -18,6 +18,9 @@ NOT_FOR_A_QUESTION = (
     *("openai", "pocketsphinx", "sounddevice", "tiktoken", "tokenizers", "livekit", "zeroconf", "aiohttp"),
 )
 
+NO_GRAPH = "[memory]\nenabled = false\n"
+"""Where it has no part in what is asked, its store need not be started."""
+
 PROGRAM = f"""
 import sys
 begun = []
@@ -42,9 +45,8 @@ def ask(home: Path) -> subprocess.CompletedProcess[str]:
 
 def test_a_question_that_waits_for_a_model_is_reported_as_waiting(tmp_path: Path) -> None:
     away = '[model]\nprovider = "openai"\nbase_url = "http://127.0.0.1:9/v1"\nname = "m"\n'
-    (tmp_path / "nakari.toml").write_text(away)
-    command = [sys.executable, "-m", "appliance", "--config", str(tmp_path / "nakari.toml"), "ask", "tell me a joke"]
-    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=50, check=False)
+    (tmp_path / "nakari.toml").write_text(f"{away}{NO_GRAPH}")
+    done = nakari(tmp_path, "--config", tmp_path / "nakari.toml", "ask", "tell me a joke")
     assert done.returncode == Exit.UNAVAILABLE
     assert done.stdout.startswith("I heard you, but I cannot reach the model")
     assert "It waits until a model answers it: " in done.stderr
@@ -56,7 +58,7 @@ def test_ctrl_c_ends_a_question_for_good(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as model:
         model.settimeout(50)
         away = f'[model]\nprovider = "openai"\nbase_url = "http://127.0.0.1:{model.getsockname()[1]}/v1"\nname = "m"\n'
-        (tmp_path / "nakari.toml").write_text(f"{away}[memory]\nenabled = false\n")
+        (tmp_path / "nakari.toml").write_text(f"{away}{NO_GRAPH}")
         command = [
             sys.executable,
             "-m",
@@ -87,13 +89,10 @@ def test_the_time_costs_no_heavy_library_no_child_process_and_no_sound(tmp_path:
 @pytest.mark.shows("G1")
 def test_what_the_house_wants_to_be_asked_about_is_done_after_a_second_command_says_yes(tmp_path: Path) -> None:
     """Without a service and without a model: the question outlives the command that asked it."""
-    (tmp_path / "nakari.toml").write_text('[tools]\nconfirm = ["set_timer"]\n')
-    command = [sys.executable, "-m", "appliance", "--config", str(tmp_path / "nakari.toml"), "ask"]
+    (tmp_path / "nakari.toml").write_text(f'[tools]\nconfirm = ["set_timer"]\n{NO_GRAPH}')
 
     def told(words: str) -> str:
-        done = subprocess.run(
-            [*command, words], env=environment(tmp_path), capture_output=True, text=True, timeout=50, check=False
-        )
+        done = nakari(tmp_path, "--config", tmp_path / "nakari.toml", "ask", words)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.strip()
 

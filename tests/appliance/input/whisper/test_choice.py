@@ -161,6 +161,7 @@ def test_the_threads_that_are_set_are_the_ones_measured(settings: WhisperSetting
 
 def test_the_choice_follows_from_the_figures_that_are_kept(settings: WhisperSettings) -> None:
     put(settings, "small", "tiny")
+    settings = hearing(settings, threads=1)
     measured(settings)
     file = settings.state_folder / "recognizer.json"
     kept = json.loads(file.read_text())
@@ -173,6 +174,7 @@ def test_the_choice_follows_from_the_figures_that_are_kept(settings: WhisperSett
 
 
 def test_a_file_that_cannot_be_read_is_measured_anew(settings: WhisperSettings) -> None:
+    settings = hearing(settings, threads=1)
     put(settings, "tiny")
     for text in ("", "{", "[]", "{}", '{"measurements": []}', "\0"):
         (settings.state_folder / "recognizer.json").write_text(text)
@@ -183,6 +185,7 @@ def test_a_file_that_cannot_be_read_is_measured_anew(settings: WhisperSettings) 
 
 
 def test_a_damaged_model_is_left_out_and_told(settings: WhisperSettings) -> None:
+    settings = hearing(settings, threads=1)
     put(settings, "tiny", "base")
     (settings.models_folder / "base" / WEIGHTS).write_bytes(b"damaged")
     skipped: list[str] = []

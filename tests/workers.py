@@ -27,6 +27,10 @@ STORES: Final = "tests.memory.graph_fixtures"
 """The module of the stores that are started once for all files that name it, by each process that has one of these."""
 
 
+TREES: Final = "tests/architecture/"
+"""The folder whose files look at the syntax trees of the whole repository, which one process makes for all of them."""
+
+
 class Worker(Protocol):
     """A process that ran a part of the suite, as pytest-xdist tells of it."""
 
@@ -40,10 +44,15 @@ def share(items: list[pytest.Item]) -> None:
 
 
 class Together(LoadFileScheduling):  # type: ignore[misc]  # of no type that is told
-    """Files stay whole, and those that share the stores go to one process: each would start a Neo4j of its own."""
+    """Files stay whole, and those that share the stores go to one process: each would start a Neo4j of its own.
+
+    So do those that share the syntax trees.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
+        if file.startswith(TREES):
+            return TREES
         return STORES if _shares_stores(self.config.rootpath / file) else file
 
 

@@ -85,7 +85,7 @@ def test_the_rules_fail_the_tests_that_break_them(pytester: pytest.Pytester) -> 
     options = ["asyncio_mode=auto", "asyncio_default_fixture_loop_scope=function", f"pythonpath={ROOT}"]
     # A process of its own: a pytest inside a pytest would switch off the outer one's faulthandler when it ends.
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", *(f"--override-ini={option}" for option in options)
+        *("-p", "no:cacheprovider", "-p", "no:schemathesis"), *(f"--override-ini={option}" for option in options)
     )
     result.assert_outcomes(passed=3, errors=2)
     result.stdout.fnmatch_lines(["*reached beyond loopback: example.org*", "*tasks left behind: Task-*"])

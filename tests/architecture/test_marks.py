@@ -14,7 +14,7 @@ import pytest
 from tests.architecture.source import ROOT
 from tests.budget import processor_time
 from tests.marks import TESTS, is_never_fast
-from tests.workers import STORES, known_seconds, write_seconds
+from tests.workers import STORES, TREES, known_seconds, write_seconds
 
 pytest_plugins = ["pytester"]
 
@@ -28,7 +28,8 @@ def run(pytester: pytest.Pytester, *arguments: str, environment: Sequence[str] =
     """Run what was made, in a process of its own, under the suite's conftest."""
     pytester.makeconftest("from tests.conftest import *")
     given = [f"--override-ini={option}" for option in OPTIONS]
-    command = ("env", *environment, sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+    plugins = ("-p", "no:cacheprovider", "-p", "no:schemathesis")
+    command = ("env", *environment, sys.executable, "-m", "pytest", *plugins)
     return pytester.run(*command, *given, *arguments)
 
 
@@ -134,18 +135,20 @@ def test_a_fast_run_does_not_even_import_what_it_leaves_out_whole() -> None:
 
 
 def test_processes_keep_each_file_in_one_and_together_what_shares_the_stores(pytester: pytest.Pytester) -> None:
-    """As scripts/test starts them: a file's fixtures are made once, and one Neo4j is for all."""
+    """As scripts/test starts them: a file's fixtures are made once, one Neo4j is for all, and one set of trees."""
     script = (ROOT / "scripts/test").read_text(encoding="utf-8")
     (options,) = re.findall(r"--numprocesses \S+ (--dist \S+ --no-loadscope-reorder)", script)
-    made = "import os, pathlib\nHERE = pathlib.Path(__file__)\n"
-    leave = "(HERE.parent / f'{HERE.stem}-{os.getpid()}.ran').touch()\n"
+    made = "import os, pathlib\nNAME = pathlib.Path(__file__).stem\n"
+    leave = "pathlib.Path(f'{NAME}-{os.getpid()}.ran').touch()\n"
     tests = "".join(f"def test_{number}(): {leave}" for number in range(20))
     shares = f"STORES = {STORES!r}\n"
-    pytester.makepyfile(test_a=shares + made + tests, test_b=shares + made + tests, test_c=made + tests)
-    run(pytester, "--numprocesses=3", *options.split()).assert_outcomes(passed=60)
+    looks = {f"{TREES}test_{name}": made + tests for name in "de"}
+    pytester.makepyfile(test_a=shares + made + tests, test_b=shares + made + tests, test_c=made + tests, **looks)
+    run(pytester, "--numprocesses=3", *options.split()).assert_outcomes(passed=100)
     process = dict(ran.stem.split("-") for ran in pytester.path.glob("*.ran"))
-    assert len([*pytester.path.glob("*.ran")]) == 3
+    assert len([*pytester.path.glob("*.ran")]) == 5
     assert process["test_a"] == process["test_b"]
+    assert process["test_d"] == process["test_e"]
 
 
 def in_circles() -> None:

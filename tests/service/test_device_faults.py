@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -39,7 +38,7 @@ async def household(tmp_path: Path, card: VirtualSound) -> AsyncIterator[tuple[H
     async with OpenAiServer() as server:
         server.enqueue(reply("Good morning."))
         home = Household(tmp_path, {"model": {"provider": "openai", "base_url": server.url, "name": "m"}})
-        with home.running("run", environment={**os.environ, **card.environment}) as service:
+        with home.running("run", environment=card.environment) as service:
             await asyncio.to_thread(service.until, "recognizer_ready")
             yield home, service, server
             assert await asyncio.to_thread(service.stop) == 0

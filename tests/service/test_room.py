@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +30,7 @@ async def test_a_question_into_the_microphone_is_answered_from_the_loudspeaker(
         server.enqueue(reply("Good morning."))
         home = Household(tmp_path, {"model": {"provider": "openai", "base_url": server.url, "name": "m"}})
         question = await asyncio.to_thread(speak, "Hello there.", tmp_path / "question.wav")
-        with home.running("run", environment={**os.environ, **card.environment}) as service:
+        with home.running("run", environment=card.environment) as service:
             await asyncio.to_thread(service.until, "recognizer_ready")
             with card.recording(tmp_path / "answer.wav"):
                 await asyncio.to_thread(card.say, question)
@@ -66,7 +65,7 @@ async def test_it_never_answers_itself(card: VirtualSound, tmp_path: Path, stall
             server.enqueue(reply(SAID))
             home = Household(tmp_path, {"model": {"provider": "openai", "base_url": server.url, "name": "m"}})
             question = await asyncio.to_thread(speak, "Hello there.", tmp_path / "question.wav")
-            with home.running("run", environment={**os.environ, **card.environment}) as service:
+            with home.running("run", environment=card.environment) as service:
                 await asyncio.to_thread(service.until, "recognizer_ready")
                 await asyncio.to_thread(card.say, question)
                 await asyncio.to_thread(service.until, "sentence_started")

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -151,7 +150,7 @@ def card() -> Iterator[VirtualSound]:
 @pytest.mark.shows("V23")
 def test_it_is_stopped_by_voice(card: VirtualSound, home: Household, tmp_path: Path) -> None:
     stop = speak("Stop.", tmp_path / "stop.wav")
-    with home.running("run", environment={**os.environ, **card.environment}) as service:
+    with home.running("run", environment=card.environment) as service:
         service.until("recognizer_ready")
         ask_for_a_timer(home, "set a timer for one second")
         service.until("ring_sounded")

@@ -9,6 +9,7 @@ from agent.context import block
 from agent.context.recollection import RECALLED, RECENT
 from agent.context.remembered import REMEMBERED
 from agent.model.messages import Message
+from memory.json_value import fields, parse_json
 
 NOT_SHOWN = "shown to you before, and no longer"
 """Stands where an image was."""
@@ -18,6 +19,10 @@ _TELLS_OF_OTHERS: Final = frozenset({RECENT, RECALLED, REMEMBERED})
 
 DIGEST_LINES = 12
 DIGEST_LINE_CHARACTERS = 160
+
+_OURS: Final = "you: "
+_THEIRS: Final = ", a person: "
+"""What stands in a line of a digest before what was said."""
 
 
 def turns(messages: Sequence[Message]) -> list[list[Message]]:
@@ -94,6 +99,28 @@ def digest(left: Sequence[Message]) -> str:
     return "\n".join(line[:DIGEST_LINE_CHARACTERS] for line in lines[-DIGEST_LINES:])
 
 
+def last_reply(digested: str) -> str | None:
+    """Return the last words of ours that a digest holds, "" where they were cut, None where it holds none."""
+    ours = [line for line in digested.splitlines() if line.startswith(_OURS)]
+    if not ours:
+        return None
+    said = ours[-1].removeprefix(_OURS)
+    if not said.startswith("{"):  # bare text is an answer too
+        return said if len(ours[-1]) < DIGEST_LINE_CHARACTERS else ""
+    try:
+        return str(fields(parse_json(said)).get("text", ""))
+    except ValueError:
+        return ""
+
+
+def last_asked(digested: str) -> str | None:
+    """Return the last words of a person's that a digest holds, "" where they were cut, None where it holds none."""
+    theirs = [line for line in digested.splitlines() if _THEIRS in line and not line.startswith(_OURS)]
+    if not theirs:
+        return None
+    return theirs[-1].partition(_THEIRS)[2] if len(theirs[-1]) < DIGEST_LINE_CHARACTERS else ""
+
+
 def _line(message: Message) -> list[str]:
     if message.role == "user":
         seen = block.parse(message.content)
@@ -101,8 +128,8 @@ def _line(message: Message) -> list[str]:
             return message.content.splitlines()
         when = block.format_time(seen.time) if seen.time else "earlier"
         beside = "".join(f" [with {each.about.get('type', 'a file')}]" for each in seen.attached)
-        return [f"{when}, {'a person' if seen.is_human else seen.event_type}: {seen.words}{beside}"]
+        return [f"{when}{_THEIRS if seen.is_human else f', {seen.event_type}: '}{seen.words}{beside}"]
     if message.role == "assistant":
         replies = [call.arguments for call in message.tool_calls if call.name == "reply"]
-        return [f"you: {text}" for text in (message.content, *replies) if text]
+        return [f"{_OURS}{text}" for text in (message.content, *replies) if text]
     return []

@@ -13,6 +13,8 @@ BY_RULE: Final = "What came before, in short:"
 BY_MODEL: Final = "What came before, as you summed it up:"
 SINCE: Final = "What came after that, in short:"
 
+_HEADS: Final = frozenset({BY_RULE, BY_MODEL, SINCE})
+
 COMPRESS: Final = "compress_context"
 """Name of the tool with which the agent sums up itself."""
 
@@ -22,6 +24,11 @@ REQUEST: Final = Message(
     "was decided and promised, what is still open, names, numbers and dates exactly. Plain text, no tool call.",
 )
 """Asks the model for a summary of the list it stands at the end of."""
+
+
+def is_front(content: str) -> bool:
+    """Say whether a user message is the front of an epoch, and nobody's words."""
+    return block.parse(content) is None and not _HEADS.isdisjoint(content.splitlines())
 
 
 class Compression(Struct, frozen=True):

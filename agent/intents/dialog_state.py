@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from agent.context.block import Block, parse
 from agent.context.history import turns
+from agent.context.summary import is_front
 from agent.intents.intent import Language, language_of
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.tools.registry.finding import RENAMED, has_more
@@ -160,6 +161,12 @@ class DialogState(Struct, frozen=True):
         people = [turn for turn in reversed(self.earlier) if turn.block.is_human]
         return [turn for turn in people[:most] if self.follows(turn)]
 
+    @property
+    def digest(self) -> str:
+        """What is told of turns that are no messages any more, "" where there are none."""
+        fronts = [turn.block.words for turn in self.earlier if is_front(turn.block.words)]
+        return fronts[-1] if fronts else ""
+
     def has(self, tool: str) -> bool:
         """Whether there is such a tool."""
         return tool in self.tools
@@ -204,7 +211,7 @@ def _turn(messages: Sequence[Message]) -> Turn:
 
 def _block(content: str) -> Block:
     try:
-        return parse(content) or _plain(content)
+        return parse(content) or replace(_plain(content), is_human=not is_front(content))
     except (ValueError, OverflowError):  # a block in form, with nonsense in it
         return _plain(content)
 

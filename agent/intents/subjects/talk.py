@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
+from agent.context.history import last_asked, last_reply
 from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState
 from agent.intents.intent import Intent
 from agent.intents.language.wording import bare
@@ -66,11 +67,16 @@ def again(state: DialogState, intent: Intent) -> str:
 
     Slots: `asked`, where it is rather what the person said last.
     """
-    if intent.number("asked") and (before := state.last_said()):
-        return phrase("recalled", state.language, fact=bare(before[0].words))
+    if intent.number("asked"):
+        before = state.last_said()
+        if words := before[0].words if before else last_asked(state.digest):
+            return phrase("recalled", state.language, fact=bare(words))
     told = [turn for turn in state.earlier if all(each.tool != "set_volume" for each in turn.results)]
     said = [reply for turn in told or state.earlier for reply in turn.replies]
-    return said[-1] if said else phrase("nothing_said", state.language)
+    if said:
+        return said[-1]
+    reply = last_reply(state.digest)
+    return reply or phrase("nothing_said" if reply is None else "said_too_much", state.language)
 
 
 def abilities(state: DialogState, _: Intent) -> str:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from agent.context.history import DIGEST_LINE_CHARACTERS, digest
+from agent.context.summary import Front
 from agent.model.messages import Message, ToolCall
 from tests.agent.offline_talk import OFFLINE, TOOLS, Talk, a_timer, at, without
 
@@ -64,6 +66,30 @@ async def test_the_last_words_are_said_again(talk: Talk) -> None:
     await talk.says()
     talk.hear("Say that again.", at=at(9))
     assert await talk.says() == "It is nine o'clock in the morning."
+
+
+def begin_anew(talk: Talk) -> None:
+    """Have a new epoch open: what was said is a digest from now on."""
+    system, *left = talk.messages
+    talk.messages[:] = [system, Front(lines=tuple(digest(left).splitlines()), left="e").message()]
+
+
+@pytest.mark.parametrize(("words", "said"), [("Say that again.", "OK."), ("What did I just say?", "You told me: Tell")])
+async def test_the_last_words_are_known_where_the_context_began_anew(talk: Talk, words: str, said: str) -> None:
+    talk.hear("Tell me a joke.")
+    await talk.says()
+    talk.messages[-1:] = [Message("assistant", "", (ToolCall("c", "reply", '{"text": "OK."}'),))]
+    begin_anew(talk)
+    talk.hear(words)
+    assert (await talk.says()).startswith(said)
+
+
+async def test_words_that_are_no_more_at_hand_are_not_said_never_to_have_been(talk: Talk) -> None:
+    talk.hear("Help.")
+    assert len(await talk.says()) > DIGEST_LINE_CHARACTERS
+    begin_anew(talk)
+    talk.hear("Say that again.")
+    assert await talk.says() == "I do not have my last words at hand any more."
 
 
 @pytest.mark.shows("V12", "V30")

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from agent.context import block
 from agent.model.messages import Message
 from memory.json_value import Json, read_as
 

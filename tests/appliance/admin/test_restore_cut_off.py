@@ -13,7 +13,7 @@ from memory.errors import GraphUnavailable
 from memory.graph.dump.fingerprint import fingerprint
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.admin.test_backup import looks, saved
-from tests.appliance.admin.test_exchange import killed_before
+from tests.appliance.admin.test_exchange import killing
 from tests.appliance.admin.test_graph_admin import query, records, write
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
@@ -35,7 +35,8 @@ async def test_cut_off_in_the_middle_it_is_finished_at_the_next_start(tmp_path: 
     async with local_admin(box.config()) as admin:
         await admin.use(write("CREATE (:Old)"))
     manifest: Manifest = await asyncio.to_thread(unpack, file, box.state / "restoring")
-    assert await asyncio.to_thread(killed_before, FOURTH, box.state)
+    with killing("exchange_program") as killed_before:
+        assert await asyncio.to_thread(killed_before, FOURTH, box.state)
     assert not (box.state / "nakari.db").exists() or not (box.state / "audit").exists()
     async with open_state(box.config().state_folder) as state:
         timer = await state.mailbox.find("timer-1")

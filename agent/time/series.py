@@ -248,10 +248,17 @@ def is_elapsed(rule: str) -> bool:
 
 
 def _coming(event: Event, due: datetime, after: datetime) -> Iterator[datetime]:
-    """Yield the moments of an event's series that are later than `after`, without those of the days left out."""
-    series = series_of(event)
-    zone, left_out = ZoneInfo(str(series["zone"])), days_left_out(event)
-    for moment in occurrences(*_rule(series, due), after):
+    """Yield the moments of an event's series that are later than `after`, without those of the days left out.
+
+    An interval without an end is counted from where it is.
+    """
+    series, left_out = series_of(event), days_left_out(event)
+    rule, zone = str(series["rule"]), ZoneInfo(str(series["zone"]))
+    if is_elapsed(rule) and "COUNT" not in rule.upper():
+        moments = occurrences(rule, due.astimezone(UTC).replace(tzinfo=None), UTC, after)
+    else:
+        moments = occurrences(rule, datetime.fromisoformat(str(series["start"])), zone, after)
+    for moment in moments:
         if moment.astimezone(zone).date().isoformat() not in left_out:
             yield moment
 
@@ -259,11 +266,3 @@ def _coming(event: Event, due: datetime, after: datetime) -> Iterator[datetime]:
 def days_left_out(event: Event) -> list[Json]:
     """Return the days (ISO) on which the series of an event does not come, in order; [] when it is alone."""
     return listed(series_of(event).get(_LEFT_OUT))
-
-
-def _rule(series: dict[str, Json], due: datetime) -> tuple[str, datetime, ZoneInfo]:
-    """Return rule, beginning and zone; an interval without an end is counted from where it is."""
-    rule, zone = str(series["rule"]), ZoneInfo(str(series["zone"]))
-    if is_elapsed(rule) and "COUNT" not in rule.upper():
-        return rule, due.astimezone(UTC).replace(tzinfo=None), ZoneInfo("UTC")
-    return rule, datetime.fromisoformat(str(series["start"])), zone

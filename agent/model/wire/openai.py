@@ -190,12 +190,10 @@ class GrowingList:
 
         With `is_whole` false it may end anywhere, as a list does that somebody is about to add to.
         """
-        known = len(self._messages)
-        if list(messages[:known]) != self._messages or self._saw != self._sight.state:
+        if self._saw != self._sight.state or self.common(messages) < len(self._messages):
             self._begin()
-            known = 0
         try:
-            for message in messages[known:]:
+            for message in messages[len(self._messages) :]:
                 self._append(message)
             if is_whole:
                 self._rules.finish()

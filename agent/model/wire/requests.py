@@ -63,8 +63,15 @@ class Requests:
         return slot
 
     def _slot_of(self, messages: Sequence[Message], room: Sequence[Message]) -> Slot:
-        """Return the room's slot for its list, else the one that knows the list's beginning, else the oldest."""
-        if not self._used or is_of_room(messages, room):
+        """Return the room's slot for its list, else the one that knows the list's beginning, else the oldest.
+
+        One of the two lists begins with the other, their system prompt apart, where a list is the room's.
+        """
+        if not self._used:
+            return self._slots[0]
+        shared = min(len(messages), len(room))
+        # Where there is no room's list yet, any list may be it.
+        if shared < 2 or list(messages[:shared]) == list(room[:shared]):
             return self._slots[0]
         known = max(self._used, key=lambda slot: slot.list.common(messages))
         chosen = known if known.list.common(messages) else self._used[0]
@@ -86,12 +93,3 @@ class Requests:
             listed = b"%b,%b]" % (listed[:-1], encode(NEXT_WORDS))
         tools = b'"tools":%b,' % self._tools.encoded if self._tools.entries else b""
         return b'%b,%b"messages":%b}' % (encode(head)[:-1], tools, listed)
-
-
-def is_of_room(messages: Sequence[Message], room: Sequence[Message]) -> bool:
-    """Whether one of the two lists begins with the other, their system prompt apart.
-
-    Where there is no room's list yet, any list may be it.
-    """
-    shared = min(len(messages), len(room))
-    return shared < 2 or list(messages[:shared]) == list(room[:shared])

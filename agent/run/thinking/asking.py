@@ -13,6 +13,7 @@ from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavaila
 from agent.model.chain import Chain, Guarded
 from agent.model.interface import OFFLINE
 from agent.run.budget import SIGN_AFTER, ThoughtLimits
+from agent.turns.stages import loop_time
 from memory.backoff import Backoff
 
 log = structlog.get_logger()
@@ -95,7 +96,7 @@ class Asking(Struct, Generic[T]):
 
         Raises a model's failure where none answers, and `ContextTooLong` at once.
         """
-        self._began = _now()
+        self._began = loop_time()
         try:
             async with asyncio.TaskGroup() as group:
                 signing = group.create_task(self._sign()) if self.sign_after else None
@@ -110,9 +111,9 @@ class Asking(Struct, Generic[T]):
     async def _sign(self) -> None:
         quiet_since = self._began
         for seconds in (self.sign_after, self.limits.slow):
-            while (left := quiet_since + seconds - _now()) > TIMER_SLACK:
+            while (left := quiet_since + seconds - loop_time()) > TIMER_SLACK:
                 await asyncio.sleep(min(left, LOOK_EVERY))
-                quiet_since = _now() if self.served() else quiet_since
+                quiet_since = loop_time() if self.served() else quiet_since
             if self._under_way or seconds == self.sign_after:
                 await self.silent()
 
@@ -124,26 +125,26 @@ class Asking(Struct, Generic[T]):
             self._try_soon(models)
         while True:
             at, model = self._next(models, last)
-            if model is not None and at <= _now() + TIMER_SLACK:
+            if model is not None and at <= loop_time() + TIMER_SLACK:
                 if model in last:
                     last.clear()
                 self._under_way[group.create_task(self._contend(model))] = model
-                self._next_at = _now() + self.limits.beside
+                self._next_at = loop_time() + self.limits.beside
             elif self._under_way:
                 ends = inf if self._winner is not None else self._ends
-                if ends <= _now() + TIMER_SLACK:
+                if ends <= loop_time() + TIMER_SLACK:
                     raise self._silence()
                 until = min(at, ends)
                 done, _ = await asyncio.wait(
                     self._under_way,
-                    timeout=None if until == inf else until - _now(),
+                    timeout=None if until == inf else until - loop_time(),
                     return_when=asyncio.FIRST_COMPLETED,
                 )
                 for task in done:
                     if answered := self._ended(task):
                         return answered[0]
             elif at - self._began <= self.limits.retries:
-                await asyncio.sleep(at - _now())
+                await asyncio.sleep(at - loop_time())
             else:
                 raise self._failure(models)
 
@@ -168,14 +169,14 @@ class Asking(Struct, Generic[T]):
         """Return when somebody is asked if nothing else happens, and who: the first of those that may be then."""
         if self._winner is not None:
             return inf, None
-        earliest = self._next_at if self._under_way else _now()
+        earliest = self._next_at if self._under_way else loop_time()
         asked = {model.name for model in self._under_way.values()}
         idle = [model for model in models if model.name in self._ready and model.name not in asked]
         times = [(max(earliest, self._ready[model.name]), model) for model in idle]
         if last and self._under_way:
             times.append((self._began + self.limits.stand_in, last[0]))
-        elif last and not any(at <= _now() + TIMER_SLACK for at, _ in times):
-            times.append((_now(), last[0]))
+        elif last and not any(at <= loop_time() + TIMER_SLACK for at, _ in times):
+            times.append((loop_time(), last[0]))
         return min(times, key=lambda each: each[0], default=(inf, None))
 
     def _is_waited_for(self, model: Guarded) -> bool:
@@ -219,10 +220,10 @@ class Asking(Struct, Generic[T]):
         is_last_try = model.name == OFFLINE or (outcome.is_absent and model.name in self._failures)
         is_last_try = is_last_try or not self._is_waited_for(model)
         self._failures[model.name] = outcome
-        self._next_at = _now()
+        self._next_at = loop_time()
         if isinstance(outcome, ModelUnavailable | StreamBroken) and not is_last_try:
-            pauses = self._pauses.setdefault(model.name, self.limits.pauses(_now))
-            self._ready[model.name] = _now() + pauses.failed(max(outcome.retry_after, model.breaker.rest))
+            pauses = self._pauses.setdefault(model.name, self.limits.pauses(loop_time))
+            self._ready[model.name] = loop_time() + pauses.failed(max(outcome.retry_after, model.breaker.rest))
         else:
             self._ready.pop(model.name, None)
         return ()
@@ -236,7 +237,3 @@ class Asking(Struct, Generic[T]):
         too_long = [error for error in told if isinstance(error, ContextTooLong)]
         passing = [error for error in told if not isinstance(error, ModelRefused)]
         return next(iter([*too_long, *passing, *told]), None) or why_at_rest(models)
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()

@@ -104,7 +104,7 @@ class EngineTransport:
             await asyncio.sleep(rests.failed())
 
     async def _send(self) -> None:
-        rests, told = Backoff(0.1, 5.0), ""
+        rests, told, lost = Backoff(0.1, 5.0), "", 0
         while True:
             number, event = await self._out.next()
             try:
@@ -120,8 +120,8 @@ class EngineTransport:
                 rests.worked()
                 self._out.sent += 1
                 if told:
-                    told = ""
-                    log.info("bus_sends_again", lost=self._out.lost_since())
+                    log.info("bus_sends_again", lost=self._out.lost - lost)
+                    told, lost = "", self._out.lost
 
     async def _receive(self, bus: Bus) -> None:
         async with self._topics.subscribe(EVENTS) as messages:
@@ -197,7 +197,6 @@ class _Outgoing:
         self.sent = 0
         self.lost = 0
         self._number = 0
-        self._told = 0
         self._waiting: deque[tuple[int, Event]] = deque()
         self._arrived = asyncio.Event()
 
@@ -221,11 +220,6 @@ class _Outgoing:
 
     def lose(self) -> None:
         self.lost += 1
-
-    def lost_since(self) -> int:
-        """Return how many were lost since this was last asked."""
-        lost, self._told = self.lost - self._told, self.lost
-        return lost
 
     async def next(self) -> tuple[int, Event]:
         while not self._waiting:

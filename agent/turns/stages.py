@@ -91,11 +91,12 @@ class Stages(Struct):
             self.models.append(call)
         return call
 
-    def answers(self, call: Call) -> None:
-        """Take that a model says something; the first time counts."""
+    def answers(self, call: Call) -> float:
+        """Take that a model says something, and return when it first did (s): that counts."""
         if call.first_token is None:
             call.first_token = self.clock()
             self.mark("first_token", call.first_token)
+        return call.first_token
 
     def used(self, tool: str, began: float, ended: float) -> None:
         """Take that a tool was used from one moment to another (s)."""

@@ -1,9 +1,8 @@
 """Asks the models for the next thought of a run: journals request and answer, and hands its words on as they come."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from functools import partial
-from time import monotonic
 
 import structlog
 from msgspec import Struct, field
@@ -45,7 +44,6 @@ class ModelCalls(Struct):
     bus: Bus
     contexts: Contexts
     mailbox: Mailbox
-    clock: Callable[[], float]
     has_models: bool
     """Whether there are others than the offline one: then its word that a model is needed is no answer."""
     answered_by: Guarded | None = None
@@ -79,25 +77,24 @@ class ModelCalls(Struct):
         if self._journaled is not model:
             await self.bus.publish(self._request(model), durable=False)
         self._journaled = None
-        asked_at, first_at = self.clock(), 0.0
-        call = self.run.stages.ask(model.name)
+        stages = self.run.stages
+        call = stages.ask(model.name)
         log.info("model_asked", model=model.name, messages=len(self.run.epoch.messages))
         async with aclosing(model.stream(self.run.epoch.messages, self.run.epoch.tools)) as stream:
             async for item in self._whole(stream) if self.has_models and model.name == OFFLINE else stream:
                 claim()
                 if isinstance(item, ThinkingStarted):
                     continue
-                first_at = first_at or self.clock()
-                self.run.stages.answers(call)
+                first_at = stages.answers(call)
                 if isinstance(item, Answer):
                     self.run.more_came(are_words_open=False)
-                    call.ended = self.run.stages.clock()
+                    call.ended = stages.clock()
                     await self.speaking.finish()
-                    return self._keep(model, item, asked_at, first_at)
-                handed_at = self.clock()
+                    return self._keep(model, item, call.began, first_at)
+                handed_at = stages.clock()
                 await self.speaking.take(item)
                 self.run.more_came(are_words_open=self.speaking.is_open)
-                if (waited := self.clock() - handed_at) > NOTICEABLE_WAIT:
+                if (waited := stages.clock() - handed_at) > NOTICEABLE_WAIT:
                     self.run.stop.allow(waited)
         raise StreamBroken(f"{model.name} ended its answer without an end", Message("assistant"))
 
@@ -143,7 +140,7 @@ class ModelCalls(Struct):
             "cost_usd": round(usage.cost, 6),
             "first_token_at": first_at,
             "first_token_seconds": round(first_at - asked_at, 4),
-            "seconds": round(self.clock() - asked_at, 4),
+            "seconds": round(run.stages.clock() - asked_at, 4),
         }
         self.usd += usage.cost
         self.tokens += usage.prompt_tokens + usage.completion_tokens
@@ -187,7 +184,6 @@ class Thinker(Struct):
     replies: SystemReplies
     mailbox: Mailbox
     limits: ThoughtLimits = field(default_factory=ThoughtLimits)
-    clock: Callable[[], float] = monotonic
     outage: Outage = field(default_factory=Outage)
 
     async def answer(self, run: Run) -> Message | None:
@@ -210,7 +206,7 @@ class Thinker(Struct):
         run.budget.model_calls += 1
         speaking = Speaking(run, self.replies.run_state, self.replies.reply_sink)
         has_models = bool(split(self.models)[0])
-        calls = ModelCalls(run, speaking, self.bus, self.contexts, self.mailbox, self.clock, has_models)
+        calls = ModelCalls(run, speaking, self.bus, self.contexts, self.mailbox, has_models)
         await calls.begin(first)
         return await self._asked(run, calls, models, stand_in)
 

@@ -5,7 +5,8 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final, Self
+from functools import partial
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -45,6 +46,8 @@ UNANSWERED: Final = 2
 
 LONGEST_INDEXED: Final = 2_000
 """Characters of a text that any store keeps in an index, whatever script it is in."""
+
+Overdue: TypeAlias = Callable[[], MemoryFailure]
 
 
 class Witness:
@@ -153,7 +156,7 @@ class Graph(Kept[str | Statement, Result, Written]):
         await self._connections.load()
         from neo4j.exceptions import DriverError, Neo4jError
 
-        silent = refusals.no_answer(self.limits.quiet_seconds)
+        silent = partial(refusals.no_answer, self.limits.quiet_seconds)
         try:
             async with self._opened(endpoint, silent, writes=writes, seconds=seconds) as (transaction, deadline):
                 yield Bulk(transaction, deadline, self.limits.quiet_seconds)
@@ -247,7 +250,7 @@ class Graph(Kept[str | Statement, Result, Written]):
 
     async def _once(self, run: _Run, limits: Limits, endpoint: Endpoint) -> tuple[Result, "SummaryCounters"]:
         now = asyncio.get_running_loop().time
-        slow, last = refusals.too_slow(limits.seconds), now() + limits.seconds + SLACK
+        slow, last = partial(refusals.too_slow, limits.seconds), now() + limits.seconds + SLACK
         opened = self._opened(endpoint, slow, writes=run.writes, seconds=limits.seconds, last=last)
         async with opened as (transaction, deadline):
             deadline.reschedule(now() + limits.seconds + GRACE)
@@ -265,13 +268,13 @@ class Graph(Kept[str | Statement, Result, Written]):
 
     @asynccontextmanager
     async def _opened(
-        self, endpoint: Endpoint, overdue: MemoryFailure, *, writes: bool, seconds: float, last: float = math.inf
+        self, endpoint: Endpoint, overdue: Overdue, *, writes: bool, seconds: float, last: float = math.inf
     ) -> AsyncIterator[tuple["AsyncTransaction", asyncio.Timeout]]:
         """Open a transaction, with the deadline of the block, and commit it at the end if it writes, by `last`.
 
-        `overdue` is what it means that the block did not end in time. `last` is of the loop's clock.
+        `overdue` says what it means that the block did not end in time. `last` is of the loop's clock.
         """
-        late: MemoryFailure = refusals.no_answer(self.limits.begin_seconds)
+        late: Overdue = partial(refusals.no_answer, self.limits.begin_seconds)
         try:
             async with (
                 asyncio.timeout(self.limits.begin_seconds) as deadline,
@@ -284,13 +287,13 @@ class Graph(Kept[str | Statement, Result, Written]):
                     if not deadline.expired():
                         deadline.reschedule(min(asyncio.get_running_loop().time() + COMMIT_SECONDS, last))
                 if writes:
-                    late = refusals.uncertain()
+                    late = refusals.uncertain
                     await transaction.commit()
                 else:
                     await transaction.rollback()
         except TimeoutError as error:
             await self._store.overran()
-            raise late from error
+            raise late() from error
 
 
 def _keys_and_longest(value: object) -> tuple[set[str], int]:

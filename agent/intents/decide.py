@@ -24,7 +24,7 @@ from agent.intents.reading.understanding import load_understanding
 from agent.intents.reading.wishes import clause_of, wishes
 from agent.intents.saying.phrases import phrase
 from agent.intents.skills import NO_SKILL, SKILLS, Skill
-from agent.intents.subjects import agenda, chance, recall, told_day, unknown, voices, weather
+from agent.intents.subjects import agenda, almanac, chance, recall, unknown, voices, weather
 from agent.intents.subjects.home import HOME_SAY, WORDS, said_at_home, told_of_watch, watched_at_home
 from agent.intents.subjects.lists import LOOKED_BACK, replies_in, spoken_of
 from agent.intents.subjects.needed import First
@@ -242,7 +242,7 @@ def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list
     if intent.name == "timer_status" and state.has("list_timers") and (told := pausing.status(state, intent)):
         return told
     if intent.name == "timer_status":
-        intent = told_day.in_days(without_fillers(state.words, state.language), understand) or intent
+        intent = almanac.in_days(without_fillers(state.words, state.language), understand) or intent
     if intent.name in {"recall", "unknown", "timer_status", "outside"}:
         plain = without_fillers(state.words, state.language)
         whole = mended(plain, state.language)
@@ -280,7 +280,7 @@ def _confirmed(state: DialogState) -> str:
 def _recall(state: DialogState, intent: Intent, understand: Understand) -> str:
     """Answer from what was told, or from what will ring; words that no command fits may be a question for it too."""
     if intent.number("until"):
-        return told_day.days_until(state, intent, understand)
+        return almanac.days_until_told(state, intent, understand)
     is_asked = intent.name == "recall" or recall.may_be_known(state)
     told = recall.recall(state, understand) if is_asked else ""
     if told == phrase("nothing_kept", state.language) and state.has("list_timers"):

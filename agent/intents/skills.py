@@ -5,9 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.intents.dialog_state import DialogState
 from agent.intents.follow_up.meaning import asked_back
-from agent.intents.intent import Intent
 from agent.intents.language.wording import bare
 from agent.intents.saying.phrases import phrase
 from agent.intents.subjects import (
@@ -40,14 +38,6 @@ class Skill(Struct, frozen=True):
 
 def _acting(answer: talk.Answer, tool: str = "", *, is_final: bool = False) -> Skill:
     return Skill(answer, tool, has_effect=True, is_final=is_final)
-
-
-def _doubted(state: DialogState, _: Intent) -> str:
-    return phrase("did_you_say", state.language, words=bare(state.words))
-
-
-def _yes_doubted(state: DialogState, _: Intent) -> str:
-    return phrase("to_be_sure", state.language, words=bare(asked_back(state)[0]))
 
 
 NO_SKILL: Final = Skill(unknown.told)
@@ -125,7 +115,7 @@ SKILLS: Final[Mapping[str, Skill]] = {
     "no": Skill(talk.saying("left_alone")),
     "never_mind": Skill(talk.never_mind),
     "declined": Skill(talk.saying("left_alone")),
-    "doubtful": Skill(_doubted),
-    "unsure_yes": Skill(_yes_doubted),
+    "doubtful": Skill(lambda state, _: phrase("did_you_say", state.language, words=bare(state.words))),
+    "unsure_yes": Skill(lambda state, _: phrase("to_be_sure", state.language, words=bare(asked_back(state)[0]))),
     "not_caught": Skill(talk.not_caught),
 }

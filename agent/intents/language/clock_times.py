@@ -55,11 +55,7 @@ def corrected(words: str, language: Language) -> str:
     """Return words with the time that is meant in place of one that was taken back; its day stays where it is."""
     if language == "zh":
         return _LENGTH_ANEW_ZH.sub(r"\g<length>\g<what>", _CORRECTED_ZH.sub(_in_place_zh, words))
-    return _CORRECTED.sub(_in_place, _HOUR_ANEW.sub(r"\g<at> ", words))
-
-
-def _in_place(found: re.Match[str]) -> str:
-    return f"{found['at']} {found['minutes']} {found['hour']}{found['what']}"
+    return _CORRECTED.sub(r"\g<at> \g<minutes> \g<hour>\g<what>", _HOUR_ANEW.sub(r"\g<at> ", words))
 
 
 def _in_place_zh(found: re.Match[str]) -> str:

@@ -109,7 +109,7 @@ class Understanding:
             is_no_order = asked.name in _ANSWERS or (asked.name in _VAGUE and intent.name != UNKNOWN.name)
             intent = intent if is_no_order else asked
         if intent.name in _VAGUE:
-            intent = rung_for(plain, self._times_in) or told_anew(plain) or intent
+            intent = rung_for(plain, lambda words: _readings(words, self._times)) or told_anew(plain) or intent
         # Five minutes before a time that was said is one; before something else it is none yet.
         is_told = intent.name == "alarm" and bool(intent.seconds())
         hangs = intent.name in TIMED and not is_told and anywhere(language, "relative").search(plain)
@@ -130,9 +130,6 @@ class Understanding:
 
     def _readings(self, plain: str, said: str) -> list[Reading]:
         return [each for each in _readings(plain, self._intents, said) if is_meant(each[1], said)]
-
-    def _times_in(self, plain: str) -> Iterator[Reading]:
-        return _readings(plain, self._times)
 
 
 def _of_what_needs_it(intent: Intent) -> Intent:

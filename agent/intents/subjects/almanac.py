@@ -2,20 +2,31 @@
 
 import re
 from calendar import isleap, monthrange
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from agent.intents.dialog_state import DialogState
-from agent.intents.intent import Intent
+from agent.intents.intent import Intent, Language, Understand
+from agent.intents.language.dates import date_in
 from agent.intents.saying.phrases import phrase
 from agent.intents.saying.spoken import clock, date, spoken_length, spoken_weeks
+from agent.intents.subjects import recall
 from agent.intents.subjects.days import days_ahead, names_day, next_moment
 from agent.intents.subjects.needed import now_at
 
 _NAMED: Final = (-1, 1, 2)
 """Days from today whose date is told by their name: yesterday, tomorrow, the day after."""
+
+_WHEN: Final[Mapping[Language, str]] = {"en": "when is {}", "zh": "{}是哪天"}
+_UNTIL: Final[Mapping[Language, str]] = {"en": "how many days until {}", "zh": "离{}还有多少天"}
+
+_HOW_LONG: Final = re.compile(
+    r"^how (?:long|much longer)(?: is (?:it|there))?(?= (?:until|till|to|before) )", re.IGNORECASE
+)
+"""What asks how far away something is, which may be a timer as well as a day that was told."""
 
 
 def time_here(state: DialogState, _: Intent) -> str:
@@ -52,6 +63,25 @@ def days_until(state: DialogState, intent: Intent) -> str:
         return phrase("no_such_day", state.language)
     name = "days_ago" if days < 0 else "days_until" if days > 1 else f"days_until_{days}"
     return phrase(name, state.language, count=abs(days), date=date(now + timedelta(days=days), state.language))
+
+
+def in_days(words: str, understand: Understand) -> Intent | None:
+    """Return what words ask that name no timer, as a question for days: how long until my birthday; None for others."""
+    asked = understand(_HOW_LONG.sub("how many days", words)) if _HOW_LONG.match(words) else None
+    return asked if asked is not None and asked.number("until") else None
+
+
+def days_until_told(state: DialogState, intent: Intent, understand: Understand) -> str:
+    """Tell how many days there are until what the topic names, by the date that was told of it; the journal is asked.
+
+    What was told without a date is quoted.
+    """
+    language = state.language
+    told = recall.recall(state.in_words(_WHEN[language].format(intent.text("topic"))), understand)
+    meant = understand(_UNTIL[language].format(date_in(told, language)))
+    if meant.name == "days_until":
+        return days_until(state, meant)
+    return told or phrase("not_found", language)
 
 
 def weeks_until(state: DialogState, intent: Intent) -> str:

@@ -120,23 +120,11 @@ def _kind(value: object) -> Json:
     return value if isinstance(value, str) and value in TYPES else None
 
 
-def _description(value: object) -> Json:
-    return plain(value, MOST_DESCRIPTION) or None
-
-
 def _choices(value: object) -> Json:
     if not isinstance(value, list):
         return None
     choices: list[Json] = [one for one in value[:MOST_CHOICES] if _is_scalar(one)]
     return choices or None
-
-
-def _default(value: object) -> Json:
-    return value if _is_scalar(value) else None
-
-
-def _number(value: object) -> Json:
-    return value if _is_number(value) else None
 
 
 def _count(value: object) -> Json:
@@ -145,10 +133,6 @@ def _count(value: object) -> Json:
 
 def _flag(value: object) -> Json:
     return value if isinstance(value, bool) else None
-
-
-def _format(value: object) -> Json:
-    return value if isinstance(value, str) and value in FORMATS else None
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
@@ -176,11 +160,14 @@ def _with_required(schema: dict[str, Json], required: object) -> dict[str, Json]
 
 _VALUES: Final[Mapping[str, Callable[[object], Json]]] = {
     "type": _kind,
-    "description": _description,
-    "format": _format,
+    "description": lambda value: plain(value, MOST_DESCRIPTION) or None,
+    "format": lambda value: value if isinstance(value, str) and value in FORMATS else None,
     "enum": _choices,
-    "default": _default,
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), _number),
+    "default": lambda value: value if _is_scalar(value) else None,
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        lambda value: value if _is_number(value) else None,
+    ),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _count),
     "uniqueItems": _flag,
 }

@@ -55,11 +55,8 @@ def _told_days(state: DialogState, topic: str) -> Iterator[date]:
             continue
         month, number = (int(number_chinese(each)) if not each.isdecimal() else int(each) for each in found.groups())
         today = state.now.date()
-        yield from (today + timedelta(days=ahead) for ahead in days_ahead(_day(month, number), today)[:1])
-
-
-def _day(month: int, number: int) -> Intent:
-    return Intent("date", {"month": month, "date": number})
+        named = Intent("date", {"month": month, "date": number})
+        yield from (today + timedelta(days=ahead) for ahead in days_ahead(named, today)[:1])
 
 
 def _is_of(words: str, topic: str) -> bool:

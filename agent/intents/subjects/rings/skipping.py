@@ -58,7 +58,8 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     is_named = bool(intent.slots.keys() - _SAID_BESIDE)
     if not is_named and len(kinds_in(state.words)) == 1 and state.has("list_timers"):
         return _of_kind(state, intent)
-    if now is None or found is None or found.has_failed or found.is_uncertain or not _names_day(intent):
+    is_of_day = not intent.slots.keys().isdisjoint({"on_day", "weekday"})
+    if now is None or found is None or found.has_failed or found.is_uncertain or not is_of_day:
         return timers.cancel(state, intent)
     there = timers_in(found)
     days = _days(intent, now.date())
@@ -99,10 +100,6 @@ def _of_kind(state: DialogState, intent: Intent) -> list[Action] | str:
         return none_of_kind(state)
     timer = meant(state, fitting, intent)
     return timers.cancel(state, intent if timer is None else Intent(intent.name, {"id": str(timer["id"])}))
-
-
-def _names_day(intent: Intent) -> bool:
-    return "on_day" in intent.slots or "weekday" in intent.slots
 
 
 def _days(intent: Intent, today: date) -> list[date]:

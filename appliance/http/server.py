@@ -12,6 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
+from appliance.http.listening.addresses import BREATH_SECONDS
 from appliance.http.listening.connections import USUAL, Connection, Patience, cut
 
 MOST_FRAME_BYTES: Final = 1_000_000
@@ -25,9 +26,6 @@ HANDSHAKE_SECONDS: Final = 10.0
 
 SHARE: Final = 2
 """One address may have so manyth of all connections, so that one stranger leaves room for others."""
-
-BREATH_SECONDS: Final = 1.0
-"""Pause when the system has no descriptor left for another connection."""
 
 _NO_ROOM: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 

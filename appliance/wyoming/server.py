@@ -23,6 +23,7 @@ from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, Synthesize
 
 from appliance.api.register import WENT_WRONG
 from appliance.errors import problem_of
+from appliance.http.listening.addresses import BREATH_SECONDS
 from appliance.remote.ears import Recognizing
 from appliance.wyoming.asr import Recording, form_of, transcribed
 from appliance.wyoming.guests import Guests
@@ -269,9 +270,6 @@ def _sentence(error: Exception) -> str:
     return WENT_WRONG
 
 
-BREATH_SECONDS: Final = 1.0
-"""Pause when the system has no descriptor left for another connection."""
-
 FULL: Final = "more connections than [wyoming] connections allows"
 CROWDED: Final = "more connections from there than half of what [wyoming] connections allows"
 
@@ -341,13 +339,9 @@ class WyomingServer:
         if not idle:
             return CROWDED if is_crowded else FULL
         _, seat, connection = min(idle, key=itemgetter(0))
-        self._leave(seat)
+        self._seats.remove(seat)
         connection.cut()
         return ""
-
-    def _leave(self, seat: _Seat) -> None:
-        if seat in self._seats:
-            self._seats.remove(seat)
 
     async def _let_in(self, connection: socket.socket, peer: tuple[str, int], seat: _Seat) -> None:
         try:
@@ -372,7 +366,8 @@ class WyomingServer:
         finally:
             with suppress(OSError):
                 connection.close()
-            self._leave(seat)
+            if seat in self._seats:
+                self._seats.remove(seat)
 
     def _tell(self, host: str, reason: str) -> None:
         if reason and (host, reason) != self._told:

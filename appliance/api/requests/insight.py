@@ -55,16 +55,10 @@ def entries(insight: Insight) -> list[AnyEntry]:
     async def why(request: Why, caller: Caller, tell: Tell) -> Answer:
         return await insight.why(caller.owner_key, request.what)
 
-    async def recordings(request: ListRecordings, caller: Caller, tell: Tell) -> Answer:
-        return await insight.recordings_listed()
-
-    async def recording(request: ShowRecording, caller: Caller, tell: Tell) -> Answer:
-        return await insight.recording(request.id)
-
     return [
         Entry(ListTurns, answers.Turns, turns, "GET /turns", is_for_all=True),
         Entry(ShowTurn, answers.Turn, turn, "GET /turn", is_for_all=True),
         Entry(Why, answers.Why, why, "GET /why", is_for_all=True),
-        Entry(ListRecordings, answers.Recordings, recordings, "GET /recordings"),
-        Entry(ShowRecording, answers.Recording, recording, "GET /recordings/{id}"),
+        Entry(ListRecordings, answers.Recordings, lambda *_: insight.recordings_listed(), "GET /recordings"),
+        Entry(ShowRecording, answers.Recording, lambda asked, *_: insight.recording(asked.id), "GET /recordings/{id}"),
     ]

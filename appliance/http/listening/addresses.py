@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 AGAIN_SECONDS: Final = 10.0
 """Between two tries at an address."""
 
+BREATH_SECONDS: Final = 1.0
+"""Pause when the system has no descriptor left for another connection."""
+
 BACKLOG: Final = 128
 """Programs that may wait to be let in (listen(2)); who comes then is told to come again by the kernel."""
 

@@ -119,17 +119,14 @@ class VoiceReplySink(SpeechObserver):
         except MemoryFailure as error:
             log.warning("sentence_not_journaled", reason=str(error))
 
-    def first_sound(self, sentence: SpokenSentence, at: float) -> None:
-        """Show when a sentence is heard first."""
+    def first_sound(self, sentence: SpokenSentence, at: float, made_at: float | None = None) -> None:
+        """Show when a sentence is heard first, and mark when the voice gave it."""
         self._failing = ""
         if (delivery := self._open.get(sentence.key)) is not None:
+            if made_at is not None:
+                delivery.reply.stages.mark("synthesized", made_at)
             delivery.reply.stages.mark("first_sound", at)
         self._bus.show(self._envelope(FIRST_SOUND, sentence, {"number": sentence.number, "at": at}))
-
-    def synthesized(self, sentence: SpokenSentence, at: float) -> None:
-        """Mark when the voice began to give the first sentence."""
-        if (delivery := self._open.get(sentence.key)) is not None:
-            delivery.reply.stages.mark("synthesized", at)
 
     def sentence_failed(self, sentence: SpokenSentence, reason: str) -> None:
         """Log why a sentence was not said whole, once until something is heard again.

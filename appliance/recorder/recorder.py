@@ -88,18 +88,26 @@ class _Pending(Struct):
 
 
 class FlightRecorder(TurnObserver):
-    """Follows the ears as a `ChunkWatcher`, a `TurnObserver` and a tap of the loudspeaker; `run` writes.
+    """Follows the ears as `ChunkWatcher`, `TurnObserver`, `EchoGuard` and tap of the loudspeaker; `run` writes.
+
+    As a guard it is another one, whose answers it remembers.
 
     On the path of the microphone it keeps a reference to each chunk, and nothing else; a second apart it also keeps a
     reference to what the listener remembers. What is written is cut out and put together in `run`, in a thread.
     """
 
     def __init__(
-        self, recordings: Recordings, settings: EarsSettings, clock: Callable[[], float], names: Hotwords = no_hotwords
+        self,
+        recordings: Recordings,
+        settings: EarsSettings,
+        guard: EchoGuard,
+        clock: Callable[[], float],
+        names: Hotwords = no_hotwords,
     ) -> None:
-        """`clock` is the source's, in seconds; `names` are what the recognizer expects."""
+        """`guard` is the one of the ears, `clock` the source's, in seconds; `names` are what the recognizer expects."""
         self.recordings = recordings
         self._settings: dict[str, Json] = asdict(settings)
+        self._guard = guard
         self._clock = clock
         self._names = names
         self._ring: deque[_Heard] = deque(maxlen=round(RING_SECONDS / CHUNK_SECONDS))
@@ -113,6 +121,8 @@ class FlightRecorder(TurnObserver):
         """The newest chunk before it was cleaned."""
         self._state: Mapping[str, ArrayLike] = {}
         self._listener: Listener | None = None
+        self._listening: asyncio.Task[object] | None = None
+        """The task that takes the chunks: who asks the guard from another one looks in between two of them."""
         self._pending: deque[_Pending] = deque(maxlen=MOST_PENDING)
         self._has_some = asyncio.Event()
 
@@ -121,10 +131,6 @@ class FlightRecorder(TurnObserver):
         self._listener = listener
         listener.watch(self)
         listener.observe(self)
-
-    def guarding(self, guard: EchoGuard) -> EchoGuard:
-        """Return the guard of the listener that is followed: the same, and what it says is remembered."""
-        return _Overheard(guard, self)
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what writes, until cancelled."""
@@ -135,28 +141,37 @@ class FlightRecorder(TurnObserver):
         if samples.any():
             self._played.append(_Played(samples.copy(), sample_rate, at))
 
-    def begins(self, microphone: AudioChunk) -> None:
-        """Take a chunk as it came; before it is cleaned."""
-        self._microphone = microphone
+    def clean(self, chunk: AudioChunk) -> AudioChunk:
+        """Return what the guard does of a chunk, which is kept as it came."""
+        self._microphone = chunk
+        return self._guard.clean(chunk)
 
-    def looked_at(self) -> None:
-        """Take that a chunk begins to be looked at: from time to time, keep what the listener remembers before it."""
+    def passes(self, chunk: AudioChunk) -> bool:
+        """Return what the guard does."""
+        return self._guard.passes(chunk)
+
+    def covers(self, chunk: AudioChunk) -> bool:
+        """Return what the guard does; from time to time, keep what the listener remembers before the chunk."""
+        self._listening = self._listening or asyncio.current_task()
         if self._count % STATE_CHUNKS == 0 and self._listener is not None:
             self._state = self._listener.state()
+        return self._guard.covers(chunk)
+
+    def suspicion(self, started_at: float, ended_at: float) -> float:
+        """Return, and keep, what the guard says of a stretch of sound."""
+        value, is_peek = self._guard.suspicion(started_at, ended_at), asyncio.current_task() is not self._listening
+        took = self._listener.recognition.last_took if self._listener is not None else 0.0
+        told = Suspicion(
+            chunk=self._count, started_at=started_at, ended_at=ended_at, value=value, is_peek=is_peek, last_took=took
+        )
+        self._suspicions.append(told)
+        return value
 
     def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
         """Take a cleaned chunk, as a `ChunkWatcher`."""
         self._ring.append(_Heard(self._microphone or chunk, chunk, probability, covered, self._state))
         self._microphone, self._state = None, {}
         self._count += 1
-
-    def suspected(self, started_at: float, ended_at: float, value: float, *, is_peek: bool) -> None:
-        """Take what the echo guard said of a stretch of sound."""
-        took = self._listener.recognition.last_took if self._listener is not None else 0.0
-        told = Suspicion(
-            chunk=self._count, started_at=started_at, ended_at=ended_at, value=value, is_peek=is_peek, last_took=took
-        )
-        self._suspicions.append(told)
 
     def words_so_far(self, heard: RecognizedTurn) -> None:
         """Keep the words of a turn that is still open, and how long they took."""
@@ -312,37 +327,6 @@ class _Cut(Struct, frozen=True):
         states = [at for at in begins if self.heard[at].state]
         early = [at for at in states if self.heard[at].cleaned.started_at <= began - LEAD_SECONDS]
         return next(iter([*early[-1:], *states[-1:], *begins[:1]]), None)
-
-
-class _Overheard:
-    """An `EchoGuard` that is another one, whose answers the recorder remembers."""
-
-    def __init__(self, guard: EchoGuard, recorder: FlightRecorder) -> None:
-        self._guard = guard
-        self._recorder = recorder
-        self._listening: asyncio.Task[object] | None = None
-        """The task that takes the chunks: who asks from another one looks in between two of them."""
-
-    def clean(self, chunk: AudioChunk) -> AudioChunk:
-        """Return what the other one does."""
-        self._recorder.begins(chunk)
-        return self._guard.clean(chunk)
-
-    def passes(self, chunk: AudioChunk) -> bool:
-        """Return what the other one does."""
-        return self._guard.passes(chunk)
-
-    def covers(self, chunk: AudioChunk) -> bool:
-        """Return what the other one does."""
-        self._listening = self._listening or asyncio.current_task()
-        self._recorder.looked_at()
-        return self._guard.covers(chunk)
-
-    def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Return what the other one does."""
-        value = self._guard.suspicion(started_at, ended_at)
-        self._recorder.suspected(started_at, ended_at, value, is_peek=asyncio.current_task() is not self._listening)
-        return value
 
 
 def decided_of(heard: RecognizedTurn, suppressed: str) -> dict[str, Json]:

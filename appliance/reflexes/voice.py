@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 
 from appliance.reflexes.verbs import Verb
 from audio.errors import AudioError
@@ -33,6 +33,15 @@ class Voice(Struct, frozen=True):
     player: Player
     language: str = "en"
     """Of the house, ISO 639-1."""
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    """To be set when the wake word was said alone."""
+
+    async def show_listening(self) -> None:
+        """Answer the wake word with a short sound whenever it was said alone, until cancelled."""
+        while True:
+            await self.woken.wait()
+            self.woken.clear()
+            await self.give("listening")
 
     async def answer(self, reflex: Verb, words: str) -> None:
         """Let it be heard that a reflex was acted on."""
@@ -64,19 +73,3 @@ class Voice(Struct, frozen=True):
 
     def _spoken(self, words: str) -> SpokenSentence:
         return SpokenSentence("", 0, words, sentence_language(words, self.language))
-
-
-class ListeningSign:
-    """Waits for the wake word said alone, and answers it with a short sound."""
-
-    def __init__(self, voice: Voice) -> None:
-        self._voice = voice
-        self.woken = asyncio.Event()
-        """To be set when the wake word was said alone."""
-
-    async def run(self) -> None:
-        """Give the sign whenever it is wanted, until cancelled."""
-        while True:
-            await self.woken.wait()
-            self.woken.clear()
-            await self._voice.give("listening")

@@ -4,15 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import structlog
 
 from audio.echo.calibration import Calibration, chime
 from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
 from audio.echo.duplex import HalfDuplex
-from audio.echo.guard import CancellingGuard
-from audio.echo.profile import KeptRoom
+from audio.echo.guard import CancellingGuard, RoomProfile
 from audio.echo.reference import PlayedReference
 from audio.interfaces import Player
 from audio.loops import Loop, until_set
@@ -31,6 +30,19 @@ MISSING: Final = "no echo cancellation: install nakari with its extra `echo`"
 
 Play: TypeAlias = Callable[[SpeechAudio], Awaitable[None]]
 """Plays a sound in its turn and returns when it was heard, or hushed."""
+
+
+class KeptRoom(Protocol):
+    """Keeps the newest profile. `load` and `save` block, for worker threads."""
+
+    def devices(self) -> str:
+        """Return the names of microphone and loudspeaker, as they are now."""
+
+    def load(self) -> RoomProfile | None:
+        """Return the profile that was kept of these devices; None where there is none, or none that can be read."""
+
+    def save(self, profile: RoomProfile) -> None:
+        """Keep a profile in place of the one before. What cannot be kept is told in the log, and costs nothing else."""
 
 
 @dataclass(slots=True)

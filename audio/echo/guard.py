@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 import structlog
 from msgspec import Struct, field
+from numpy.typing import NDArray
 
 from audio.echo.calibration import LATEST, Calibration, delay_in_speech, measure
 from audio.echo.canceller import Canceller, Cleaned, CleanedStream
 from audio.echo.duplex import DUCKED_BELOW_DB, NOT_MEASURED, Duplex, HalfDuplex, Leak, Mode, choose
 from audio.echo.meter import HINT, HINT_CHUNKS, EchoMeter, SpeechInResidue
 from audio.echo.near_end import NearEnd
-from audio.echo.profile import RoomProfile
 from audio.echo.reference import PlayedReference
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples, power_of
 
@@ -109,6 +109,23 @@ class Tape(Struct):
             np.concatenate([getattr(each, name) for each in self.cleaned]) for name in ("far", "near", "left")
         )
         return far, near, left
+
+
+class RoomProfile(Struct, frozen=True):
+    """What was learned of one room, as one microphone hears one loudspeaker in it: kept over a restart."""
+
+    devices: str
+    """The names of both: with others nothing of it holds."""
+    mode: Mode
+    echo_delay: float
+    """Seconds by which the reference was moved to pair with its echo."""
+    raw_floor: float
+    left_floor: float
+    """Power of the room's noise before and after the canceller, relative to full scale."""
+    path: NDArray[np.float32]
+    """The echo path as near-end detection has learned it: its impulse response, shape (n,), at its rate."""
+    expected: NDArray[np.float64]
+    """What it leaves, the room's noise and the loudspeaker's distortion, dB, shape (3, bands)."""
 
 
 class CancellingGuard:

@@ -74,7 +74,7 @@ class SelfEcho(SpeechObserver):
         under_way = [sentence for sentence in self._spoken if sentence.ended_at == math.inf]
         self._spoken = deque(under_way, maxlen=MOST_SENTENCES)
 
-    def first_sound(self, sentence: SpokenSentence, at: float) -> None:
+    def first_sound(self, sentence: SpokenSentence, at: float, made_at: float | None = None) -> None:
         """Take the beginning of a sentence."""
         self._began[sentence] = at
         self.spoken(sentence.text, at)

@@ -44,11 +44,11 @@ class SpeechObserver:
     async def sentence_started(self, sentence: SpokenSentence) -> None:
         """Take a sentence whose first sample goes to the player as soon as every observer has returned."""
 
-    def first_sound(self, sentence: SpokenSentence, at: float) -> None:
-        """Take the moment, in seconds on the output's clock, at which its first sample leaves the loudspeaker."""
+    def first_sound(self, sentence: SpokenSentence, at: float, made_at: float | None = None) -> None:
+        """Take the moments, in seconds on the output's clock, of its first sound: in the room, and from the voice.
 
-    def synthesized(self, sentence: SpokenSentence, at: float) -> None:
-        """Take the moment, on the output's clock, at which the voice gave its first sound; told with that sound."""
+        `made_at` is None where that is another machine's.
+        """
 
     def sentence_failed(self, sentence: SpokenSentence, reason: str) -> None:
         """Take why a sentence could not be said whole; told before its end."""
@@ -286,8 +286,7 @@ class SpeechOutput:
             if is_first and not line.given_up:
                 begins = max(began, self._player.busy_until - len(piece.samples) / piece.sample_rate)
                 for observer in self._observers:
-                    observer.synthesized(line.sentence, line.made_at)
-                    observer.first_sound(line.sentence, begins)
+                    observer.first_sound(line.sentence, begins, line.made_at)
             is_first = False
             piece = await line.next_piece()
         await self._player.drain()

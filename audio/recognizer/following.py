@@ -24,6 +24,7 @@ class _Followed(Struct):
     """A turn and what of it was not taken yet: at most the longest turn there is."""
 
     loop: asyncio.AbstractEventLoop
+    recognizer: StreamingRecognizer
     pending: deque[Samples] = field(default_factory=deque)
     """Appended to on the event loop, emptied in the thread."""
     stream: TurnStream | None = None
@@ -44,7 +45,7 @@ class Following:
         """`tell` is called on the event loop, never after its turn has ended."""
         self._recognizer = recognizer
         self._tell = tell
-        self._thread: ThreadPoolExecutor | None = None
+        self._thread = ThreadPoolExecutor(1, "words-so-far")
         self._turn: _Followed | None = None
         self._last: _Followed | None = None
         """The turn before, for whoever makes a transcript of it."""
@@ -58,7 +59,7 @@ class Following:
         """Begin a turn with its pre-roll."""
         self.end()
         if self._recognizer is not None:
-            self._turn = _Followed(asyncio.get_running_loop(), deque(samples))
+            self._turn = _Followed(asyncio.get_running_loop(), self._recognizer, deque(samples))
             self._work(self._turn)
 
     def take(self, samples: Samples) -> None:
@@ -79,8 +80,6 @@ class Following:
     def _work(self, turn: _Followed) -> None:
         if turn.is_at_work or turn.is_lost:
             return
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(1, "words-so-far")
         turn.is_at_work = True
         self.settled.clear()
         self._thread.submit(self._take_pending, turn)
@@ -92,9 +91,8 @@ class Following:
         while turn.pending:
             waiting.append(turn.pending.popleft())
         try:
-            if turn.stream is None and self._recognizer is not None:
-                turn.stream = self._recognizer.follow()
-            if turn.stream is not None and waiting:
+            turn.stream = turn.stream or turn.recognizer.follow()
+            if waiting:
                 words = turn.stream.take(np.concatenate(waiting))
         except AudioError as error:
             turn.is_lost = True

@@ -1,7 +1,6 @@
 """One recognizer for several ears: who is next, the rooms of the house before pages and programs."""
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Final
@@ -24,7 +23,8 @@ class RecognizerTurns(TurnObserver):
         self._is_busy = False
         self._room_waits = 0
         self._room_speaks = False
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._changed = asyncio.Event()
+        """Another one after each change: whoever waits looks again, in the order in which they came."""
 
     @property
     def is_wanted(self) -> bool:
@@ -72,15 +72,8 @@ class RecognizerTurns(TurnObserver):
 
     async def _until(self, holds: Callable[[], bool]) -> None:
         while not holds():
-            changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(changed)
-            try:
-                await changed
-            finally:
-                with suppress(ValueError):
-                    self._waiting.remove(changed)
+            await self._changed.wait()
 
     def _wake(self) -> None:
-        for changed in self._waiting:
-            if not changed.done():
-                changed.set_result(None)
+        self._changed.set()
+        self._changed = asyncio.Event()

@@ -64,13 +64,6 @@ class Evidence(Struct, frozen=True):
     """In [0, 1]: how likely the sound is the residual echo of nakari's voice."""
 
     @property
-    def letters_per_second(self) -> float | None:
-        """How many there are in a second of what the voice detector called speech."""
-        if self.letters is None or not self.speech_seconds:
-            return None
-        return self.letters / self.speech_seconds
-
-    @property
     def pace(self) -> float | None:
         """How fast they were said, if they were: letters in a second from the first sound to the last.
 
@@ -177,15 +170,15 @@ def is_to_be_heard_again(heard: Transcript, utterance: Utterance) -> bool:
 
     They are hardly likely, repeated, too many or too few.
     """
-    told = heard.evidence
+    told, letters = heard.evidence, letters_of(heard.text)
     evidence = Evidence(
         speech_seconds=utterance.speech_seconds,
-        letters=letters_of(heard.text),
+        letters=letters,
         avg_logprob=told.get("avg_logprob"),
         no_speech_prob=told.get("no_speech_prob"),
         compression_ratio=told.get("compression_ratio"),
     )
-    is_cut = 0.0 < (evidence.letters_per_second or 0.0) < LEAST_LETTERS
+    is_cut = 0 < letters < LEAST_LETTERS * utterance.speech_seconds
     return is_cut or bool(_impossible(evidence)) or any(said <= -0.5 for said in _of_words(evidence).values())
 
 

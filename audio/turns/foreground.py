@@ -50,11 +50,10 @@ class Foreground:
         return {"foreground_window": tuple(self._window), "foreground_before": tuple(self._before)}
 
     def recall(self, state: "Mapping[str, ArrayLike]") -> None:
-        """Go on from a state of its own, without a turn."""
+        """Go on from a state of its own, before the first chunk."""
         before = np.asarray(state["foreground_before"], np.float64).reshape(-1, 2)
         self._window = deque(np.asarray(state["foreground_window"], np.float64).tolist(), self._window.maxlen)
         self._before = deque([(float(power), bool(may)) for power, may in before], self._before.maxlen)
-        self._background, self._peak = None, 0.0
 
     def is_background(self, level_dbfs: float, *, is_speech: bool, is_in_turn: bool) -> bool:
         """Whether the chunk, be it speech, belongs to the background and not to the turn that is open."""

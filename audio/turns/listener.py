@@ -201,7 +201,8 @@ class Listener:
         self._detector.recall(state)
         self._foreground.recall(state)
         count, was_covered, last_took = np.asarray(state["listener"], np.float64).tolist()
-        self._turn.recall(before[len(before) - int(count) :], np.asarray(state["levels"], np.float64).tolist())
+        self._turn.before.extend(before[len(before) - int(count) :])
+        self._turn.levels.extend(np.asarray(state["levels"], np.float64).tolist())
         self._was_covered = bool(was_covered)
         self.recognition.last_took = last_took
 

@@ -1,7 +1,6 @@
 """The open turn: its chunks, its pre-roll, and the utterance it becomes."""
 
 from collections import deque
-from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -55,14 +54,6 @@ class Turn(Struct):
         if not self.levels:
             return QUIETEST_DBFS
         return sorted(self.levels)[int(NOISE_QUANTILE * len(self.levels))]
-
-    def recall(self, before: Iterable[AudioChunk], levels: Iterable[float]) -> None:
-        """Go on without an open turn, behind these chunks and levels."""
-        self.chunks = []
-        self.before.clear()
-        self.before.extend(before)
-        self.levels.clear()
-        self.levels.extend(levels)
 
     def take(self, chunk: AudioChunk, level: float, *, is_kept: bool) -> None:
         """Take a chunk and its level (dB relative to full scale); one that is not kept may come before a turn."""

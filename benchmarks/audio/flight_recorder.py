@@ -73,8 +73,8 @@ class _Nobody:
 async def _listened(sound: Samples, folder: Path, *, recorded: bool) -> list[float]:
     """Return the seconds of each chunk's way through the listener."""
     source, guard = _Sound(sound), NoEcho()
-    recorder = FlightRecorder(Recordings(folder, Limits(20, 10**9)), EarsSettings(), lambda: 0.0)
-    guarding: EchoGuard = recorder.guarding(guard) if recorded else guard
+    recorder = FlightRecorder(Recordings(folder, Limits(20, 10**9)), EarsSettings(), guard, lambda: 0.0)
+    guarding: EchoGuard = recorder if recorded else guard
     around = Surroundings(echo=guarding)
     listener = Listener(source, load_detector(), Endpointer(), _Words(), _Nobody(), around)
     if recorded:

@@ -249,7 +249,7 @@ class Following(SpeechObserver):
     ended: Callable[[str, bool], object] = lambda heard, whole: None
     changed: Callable[[bool], object] = lambda speaking: None
 
-    def first_sound(self, sentence: SpokenSentence, at: float) -> None:
+    def first_sound(self, sentence: SpokenSentence, at: float, made_at: float | None = None) -> None:
         self.first(sentence, at)
 
     async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:

@@ -65,7 +65,7 @@ class Announced(SpeechObserver):
 
     began: dict[str, float] = field(default_factory=dict)
 
-    def first_sound(self, sentence: SpokenSentence, at: float) -> None:
+    def first_sound(self, sentence: SpokenSentence, at: float, made_at: float | None = None) -> None:
         if "." in sentence.key:  # the id of an announcement; others are calls
             self.began.setdefault(sentence.key.partition(".")[0], at)
 

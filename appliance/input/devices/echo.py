@@ -17,7 +17,7 @@ from audio.capture.recording import RecordingSource
 from audio.echo.calibration import LATEST
 from audio.echo.control import EchoControl, open_echo
 from audio.echo.duplex import Mode
-from audio.echo.profile import RoomProfile
+from audio.echo.guard import RoomProfile
 from audio.interfaces import AudioSource, Player
 from audio.playback.queued_sentence import SpokenSentence
 from audio.playback.reopening import ReopeningPlayer

@@ -25,7 +25,6 @@ from appliance.input.suppressed import SuppressedTurns
 from appliance.output.interruption import Interruption
 from appliance.recorder.recorder import FlightRecorder
 from appliance.reflexes.reflexes import Reflexes
-from appliance.reflexes.voice import ListeningSign
 from appliance.reflexes.words import forgotten
 from appliance.wiring.agent.agent import Agent
 from appliance.wiring.environment import World
@@ -64,7 +63,6 @@ class Input(Struct, frozen=True):
     acting: Acting
     spotter: Spotter | None
     """None where no word is looked for in sound."""
-    sign: ListeningSign
     names: Mapping[str, Loop]
     """What keeps the names fresh that the recognizer expects; empty where nothing hears."""
     recorder: FlightRecorder | None
@@ -85,7 +83,7 @@ class Input(Struct, frozen=True):
             "ears: turns that the disk refused, to the mailbox": self.turns.run,
             "ears: goes on with a reply when it was nothing": self.interruption.run,
             **self.reflexes.loops(),
-            "reflexes: the sign that it listens": self.sign.run,
+            "reflexes: the sign that it listens": self.acting.voice.show_listening,
             **self.names,
             **(self.recorder.loops() if self.recorder else {}),
         }
@@ -198,16 +196,16 @@ def open_input(
     marks = _marks(addressing, side)
     intake = Intake(turns, most, gate, interruption.guard, output.contest, take, marks, clock, origin)
     forgetting.empties(speech, output.own_words, output.arbiter, agent.recalled)
-    sign = ListeningSign(acting.voice)
     source = acting.source
     if source is None or words is None:
-        return Input(None, interruption, intake, turns, acting, None, sign, {}, None)
+        return Input(None, interruption, intake, turns, acting, None, {}, None)
     hearing, recognizer, names = words.hearing, words.recognizer, words.names
     prewarm = Prewarm(_warming(agent, hearing), clock)
     ahead = LookAhead(partial(agent.recalled.look_ahead, owner_key=origin.owner_key))
     followers = _followers(world, output, acting, interruption, prewarm, ahead)
-    recorder = FlightRecorder(acting.insight.recordings, config.ears, clock, names) if config.recorder.turns else None
-    guard = recorder.guarding(acting.guard) if recorder else acting.guard
+    recordings, turns_kept = acting.insight.recordings, config.recorder.turns
+    recorder = FlightRecorder(recordings, config.ears, acting.guard, clock, names) if turns_kept else None
+    guard = acting.guard if recorder is None else recorder
     load = partial(world.environment.detector, acting.echo.guard.is_plain)
     listener = Listener(
         MutedSource(source, verbs.mute, _wakes_muted(output, acting)),
@@ -221,7 +219,7 @@ def open_input(
     ears = Ears(listener, hearing, followers, devices, output.turns.activity, clock)
     output.company.listen_by(lambda: not ears.is_deaf)
     spotter = _spotter(world, acting, source, hearing.verifier)
-    wake = [WakeWord(addressing.wake_word, addressing.wake, sign.woken.set)] if addressing.wake_word else []
+    wake = [WakeWord(addressing.wake_word, addressing.wake, acting.voice.woken.set)] if addressing.wake_word else []
     listener.watch(ears.arrived, acting.echo.guard, interruption, *([spotter] if spotter else []), *wake)
     followers.follow(listener)
     listener.observe(output.contest, output.recognizing, output.turns)
@@ -229,7 +227,7 @@ def open_input(
         _record(recorder, listener, output, interruption, world)
         forgetting.empties(recorder)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
-    return Input(ears, interruption, intake, turns, acting, spotter, sign, words.naming, recorder)
+    return Input(ears, interruption, intake, turns, acting, spotter, words.naming, recorder)
 
 
 def _around(output: Output, guard: EchoGuard, clock: Callable[[], float], hearing: Hearing) -> Surroundings:

@@ -83,12 +83,8 @@ def chinese_cardinal(number: int) -> str:
     count = "两" if whole == 2 and size > 10 else chinese_cardinal(whole)
     if rest == 0:
         return count + name
-    return count + name + ("零" if rest < size // 10 else "") + _inner(rest)
-
-
-def _inner(rest: int) -> str:
-    """Return what follows a larger unit: there ten is 一十 and not 十."""
-    return ("一" if 10 <= rest < 20 else "") + chinese_cardinal(rest)
+    between = ("零" if rest < size // 10 else "") + ("一" if 10 <= rest < 20 else "")  # after a larger unit 十 is 一十
+    return count + name + between + chinese_cardinal(rest)
 
 
 def chinese_digits(figures: str, *, one: str = "一") -> str:

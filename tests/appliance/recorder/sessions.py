@@ -99,9 +99,9 @@ def recorded(
 
     async def hear() -> None:
         clock = asyncio.get_running_loop().time
-        recorder = FlightRecorder(recordings, ears, clock)
+        recorder = FlightRecorder(recordings, ears, NoEcho(), clock)
         endpointer = Endpointer(ears.commit_silence)
-        around = Surroundings(echo=recorder.guarding(NoEcho()), clock=clock)
+        around = Surroundings(echo=recorder, clock=clock)
         listener = Listener(Microphone(sound), load_detector(), endpointer, recognizer, gate, around)
         recorder.follow(listener)
         gate.filed.append(recorder.filed)

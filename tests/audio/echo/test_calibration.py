@@ -11,8 +11,7 @@ from audio.echo.calibration import CHIME_PEAK, Calibration, chime, measure
 from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
 from audio.echo.control import KEEP_SECONDS, MISSING, EchoControl, calibrate, open_echo
 from audio.echo.duplex import Duplex, HalfDuplex, Mode
-from audio.echo.guard import NOT_HEARD, CancellingGuard
-from audio.echo.profile import RoomProfile
+from audio.echo.guard import NOT_HEARD, CancellingGuard, RoomProfile
 from audio.echo.reference import PlayedReference
 from audio.loops import running
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples, rms_dbfs

@@ -32,7 +32,7 @@ class Told(SpeechObserver):
         await self.commit.wait()
         self.happened.append(f"started {sentence.number}")
 
-    def first_sound(self, sentence: SpokenSentence, at: float) -> None:
+    def first_sound(self, sentence: SpokenSentence, at: float, made_at: float | None = None) -> None:
         self.first_sounds.append(at)
 
     async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from appliance.input.devices.echo import LARGEST, NAME, RoomProfileFile
 from audio.echo.duplex import Mode
-from audio.echo.profile import RoomProfile
+from audio.echo.guard import RoomProfile
 
 PROFILE = RoomProfile(
     "a microphone | a loudspeaker", Mode.DUCKED, 0.7, 1e-6, 2e-7, np.linspace(-1, 1, 99, dtype=np.float32),

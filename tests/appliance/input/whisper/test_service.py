@@ -50,20 +50,12 @@ def stopped(running: Running) -> None:
 
 
 @pytest.mark.shows("V9")
-def test_a_model_that_is_not_here_is_fetched_while_the_last_resort_listens(tmp_path: Path) -> None:
-    home = home_with(tmp_path, model="tiny")
-    with serving(Hub()) as hub, home.running(*arguments(tmp_path), environment=at(hub)) as running:
-        assert str(running.until("no_whisper_model")["reason"]).endswith("tiny is being fetched")
-        assert running.until("recognizer_changed")["recognizer"] == "faster-whisper:tiny"
-        stopped(running)
-    assert find_model(home.state / "models" / "tiny")
-
-
-@pytest.mark.shows("V9")
 def test_auto_fetches_measures_tells_its_choice_and_remembers_it(tmp_path: Path) -> None:
-    home = home_with(tmp_path, model="auto")
+    """The last resort listens meanwhile."""
+    home = home_with(tmp_path, model="auto", threads=1)
     with serving(Hub({"Systran/faster-whisper-base": OF_TINY})) as hub:
         with home.running(*arguments(tmp_path), environment=at(hub)) as running:
+            assert str(running.until("no_whisper_model")["reason"]).endswith("base is being fetched")
             chosen = running.until("recognizer_chosen")
             stopped(running)
         assert (chosen["model"], chosen["bound"]) == ("base", 0.3)
@@ -88,8 +80,10 @@ def test_a_fetch_that_stands_still_hinders_no_stop_and_is_taken_up_after_it(tmp_
         hub.held_at = -1
         hub.release.set()
         with home.running(*arguments(tmp_path), environment=at(hub)) as running:
-            running.until("recognizer_changed")
+            assert str(running.until("no_whisper_model")["reason"]).endswith("tiny is being fetched")
+            assert running.until("recognizer_changed")["recognizer"] == "faster-whisper:tiny"
             stopped(running)
+    assert find_model(home.state / "models" / "tiny")
     assert (home.state / "models" / "tiny" / WEIGHTS).read_bytes() == OF_TINY[WEIGHTS]
 
 

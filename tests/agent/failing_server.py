@@ -219,7 +219,7 @@ async def a_house(
         chain = Chain(
             [*guarded, Guarded("offline", OfflineModel(), clock=clock)], frozenset(f"m{n}" for n in range(1, models))
         )
-        start = Start(now=time_of_day(), limits=RunLimits(quiet=quiet), sign_after=SIGN_AFTER)
+        start = Start(now=time_of_day(), recheck=3600.0, limits=RunLimits(quiet=quiet), sign_after=SIGN_AFTER)
         mind = await open_now.enter_async_context(a_mind(folder, chain, start=start))
         house = House(mind, servers, chain, start.now or time_of_day())
         mind.loop.observe(house)

@@ -21,7 +21,8 @@ from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
 from agent.growth import cursor as growth_module
 from agent.loop import Loop, Mind
-from agent.mailbox import Mailbox
+from agent.mailbox import Mailbox, waiting_by
+from agent.mailbox.sleep import RECHECK_SECONDS
 from agent.model.chain import Chain
 from agent.model.interface import ChatModel
 from agent.model.messages import ToolSpec
@@ -147,6 +148,8 @@ class Start(Struct, frozen=True):
     mailbox: Callable[[Database], Mailbox] = lambda database: Mailbox(database, lambda: datetime.now(UTC))
     now: Callable[[], datetime] | None = None
     """The clock of mailbox and loop; None is the real one, and `NOON` for ever."""
+    recheck: float = RECHECK_SECONDS
+    """Seconds after which the mailbox looks at `now` again; by a clock that nobody sets they may be many."""
     run_state: RunState = field(default_factory=RunState)
     """What tools of the test act upon too."""
     clock: Callable[[], float] = monotonic
@@ -242,7 +245,8 @@ async def a_mind(
         journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA, recall_module.SCHEMA, growth_module.SCHEMA
     )
     journal = Journal(database)
-    mailbox = start.mailbox(database) if start.now is None else Mailbox(database, start.now)
+    now = start.now
+    mailbox = start.mailbox(database) if now is None else Mailbox(database, now, waiting_by(now, start.recheck))
     disk = Disk(Recorder(journal))
     bus, run_state, outlet, tokens = Bus(disk), start.run_state, RecordingOutlet(), TokenCounter()
     clock = Clock()

@@ -23,6 +23,7 @@ from tests.agent.mind import SYSTEM, Start, TestMind, a_mind, spoken, typed
 from tests.agent.openai_server import OpenAiServer
 from tests.agent.small_window import SENTENCES, SmallWindow, events, live
 from tests.fakes import ScriptedModel, calls
+from tests.sample import sample
 
 PLAIN, LONG_ONES = 24, 4
 """A sample; `benchmarks.model.small_window` lives through 200 and 20."""
@@ -30,15 +31,18 @@ PLAIN, LONG_ONES = 24, 4
 
 @pytest.mark.shows("D2", "D5", "B1", "X4")
 @pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
-@pytest.mark.parametrize("window", [4_096, 8_192, 32_768])
-async def test_plain_questions_and_very_long_ones_are_all_answered(tmp_path: Path, window: int, known: bool) -> None:
-    sample = events(PLAIN, LONG_ONES, window)
-    lived = await live(tmp_path, window, sample, known=known, system=SYSTEM, seed=window)
-    assert (lived.answered, lived.told, lived.illegal) == (PLAIN + LONG_ONES, 0, [])
-    assert lived.above == 0, "after an event the context is below its target whatever came"
-    assert lived.refusals <= 5, "what one refusal teaches is kept to"
-    assert lived.epochs > 2
-    assert lived.first > 0.5
+async def test_plain_questions_and_very_long_ones_are_all_answered(
+    tmp_path: Path, known: bool, every_step: bool
+) -> None:
+    for window in sample([4_096, 8_192, 32_768], 1, whole=every_step):
+        (folder := tmp_path / str(window)).mkdir()
+        asked = events(PLAIN, LONG_ONES, window)
+        lived = await live(folder, window, asked, known=known, system=SYSTEM, seed=window)
+        assert (lived.answered, lived.told, lived.illegal) == (PLAIN + LONG_ONES, 0, []), window
+        assert lived.above == 0, "after an event the context is below its target whatever came"
+        assert lived.refusals <= 5, "what one refusal teaches is kept to"
+        assert lived.epochs > 2
+        assert lived.first > 0.5
 
 
 @pytest.mark.shows("D2", "X4")

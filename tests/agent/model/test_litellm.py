@@ -59,31 +59,16 @@ def test_importing_the_adapter_imports_nothing_heavy(tmp_path: Path) -> None:
     assert run_alone(code, tmp_path) == []
 
 
-def test_its_clients_trust_what_this_machine_trusts(tmp_path: Path) -> None:
-    code = """
-        import asyncio, json
-        from agent.model.litellm import LiteLlmModel
-        from memory.trust import trusted
-
-        async def main():
-            model = LiteLlmModel("openai/m", "sk-secret", "https://127.0.0.1:1")
-            await model.warm()
-            from litellm.llms.custom_httpx.http_handler import get_ssl_configuration
-            print(json.dumps(get_ssl_configuration() is trusted()))
-            await model.aclose()
-
-        asyncio.run(main())
-    """
-    assert run_alone(code, tmp_path) is True
-
-
-@pytest.mark.shows("F30", "G4")
-def test_it_reaches_nobody_reads_no_env_file_and_is_ready_after_warming(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text("PLANTED_IN_ENV_FILE=1\n")
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What was seen of the adapter in a fresh process, which waits five seconds of the processor for its library."""
+    folder = tmp_path_factory.mktemp("alone")
+    (folder / ".env").write_text("PLANTED_IN_ENV_FILE=1\n")
     code = """
         import asyncio, json, os
         from agent.model.litellm import LiteLlmModel
         from agent.model.messages import Message
+        from memory.trust import trusted
         from tests.agent.openai_server import OpenAiServer, text
 
         async def main():
@@ -94,13 +79,26 @@ def test_it_reaches_nobody_reads_no_env_file_and_is_ready_after_warming(tmp_path
                 server.enqueue(text("Hi."))
                 answer = [item async for item in model.stream([Message("user", "hello")], [])][-1]
                 late = sorted(name for name in set(sys.modules) - warm if name.startswith("openai.resources"))
+                from litellm.llms.custom_httpx.http_handler import get_ssl_configuration
+                trusts = get_ssl_configuration() is trusted()
                 await model.aclose()
-                return answer.message.content, late
+                return dict(said=answer.message.content, late=late, trusts=trusts)
 
-        said, late = asyncio.run(main())
-        print(json.dumps([said, late, reached, os.environ.get("PLANTED_IN_ENV_FILE")]))
+        seen = asyncio.run(main())
+        print(json.dumps(dict(**seen, reached=reached, planted=os.environ.get("PLANTED_IN_ENV_FILE"))))
     """
-    assert run_alone(code, tmp_path) == ["Hi.", [], [], None]
+    found = run_alone(code, folder)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_its_clients_trust_what_this_machine_trusts(alone: dict[str, Any]) -> None:
+    assert alone["trusts"] is True
+
+
+@pytest.mark.shows("F30", "G4")
+def test_it_reaches_nobody_reads_no_env_file_and_is_ready_after_warming(alone: dict[str, Any]) -> None:
+    assert (alone["said"], alone["late"], alone["reached"], alone["planted"]) == ("Hi.", [], [], None)
 
 
 @pytest.mark.shows("F30")

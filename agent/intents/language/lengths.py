@@ -86,6 +86,17 @@ _OF_TIMER: Final = re.compile(
 )
 """The same without its unit, which is minutes as with a smaller number."""
 
+_TYPED: Final = re.compile(
+    r"(?P<before>\btimer (?:for |of )?|\b(?:me|again) in |\b(?:set|start) an? |\bsnooze (?:it |that )?(?:for )?|"
+    r"\banother |^(?:in )?)(?P<length>\d{1,4} ?[hms](?: ?\d{1,2}(?: ?[ms])?){0,2})"
+    r"(?=$|[.,!?]| (?:timer|please|for|to|about|from now)\b)",
+    re.IGNORECASE,
+)
+"""A length as people type it: 90s, 1h30, 5m 30s."""
+
+_NUMBER_AND_LETTER: Final = re.compile(r"(\d+) ?([hms]?)")
+_LETTERS: Final = {"h": "hour", "m": "minute", "s": "second"}
+
 _LISTED: Final = re.compile(r"\blist\b|\bbuy\b|清单|买", re.IGNORECASE)
 """What shows that a length is a thing of a list."""
 
@@ -108,9 +119,22 @@ def readable_lengths(words: str, language: Language) -> str:
         for pattern, instead in _HALF_ZH:
             words = pattern.sub(instead, words)
         return words
+    words = _TYPED.sub(_spelled_out, words)
     words = _POINT.sub(_in_whole_units, words)
     words = _TAKEN_BACK.sub(lambda found: f"{found['now']}{found['then'] or found['unit']}", words)
     return _OF_HOUR.sub(r"\g<hours> and \g<minutes> minutes", words)
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    """Return a length with the names of its units in place of their letters; the last may lack its own: 1h30."""
+    letters, parts = "hms", []
+    for number, letter in _NUMBER_AND_LETTER.findall(found["length"].lower()):
+        unit = letter or letters[:1]
+        if not unit or unit not in letters:
+            return found.group()
+        letters = letters.partition(unit)[2]
+        parts.append(f"{number} {_LETTERS[unit]}{'s' * (int(number) != 1)}")
+    return f"{found['before']}{' and '.join(parts)}"
 
 
 def _in_whole_units(found: re.Match[str]) -> str:

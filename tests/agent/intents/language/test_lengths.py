@@ -33,6 +33,12 @@ from agent.intents.reading.understanding import load_understanding
         ("set a timer for ninety minutes", 5400),
         ("set a timer for a hundred and one minutes", 6060),
         ("一百一十五分钟后叫我", 6900),
+        ("set a timer for 90s", 90),
+        ("Set a 5m timer", 300),
+        ("10m timer", 600),
+        ("timer for 1h30", 5400),
+        ("set a timer for 1h 5m 30s, please", 3930),
+        ("remind me in 2 h to move the car", 7200),
     ],
 )
 def test_a_length_is_read(words: str, seconds: int) -> None:
@@ -52,6 +58,8 @@ def test_a_length_is_read(words: str, seconds: int) -> None:
             "room 101",
         ),
         "set a timer for 1234567890 minutes",
+        *("convert 5 m to feet", "wake me at 7h30", "remind me to run 100m at 7"),
+        *("set a timer for 30s 5m", "timer for 1s2"),
     ],
 )
 def test_other_numbers_stay_as_they_were_said(words: str) -> None:

@@ -14,13 +14,16 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Message
 from agent.tools.registry.context import ToolContext
-from agent.tools.tool import Tool, tool
+from agent.tools.tool import MAX_OBSERVATION, Tool, render, tool
 from memory.json_value import Json
-from memory.recall import Found, Line, Question, Recall
+from memory.recall import Found, Hit, Line, Question, Recall
 from memory.state.journal import DAMAGED, Journal
 
 MAX_WORDS: Final = 500
 """Characters shown of one utterance."""
+
+_BESIDE: Final = 100
+"""Characters of an answer around its hits."""
 
 PAGE: Final = 6_000
 """Characters of one answer."""
@@ -60,20 +63,28 @@ def recall_tool(recall: Recall, zone: str = "UTC") -> Tool:
 
 
 def told(found: Found) -> Json:
-    """Return what was found as the model reads it."""
-    hits: list[Json] = [
-        {
-            "id": hit.id,
-            "at": format_time(hit.at),
-            **({"speaker": hit.speaker} if hit.speaker else {}),
-            **({"kind": hit.kind} if hit.kind != "said" else {}),
-            "words": _cut(hit.words),
-            **({"before": [_line(each) for each in hit.before]} if hit.before else {}),
-            **({"after": [_line(each) for each in hit.after]} if hit.after else {}),
-        }
-        for hit in found.hits
-    ]
-    return {"sureness": found.sureness, "hits": hits, **({"more": True} if found.more else {})}
+    """Return what was found as the model reads it: so many hits, the first of them, as one observation holds."""
+    room = MAX_OBSERVATION - _BESIDE
+    hits: list[Json] = []
+    for hit in found.hits:
+        shown = _shown(hit)
+        room -= len(render(shown)) + 1
+        if room < 0:  # cut off in the middle they could not be read, nor that there is more
+            break
+        hits.append(shown)
+    return {"sureness": found.sureness, "hits": hits, **({"more": True} if found.more or room < 0 else {})}
+
+
+def _shown(hit: Hit) -> dict[str, Json]:
+    return {
+        "id": hit.id,
+        "at": format_time(hit.at),
+        **({"speaker": hit.speaker} if hit.speaker else {}),
+        **({"kind": hit.kind} if hit.kind != "said" else {}),
+        "words": _cut(hit.words),
+        **({"before": [_line(each) for each in hit.before]} if hit.before else {}),
+        **({"after": [_line(each) for each in hit.after]} if hit.after else {}),
+    }
 
 
 def _line(line: Line) -> str:

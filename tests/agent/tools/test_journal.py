@@ -89,6 +89,18 @@ async def test_it_gives_as_many_as_asked_reads_on_and_cuts_a_speech(journal: Jou
     assert long["words"] == f"word {'x' * 2000}"[:MAX_WORDS] + "…"
 
 
+async def test_of_much_it_gives_what_one_answer_holds_whole_and_reads_on(journal: Journal) -> None:
+    await journal.append(*(heard(f"remember {n}: {'word ' * 90}", f"e{n}", hours=n) for n in range(50)))
+    seen: list[str] = []
+    more = True
+    while more:
+        page = await recalled(journal, words="remember", limit=50, skip=len(seen))
+        seen += [hit["id"] for hit in page["hits"]]
+        more = page.get("more", False)
+        assert page["hits"]
+    assert sorted(seen) == sorted(f"e{n}" for n in range(50))
+
+
 async def test_a_time_a_speaker_and_a_session_narrow_it_and_need_no_words(journal: Journal) -> None:
     await journal.append(
         heard("we buy a boat", "e1", speaker="Ada"),

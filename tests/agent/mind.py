@@ -22,7 +22,6 @@ from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
 from agent.growth import cursor as growth_module
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox, waiting_by
-from agent.mailbox.sleep import RECHECK_SECONDS
 from agent.model.chain import Chain
 from agent.model.interface import ChatModel
 from agent.model.messages import ToolSpec
@@ -34,6 +33,7 @@ from agent.run.budget import RunLimits, ThoughtLimits
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.thinking.think import Thinker
+from agent.time.clock_steps import RECHECK_SECONDS
 from agent.tools.events import event_tools
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import reply_tool

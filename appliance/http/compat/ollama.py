@@ -34,7 +34,7 @@ PROTOCOL: Final = "0.12.0"
 """The version of Ollama whose protocol this is; programs ask for it to know what they may use."""
 
 DIGEST: Final = hashlib.sha256(MODEL.encode()).hexdigest()
-SINCE: Final = datetime(2026, 11, 22, tzinfo=UTC)
+SINCE: Final = "2026-11-22T00:00:00Z"
 _DETAILS: Final[dict[str, Json]] = {
     "parent_model": "",
     "format": MODEL,
@@ -42,6 +42,14 @@ _DETAILS: Final[dict[str, Json]] = {
     "families": [MODEL],
     "parameter_size": "",
     "quantization_level": "",
+}
+_LISTED: Final[dict[str, Json]] = {
+    "name": TAGGED,
+    "model": TAGGED,
+    "modified_at": SINCE,
+    "size": 0,
+    "digest": DIGEST,
+    "details": _DETAILS,
 }
 
 
@@ -101,14 +109,14 @@ def router(asking: Asking, programs: Programs, bodies: Bodies, beat_seconds: flo
     @routes.get("/tags")
     async def tags(caller: Asks) -> Response:
         """List the one model."""
-        return JSONResponse({"models": [_listed()]})
+        return JSONResponse({"models": [_LISTED]})
 
     @routes.get("/ps")
     async def ps(caller: Asks) -> Response:
         """List the one model as loaded: it always is."""
         never = datetime.max.replace(microsecond=0, tzinfo=UTC)
         beside: dict[str, Json] = {"expires_at": _iso(never), "size_vram": 0, "context_length": asking.window()}
-        listed = {name: value for name, value in _listed().items() if name != "modified_at"}
+        listed = {name: value for name, value in _LISTED.items() if name != "modified_at"}
         return JSONResponse({"models": [listed | beside]})
 
     @routes.post("/show", openapi_extra=documented(ShowRequest))
@@ -205,17 +213,6 @@ def _ended(ending: Ending, begun: float) -> dict[str, Json]:
     }
 
 
-def _listed() -> dict[str, Json]:
-    return {
-        "name": TAGGED,
-        "model": TAGGED,
-        "modified_at": _iso(SINCE),
-        "size": 0,
-        "digest": DIGEST,
-        "details": _DETAILS,
-    }
-
-
 def _shown(asking: Asking) -> dict[str, Json]:
     about: dict[str, Json] = {"general.architecture": MODEL}
     if window := asking.window():
@@ -227,7 +224,7 @@ def _shown(asking: Asking) -> dict[str, Json]:
         "details": _DETAILS,
         "model_info": about,
         "capabilities": ["completion", *(["vision"] if asking.sees() else [])],
-        "modified_at": _iso(SINCE),
+        "modified_at": SINCE,
     }
 
 

@@ -29,6 +29,8 @@ from memory.json_value import Json
 PROGRAMS: Final = frozenset({"system", "developer"})
 """Roles in which a program speaks for itself."""
 
+_MODEL: Final[dict[str, Json]] = {"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}
+
 _TYPES: Final = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 
 
@@ -116,13 +118,13 @@ def router(asking: Asking, programs: Programs, bodies: Bodies, beat_seconds: flo
     @routes.get("/models")
     async def models(caller: Asks) -> Response:
         """List the one model."""
-        return JSONResponse({"object": "list", "data": [_model()]})
+        return JSONResponse({"object": "list", "data": [_MODEL]})
 
     @routes.get("/models/{name:path}")
     async def model(name: str, caller: Asks) -> Response:
         """Describe the one model."""
         if name == MODEL:
-            return JSONResponse(_model())
+            return JSONResponse(_MODEL)
         return failure(404, f"there is no model {name[:100]!r} here, only {MODEL}", "model_not_found", "model")
 
     return routes
@@ -256,7 +258,3 @@ def _usage(figures: Figures) -> dict[str, Json]:
 
 def _event(body: dict[str, Json]) -> bytes:
     return b"data: " + as_json(body) + b"\n\n"
-
-
-def _model() -> dict[str, Json]:
-    return {"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}

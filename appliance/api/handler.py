@@ -278,10 +278,20 @@ _TOLD: Final = ("what", "use", "name", "id")
 async def published(bus: Bus, request: Asked, caller: Caller) -> AsyncIterator[None]:
     """Publish a command before the block and its result after it: completed, failed or cancelled.
 
-    Both have the same `run_id`; that of a command at a door is its own. A disk that refuses them, or
-    does not answer, stops no command.
+    Both have the same `run_id`; that of a command at a door is its own. Those of an owner's erasure are the
+    household's, for theirs are erased. A disk that refuses them, or does not answer, stops no command.
     """
-    command = envelope_of(request, name_of(type(request)), caller)
+    name, command_id = name_of(type(request)), new_id()
+    whose = Caller() if name == "forget.owner" else caller
+    told = {field: value for field in _TOLD if isinstance(value := getattr(request, field, None), str)}
+    command = Event(
+        COMMAND,
+        id=command_id,
+        owner_key=whose.owner_key,
+        session_id=whose.home,
+        source="door",
+        metadata={"command": name, **told, "run_id": command_id},
+    )
     await _publish(bus, command)
     status = "failed"
     try:
@@ -292,28 +302,8 @@ async def published(bus: Bus, request: Asked, caller: Caller) -> AsyncIterator[N
         raise
     finally:
         metadata = {**command.metadata, "status": status}
-        await _publish(
-            bus,
-            replace(
-                command,
-                type=COMMAND_RESULT,
-                id=new_id(),
-                parent_id=command.id,
-                status=status,
-                metadata=metadata,
-                created_at=utc_now(),
-            ),
-        )
-
-
-def envelope_of(request: Asked, name: str, caller: Caller) -> Event:
-    """Return the envelope of a command; of an owner's erasure it is the household's, for theirs is erased."""
-    command_id, is_erasure = new_id(), name == "forget.owner"
-    told = {field: value for field in _TOLD if isinstance(value := getattr(request, field, None), str)}
-    metadata: dict[str, Json] = {"command": name, **told, "run_id": command_id}
-    owner = HOUSEHOLD if is_erasure else caller.owner_key
-    session = Caller().home if is_erasure else caller.home
-    return Event(COMMAND, id=command_id, owner_key=owner, session_id=session, source="door", metadata=metadata)
+        result = replace(command, type=COMMAND_RESULT, id=new_id(), parent_id=command_id, created_at=utc_now())
+        await _publish(bus, replace(result, status=status, metadata=metadata))
 
 
 async def _publish(bus: Bus, envelope: Event) -> None:

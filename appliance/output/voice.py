@@ -17,7 +17,7 @@ from agent.run.system_replies import FILLER
 from appliance.output.text import named_sources
 from audio.errors import SentenceRefused
 from audio.language import sentence_language
-from audio.playback.speech_output import SpeechObserver, SpokenSentence
+from audio.playback.speech_output import Speaks, SpeechObserver, SpokenSentence
 from audio.tts.sentences import CLAUSE_MARKS, SentenceSplitter
 from memory.errors import MemoryFailure, Superseded, Unconfirmed
 from memory.json_value import Json
@@ -32,11 +32,8 @@ SENTENCE_ENDED = "speech.sentence_ended"
 FIRST_SOUND = "speech.first_sound"
 
 
-class Says(Protocol):
+class Says(Speaks, Protocol):
     """What says sentences (`SpeechOutput`, or `appliance.machines.mind.speech.MachineSpeech`)."""
-
-    def observe(self, observer: SpeechObserver) -> None:
-        """Tell one more observer of each sentence; for good."""
 
     async def say(self, sentence: SpokenSentence) -> None:
         """Queue a sentence; waits while too many are waiting."""

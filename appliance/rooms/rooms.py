@@ -10,7 +10,7 @@ from agent.event import BOX, Event, room_of
 from agent.mailbox import Lease
 from agent.replies import ReplySink
 from appliance.input.event import Origin
-from audio.playback.speech_output import SpeechObserver, SpokenSentence
+from audio.playback.speech_output import Speaks, SpeechObserver, SpokenSentence
 from audio.speech import SpeechAudio
 
 SATELLITE: Final = "satellite"
@@ -34,11 +34,8 @@ class RoomReplies(ReplySink, Protocol):
         """Be silent at once; return the id of the event whose reply was under way first, "" when there was none."""
 
 
-class RoomSpeech(Protocol):
+class RoomSpeech(Speaks, Protocol):
     """What says sentences in one room (`SpeechOutput`, or `appliance.machines.mind.speech.MachineSpeech`)."""
-
-    def observe(self, observer: SpeechObserver) -> None:
-        """Tell one more observer; for good."""
 
     @property
     def current(self) -> SpokenSentence | None:
@@ -119,11 +116,6 @@ class Rooms:
         return tuple(names.values())
 
     @property
-    def are_several(self) -> bool:
-        """Whether there is more than the box's own, be it away."""
-        return len(self._rooms) > 1
-
-    @property
     def is_speaking(self) -> bool:
         """Whether something is said anywhere, or about to be."""
         return any(room.speech.current is not None for room in self._rooms)
@@ -174,7 +166,7 @@ def where(rooms: Rooms, heard: Callable[[], Mapping[str, float]]) -> SituationPr
         # What was typed has no room, and neither has what is the agent's own.
         here = room_of(lease.event) or (BOX if lease.event.source == "mic" else "")
         others = [name for name in rooms.names if same_name(name) != same_name(here)]
-        if here in {"", BOX} and not (others and rooms.are_several):
+        if here in {"", BOX} and not (others and len(tuple(rooms)) > 1):
             return {}
         told = [here] if here else []
         if others:

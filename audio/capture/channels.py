@@ -107,16 +107,12 @@ class ChannelPicker:
     def _choose(self) -> None:
         if self._heard < ENOUGH_BLOCKS or self._quiet < QUIET_BLOCKS:
             return
-        scores = self.scores_db
+        # How far sound stands out of the noise in each channel (dB), less what clipping spoils.
+        ratio = 10 * np.log10(np.maximum(self._loud, LEAST_FLOOR) / np.maximum(self._floor, LEAST_FLOOR))
+        scores = ratio - CLIPPING_DB * np.minimum(1.0, self._clipped / CLIPPING_SHARE)
         best = int(np.argmax(scores))
         if scores[best] >= scores[self.chosen] + MARGIN_DB:
             self.chosen, self._heard = best, 0
-
-    @property
-    def scores_db(self) -> _Powers:
-        """How far sound stands out of the noise in each channel (dB), less what clipping spoils."""
-        ratio = 10 * np.log10(np.maximum(self._loud, LEAST_FLOOR) / np.maximum(self._floor, LEAST_FLOOR))
-        return np.asarray(ratio - CLIPPING_DB * np.minimum(1.0, self._clipped / CLIPPING_SHARE))
 
 
 LOOPBACK_SILENCE: Final = 8

@@ -17,17 +17,13 @@ async def records_itself() -> bool | None:
 
     A monitor of another loudspeaker is somebody's wish: so are virtual microphones made.
     """
+    process = str(os.getpid())
     recorded, sources = await _told("source-outputs"), await _told("sources")
     played, sinks = await _told("sink-inputs"), await _told("sinks")
-    return is_own_monitor(str(os.getpid()), (recorded, sources), (played, sinks))
-
-
-def is_own_monitor(process: str, recorded: tuple[Listed, Listed], played: tuple[Listed, Listed]) -> bool | None:
-    """Judge as `records_itself` does: `recorded` are recording streams and sources, `played` playing ones and sinks."""
-    from_sources = [each.get("source") for each in recorded[0] if _process(each) == process]
-    to_sinks = [each.get("sink") for each in played[0] if _process(each) == process]
-    monitored = [str(each.get("monitor_source") or "") for each in recorded[1] if each.get("index") in from_sources]
-    names = [str(each.get("name")) for each in played[1] if each.get("index") in to_sinks]
+    from_sources = [each.get("source") for each in recorded if _process(each) == process]
+    to_sinks = [each.get("sink") for each in played if _process(each) == process]
+    monitored = [str(each.get("monitor_source") or "") for each in sources if each.get("index") in from_sources]
+    names = [str(each.get("name")) for each in sinks if each.get("index") in to_sinks]
     if not monitored:
         return None
     return any(sink in names for sink in monitored)

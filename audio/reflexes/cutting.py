@@ -73,7 +73,12 @@ class StretchCutter:
             self.drop()
             return None
         if not self._chunks and not self._is_too_long:
-            self._wait(chunk, probability, bars)
+            if probability >= bars.begins:
+                self._first, self._silent, self._surest = len(self._before), 0, probability
+                self._chunks = [*self._before, chunk]
+                self._before.clear()
+            else:
+                self._before.append(chunk)
             return None
         self._silent = 0 if probability >= bars.goes_on else self._silent + 1
         self._surest = max(self._surest, probability)
@@ -87,14 +92,6 @@ class StretchCutter:
         """Forget all sound."""
         self._before.clear()
         self._chunks, self._silent, self._is_too_long = [], 0, False
-
-    def _wait(self, chunk: AudioChunk, probability: float, bars: SpeechBars) -> None:
-        if probability >= bars.begins:
-            self._first, self._silent, self._surest = len(self._before), 0, probability
-            self._chunks = [*self._before, chunk]
-            self._before.clear()
-        else:
-            self._before.append(chunk)
 
     def _close(self, bars: SpeechBars) -> Stretch | None:
         chunks, is_speech = self._chunks, self._surest >= bars.sure

@@ -86,7 +86,10 @@ class Spotter:
             return
         sounds = self._is_sounding()
         for candidate in self._candidates.process(chunk, probability, covered=covered, sounds=sounds):
-            self._put(candidate.look)
+            if self._waiting.full():
+                self._waiting.get_nowait()
+                self.dropped += 1
+            self._waiting.put_nowait(candidate.look)
 
     def forget(self) -> None:
         """Drop all sound that is kept."""
@@ -104,13 +107,6 @@ class Spotter:
         self.ready.set()
         while True:
             await self._tell(await self._waiting.get())
-
-    def _put(self, look: Look) -> None:
-        """Have it looked; the oldest gives way where there are too many."""
-        if self._waiting.full():
-            self._waiting.get_nowait()
-            self.dropped += 1
-        self._waiting.put_nowait(look)
 
     async def _tell(self, look: Look) -> None:
         try:

@@ -155,7 +155,7 @@ class VoiceChain(Synthesizer):
                     yield piece
                 return
         yield said.take(sign("error"))
-        raise SynthesisFailed(f"no voice could speak: {order.reasons or 'there is none'}")
+        raise SynthesisFailed(f"no voice could speak: {'; '.join(order.reasons) or 'there is none'}")
 
     def _in_order(self, language: str) -> list[Synthesizer]:
         """Return the voices to be tried."""
@@ -169,7 +169,8 @@ class _Order:
     def __init__(self, voices: Sequence[Synthesizer], deadlines: tuple[float, float], patience: float) -> None:
         self._voices, self._deadlines, self._patience = voices, deadlines, patience
         self._late: Synthesizer | None = None
-        self._reasons: list[str] = []
+        self.reasons: list[str] = []
+        """Why each failed."""
 
     def __iter__(self) -> Iterator[tuple[Synthesizer, tuple[float, float]]]:
         """Yield each voice, and at the end the last one that was merely late once more."""
@@ -180,14 +181,9 @@ class _Order:
 
     def failed(self, voice: Synthesizer, error: SynthesisFailed) -> None:
         """Take note of why the voice that was asked failed."""
-        self._reasons.append(str(error))
+        self.reasons.append(str(error))
         if isinstance(error, SynthesisLate):
             self._late = voice
-
-    @property
-    def reasons(self) -> str:
-        """Why each failed."""
-        return "; ".join(self._reasons)
 
 
 class _Said:

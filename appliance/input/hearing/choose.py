@@ -39,11 +39,6 @@ class HearingSettings(Struct, frozen=True):
     openai_key: Secret | None
     wyoming: WyomingRecognizerSettings
 
-    @property
-    def is_whisper_alone(self) -> bool:
-        """Whether no sound goes to a server."""
-        return tuple(self.engines) == ("whisper",)
-
 
 def hearing_settings(config: Config) -> HearingSettings:
     """Return what the configuration says of recognizers."""
@@ -117,7 +112,7 @@ def choose_recognizer(
     logged, as of `choose_whisper`. Raises `ModelNotFound` when a folder is configured that holds no model, or a name
     that nobody knows.
     """
-    if settings.is_whisper_alone:
+    if tuple(settings.engines) == ("whisper",):
         alone = choose_whisper(settings.whisper, names, fetches=fetches, tells=tells)
         return Hearing(alone.recognizer, alone)
     whisper = None

@@ -38,15 +38,10 @@ class Comparison(Struct, frozen=True):
     short_seconds: float = 0.0
 
     @property
-    def is_enough(self) -> bool:
-        """Whether it tells anything."""
-        return self.words >= LEAST_WORDS
-
-    @property
     def is_for_short(self) -> bool:
         """Whether the short window is as good, and faster."""
-        is_equal = self.differing <= MOST_DIFFERING * self.words
-        return self.is_enough and is_equal and self.short_seconds < self.whole_seconds
+        is_as_good = self.words >= LEAST_WORDS and self.differing <= MOST_DIFFERING * self.words
+        return is_as_good and self.short_seconds < self.whole_seconds
 
     def __add__(self, other: "Comparison") -> "Comparison":
         """Return both together."""

@@ -1,7 +1,7 @@
 """What nobody asked for is kept back and said in a gap; what was asked for waits for the end of somebody's sentence."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import ClassVar, Final
 
 import structlog
@@ -121,7 +121,6 @@ class Announcer(Struct, eq=False):
     """Whether something can be heard in the room of this name."""
     _breath_at: float = float("-inf")
     """When the last breath ended, in seconds on the event loop's clock."""
-    _waiting: int = 0
     _begun: dict[str, tuple[str, ...]] = {}
     """Of each that waits, the sentences that were begun before this start, or before somebody spoke."""
 
@@ -139,7 +138,7 @@ class Announcer(Struct, eq=False):
         rules = self.rules()
         today = said_today(self.announcements.past, self.announcements.now(), rules.zone)
         return {
-            "waiting": self._waiting,
+            "waiting": len(self._begun),
             "over": self.announcements.describe(),
             "own_today": f"{today} of {rules.per_day}",
             "unwanted": [matter.words for matter in rules.unwanted],
@@ -148,23 +147,13 @@ class Announcer(Struct, eq=False):
     async def _look(self) -> None:
         self.announcements.changed.clear()
         waiting = await self.announcements.waiting()
-        self._waiting = len(waiting)
         self._begun = {
             each.id: self._begun[each.id] if each.id in self._begun else await self.announcements.begun(each)
             for each in waiting
         }
         is_engaged = bool(waiting) and await self.is_engaged()
-        decision = decide(waiting, self._facts(waiting, is_engaged=is_engaged), self.announcements.past, self.rules())
-        if decision.say:  # nothing is awaited between the facts and the voice
-            await self._say(decision.say)
-        for each, outcome in decision.drop:
-            await self.announcements.close(each, outcome)
-        if not decision.say:
-            await until_set(self.announcements.changed, decision.look_in)
-
-    def _facts(self, waiting: Sequence[Announcement], *, is_engaged: bool) -> Facts:
         company = self.company
-        return Facts(
+        facts = Facts(
             self.announcements.now(),
             company.silent_for,
             company.is_speaking,
@@ -174,6 +163,13 @@ class Announcer(Struct, eq=False):
             company.heard,
             {each.room for each in waiting if not self.is_there(each.room)},
         )
+        decision = decide(waiting, facts, self.announcements.past, self.rules())
+        if decision.say:  # nothing is awaited between the facts and the voice
+            await self._say(decision.say)
+        for each, outcome in decision.drop:
+            await self.announcements.close(each, outcome)
+        if not decision.say:
+            await until_set(self.announcements.changed, decision.look_in)
 
     async def _say(self, breath: tuple[Announcement, ...]) -> None:
         if breath[0].kind == "urgent" and self.voice.is_replying:

@@ -91,7 +91,8 @@ class Following:
         while turn.pending:
             waiting.append(turn.pending.popleft())
         try:
-            turn.stream = turn.stream or turn.recognizer.follow()
+            if turn.stream is None:
+                turn.stream = turn.recognizer.follow()
             if waiting:
                 words = turn.stream.take(np.concatenate(waiting))
         except AudioError as error:

@@ -43,8 +43,8 @@ class QueuedSentence:
         self.given_up = False
         self.failure = ""
         """Why it could not be said whole; empty while it can, and when somebody only wanted silence."""
-        self._pieces: asyncio.Queue[SpeechAudio | None] = asyncio.Queue(MOST_PIECES)
-        """None ends them."""
+        self.pieces: asyncio.Queue[SpeechAudio | None] = asyncio.Queue(MOST_PIECES)
+        """As they are made; None after the last one, and as soon as it is given up."""
         self._making: asyncio.Timeout | None = None
         """While sound is made: what ends it early."""
         self._said = ""
@@ -72,7 +72,7 @@ class QueuedSentence:
         finally:
             self._making = None
         if not self.given_up:
-            await self._pieces.put(None)
+            await self.pieces.put(None)
 
     async def _take(self, voice: Synthesizer) -> float:
         """Take the pieces as the voice gives them; return their seconds."""
@@ -88,12 +88,8 @@ class QueuedSentence:
                     self.made_at = self.made_at or self._clock()
                     seconds += len(piece.samples) / piece.sample_rate
                     self._words += piece.words
-                    await self._pieces.put(piece)
+                    await self.pieces.put(piece)
         return seconds
-
-    async def next_piece(self) -> SpeechAudio | None:
-        """Return the next piece when it is made; None after the last one, and when the line was given up."""
-        return await self._pieces.get()
 
     def played(self, piece: SpeechAudio) -> None:
         """Count a piece that goes to the player now."""
@@ -106,9 +102,9 @@ class QueuedSentence:
         if self.given_up:
             return
         self.given_up = True
-        while not self._pieces.empty():
-            self._pieces.get_nowait()
-        self._pieces.put_nowait(None)
+        while not self.pieces.empty():
+            self.pieces.get_nowait()
+        self.pieces.put_nowait(None)
         if self._making is not None:
             self._making.reschedule(asyncio.get_running_loop().time())
 

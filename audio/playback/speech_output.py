@@ -236,11 +236,10 @@ class SpeechOutput:
 
     async def _make_all(self) -> None:
         while True:
-            await self._make(await self._waiting.get())
-
-    async def _make(self, line: QueuedSentence) -> None:
-        await self._ready.put(line)
-        await line.make(self.voice)
+            line = await self._waiting.get()
+            await self._ready.put(line)
+            await line.make(self.voice)
+            del line  # while this waits for the next one it would keep its words and sound alive
 
     async def _play_all(self) -> None:
         # No local variable holds the line: while this waits for the next one it would keep its words and sound alive.
@@ -272,7 +271,7 @@ class SpeechOutput:
 
     async def _play(self, line: QueuedSentence) -> None:
         """Play a sentence to its end, or until it is given up. Raises what the player raises."""
-        piece = await line.next_piece()
+        piece = await line.pieces.get()
         await self._free.wait()
         if line.given_up:
             return
@@ -288,14 +287,14 @@ class SpeechOutput:
                 for observer in self._observers:
                     observer.first_sound(line.sentence, begins, line.made_at)
             is_first = False
-            piece = await line.next_piece()
+            piece = await line.pieces.get()
         await self._player.drain()
 
     async def _play_announced(self, sound: SpeechAudio, line: QueuedSentence) -> None:
         began = math.inf
         try:
             await self._player.play(sound)
-            while (piece := await line.next_piece()) is not None and not line.given_up:
+            while (piece := await line.pieces.get()) is not None and not line.given_up:
                 line.played(piece)
                 if began == math.inf:
                     began = self._clock()

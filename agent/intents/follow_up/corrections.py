@@ -20,7 +20,6 @@ from memory.json_value import Json, fields
 _DAY: Final = patterns(en=r"\b(?:\w+days?|tomorrow|tonight|weekends?)\b", zh="周|星期|礼拜|[今明后]天|[今明][早晚]")
 """What names a day."""
 
-
 _PART: Final = patterns(
     en=r"(?:(?:no|nope|sorry|oh|oops|wait|actually|i (?:mean|meant|said)|make (?:it|that)|that's|for|and|"
     r"not (?:in the \w+|tonight|at night))[\s,.]+)*"

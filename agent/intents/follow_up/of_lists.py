@@ -74,7 +74,6 @@ _NEW_AMOUNTS: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
 }
 """How much of something on the list is wanted instead."""
 
-
 _HAVE_ENOUGH: Final = re.compile(
     r"(?:have|has|had)(?: already)?(?: got)? (?:enough|plenty|some|loads|lots|it|that|them|those)\b", re.IGNORECASE
 )
@@ -103,7 +102,6 @@ _SAY_SO_MANY: Final = re.compile(
 )
 """Another amount of what was put on the list last."""
 
-
 _NOT_GOT: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(
         r",? (?:but|and)? ?(?:not|couldn't|could not|didn't|did not|they had no|there (?:was|were) no)\b.*$"
@@ -111,7 +109,6 @@ _NOT_GOT: Final[dict[Language, re.Pattern[str]]] = {
     "zh": re.compile("[，,][^，,]*没(?!了)[^，,]*$"),
 }
 """What tells, behind things that were got, of others that were not, and are still wanted."""
-
 
 _UNDO: Final = patterns(en=r"\bundo\b|\btake (?:that|it) back\b", zh="撤销|撤回")
 """What takes back what was just done to a list."""
@@ -143,7 +140,6 @@ _INSTEAD: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
     ),
 }
 """One thing on a list in place of another: change the yoghurt to cream cheese."""
-
 
 _AROUND: Final = frozenset(("well", "both", "please", "off", "from", "my", "our", "some", "either", "one", "list"))
 _AROUND_ZH: Final = re.compile("[那这个些种的也都把将和跟同吧了啊呢]*(?:一起)?")

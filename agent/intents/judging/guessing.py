@@ -55,7 +55,6 @@ LIKELY: Final[Mapping[Language, float]] = {"en": 0.3, "zh": 0.3}
 SURE_ASKED: Final = 0.8
 """Certainty from which a question is taken for one about what rings, or lists: most ask for what nobody told."""
 
-
 _ELSEWHERE: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
     "time": (
         re.compile(
@@ -87,12 +86,10 @@ _OF_VOLUME: Final = re.compile(
 )
 """Of which one stands in what wants it louder or quieter."""
 
-
 _SET_OR_MOVED: Final = frozenset({"wake", "remind", "timer_start", "ring_move", "ring_longer", "ring_shorter"})
 
 _FOR_US: Final = re.compile(r"\b(?:i|me|we|us|alarm|so)\b|[,;.]|[我咱，]", re.IGNORECASE)
 """What shows that a time is told because it is to ring then: Dad leaves at six, so seven for me."""
-
 
 _NO_LIST: Final = re.compile(r"\b(?:clear|empty|wipe|erase|delete|tell me (?:an?|some))\b|清空|清掉|删", re.IGNORECASE)
 """What shows that more is wanted of a list than to be told, or that none is meant."""

@@ -65,7 +65,6 @@ _FEAST: Final = patterns(
 )
 """Days of which nobody here knows when they are."""
 
-
 _DAY: Final = patterns(en=rf"\b{WEEKDAY}\b", zh="(?:周|星期|礼拜)[一二三四五六日天]|(?<!大)后天")
 """A day, which must have been read where something is to ring at an hour; the next one comes tomorrow anyhow."""
 
@@ -96,13 +95,11 @@ _OTHERWISE: Final = patterns(
 _TIMES_OVER: Final = re.compile(r"\b(?:twice|(?:two|three|four) times)$|[两三四]遍$", re.IGNORECASE)
 """How often something is put on a list, which has each thing once."""
 
-
 _TIMES_A_DAY: Final = re.compile(
     r"\b(?:twice|(?:two|three|four) times) (?:a|every) day\b|早晚|早中晚|一[日天][两三四]次|每天[两三四]次",
     re.IGNORECASE,
 )
 """How often it is to ring in a day, where one rule rings once."""
-
 
 _PASSED_ON: Final = patterns(
     en=r"^(?:(?:oh|so|well|and|but|hey|please|um),? )*(?!(?:i|we|you|it|who|what|nobody)\b)"

@@ -42,7 +42,6 @@ _CORRECTED: Final = re.compile(
 )
 """Another minute of the hour that was said: at quarter to seven, actually make it ten to."""
 
-
 _HOUR_ANEW: Final = re.compile(
     rf"\b(?P<at>at|for|by|until|till) (?:(?:{_HOURS}) (?:oh )?{NUMBER}|(?:{_MINUTES}) (?:past|to) (?:{_HOURS})),? {_NO}"
     rf"(?=(?:{_HOURS})\b(?! (?:minute|hour|past\b|to\b)))",

@@ -34,7 +34,6 @@ def each_of(thing: str) -> list[str]:
 USED_UP_ZH: Final = "(?:用完|吃完|喝完|没有?|见底|剩?不多)了"
 """What says that there is no more of a thing, as a regular expression."""
 
-
 _NO_NAME: Final = re.compile(
     r"\b(?:my|our|your|his|her|their|the|this|that|these|those|it|me|you|him|them|is|are|was|were|to|at|on|in|by|from|for|about|"
     r"\w+day|today|tomorrow|tonight)\b|\w's\b|\d{3}",

@@ -33,7 +33,6 @@ _EVERY: Final = patterns(
 
 _WORKDAYS: Final = ("every weekday", "每个工作日")
 
-
 _RINGS: Final = patterns(
     en=r"\b(?:wake|waking|remind|alarms?|timers?|ring|get me up|call me|ping|nudge)",
     zh="叫|喊|提醒|闹|响|通知",

@@ -67,7 +67,6 @@ _HALF_ZH: Final = (
 _WIDE: Final = {code: chr(code - 0xFEE0) for code in range(0xFF10, 0xFF1B)}
 """Full-width figures and their colon, as some keyboards write them."""
 
-
 _SEVERAL: Final = re.compile(
     rf"(?<![\d.,:-])(?:\b(?:(?:(?P<hundreds>an?|{_ONES}) |(?<=for )|(?<=in )|(?<=, )|(?<=timer )|^)"
     rf"hundred(?:[ -]and)?(?:[ -](?P<rest>{NUMBER}))?|"

@@ -27,7 +27,6 @@ _BEFORE_ORDER: Final = patterns(
 )
 """What stands before the word that asks, where it orders rather than tells: a clause begins, or a time ends."""
 
-
 _JOINED: Final = re.compile(r"\band (?:then |also |please )*$", re.IGNORECASE)
 
 _AT_NOON: Final[Mapping[Language, str]] = {"en": "{} at noon", "zh": "{}正午"}
@@ -49,7 +48,6 @@ _WHOM: Final = re.compile(r"(?!both\b)(?:(?:my|the|our) )?[a-z]+", re.IGNORECASE
 
 _PARTICLES: Final = "in|on|off|out|up|down|over|away|back"
 """What ends a sentence and belongs to its verb, before no time: shut them in."""
-
 
 _COUNTED: Final = re.compile(
     r"\s*(?:more|people|persons?|guests?|friends|kids|children|adults|of (?:us|them|you)|servings?|portions?|eggs|cups|"

@@ -97,7 +97,6 @@ _LENGTH_ZH: Final = (
 _AFTER_ZH: Final = rf"(?:再?[过等])?{_LENGTH_ZH}[以之]?后"
 _RING_ZH: Final = "(?:再|也|还要?|就|记得|请|帮我|给我)*(?:提醒|叫醒?|喊|通知)我(?![爸妈哥姐弟妹爷奶家老儿女孙])"
 
-
 _ORDER_ZH: Final = re.compile(
     rf"(?P<joint>[，。,；、和]|还有|然后)*(?P<order>再?(?:{_AFTER_ZH}|{nameless(_WHEN_ZH)}){_RING_ZH}|(?:^|给)[^，。给点]{{1,6}}定一?个?{_LENGTH_ZH})"
 )
@@ -151,7 +150,6 @@ _WAKES_ZH: Final = re.compile(
     rf"(?:各|都|分别)?(?P<what>(?(order)|{_RING_ZH})[^，。]*)[。]?"
 )
 """The same at three hours or more: 六点、七点、八点叫我; 提醒我八点十二点六点吃药."""
-
 
 _ANOTHER: Final = (
     re.compile(

@@ -64,7 +64,6 @@ _ROW_ZH: Final = re.compile(
 )
 """The same in Chinese: 六点叫我，七点叫小明，八点叫双胞胎."""
 
-
 _BEHIND_ZH: Final = re.compile(
     rf"(?:叫|喊)(?P<whom>[^，。、；的了点\d零一二两三四五六七八九十半今明后周星礼每早晚]{{1,4}})(?P<when>{_WHEN_ZH})(?:起床|起来)?(?=[，,、；。！]|$)"
 )

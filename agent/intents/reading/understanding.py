@@ -59,10 +59,8 @@ _DROPPED: Final = frozenset(f" \t\n{_MARKS}")
 _AROUND: Final = " \t\n,.?!，。？！;；:：、…\"'“”‘’"
 """What is cut off both ends of free text."""
 
-
 _VAGUE: Final = frozenset({"unknown", "recall", "ask_when"})
 """What a sentence is taken for that may be more than that, without what is said around it or in another order."""
-
 
 _NUMBER: Final = re.compile(r"[0-9]+")
 

@@ -28,7 +28,6 @@ _IN_WEEK: Final = {"weekday_of_next": 7, "weekday_of_next_but_one": 14, "weekday
 _IN_MONTH: Final = {"date_of_this": 0, "date_of_next": 1}
 """Slots of a date of this month or the next one, and how many months ahead it is."""
 
-
 _IN_PERIOD: Final[Mapping[str, Callable[[int], int]]] = {
     "morning": lambda hour: hour % 12,
     "noon": lambda hour: hour if hour > 10 else hour + 12,

@@ -83,7 +83,6 @@ _TAKEN_BACK: Final = re.compile(
 )
 """What stands between a thing and what is wanted instead: a box of fifty mil screws, no, hang on, sixty mil."""
 
-
 _OF_SORT_ZH: Final = re.compile(r"[^，。]{1,6}的(\w+)")
 """Of which sort a thing is wanted: 全麦的面包."""
 

@@ -38,7 +38,6 @@ _KEEPING: Final = re.compile(
 )
 """Without one of these nothing is an order to remember."""
 
-
 _DAY_EN: Final = (
     rf"\b(?:{WEEKDAY}s?|the (?:\d+(?:st|nd|rd|th)|(?:twenty |thirty )?(?:first|second|"
     r"third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth))\b"

@@ -85,7 +85,6 @@ _CLOCK_ZH: Final = re.compile("([一二两三四五六七八九十]{1,3})点(半
 _OF_CLOCK: Final = re.compile(r"(?:half|(?:a )?quarter|five|ten|twenty|5|10|20|25) (?:past|to)", re.IGNORECASE)
 """The beginning of a time, and no name: make that ten past seven."""
 
-
 _KINDS: Final = {
     "timer": re.compile(r"\b(?:timers?|countdowns?)\b|计时器|定时器|倒计时|计时", re.IGNORECASE),
     "alarm": re.compile(r"\balarms?\b|闹钟|闹铃", re.IGNORECASE),

@@ -25,7 +25,6 @@ _THINGS: Final = re.compile(
 _SUM: Final = re.compile(r"[\d.+\-*/() ]+")
 _HAS_OPERATOR: Final = re.compile(r"[\d)] *[+\-*/]+ *[\d(]")
 
-
 _AND_THEN: Final = re.compile(r"再|\bthen\b")
 _GOES_ON: Final = re.compile(r"\s*(?:(?:and )?then\b|再|然后|接着)", re.IGNORECASE)
 """What stands before the next step of a sum."""

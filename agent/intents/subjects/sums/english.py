@@ -75,7 +75,6 @@ _UNIT_PRICE: Final = re.compile(
 )
 """What one costs of so many: twenty four cans for eleven forty, how much for one."""
 
-
 _ASKED_BEHIND: Final = (
     "how much(?: is (?:that|it))?|"
     "what(?:'s| is| does) (?:that|it)(?: come to| make| cost)?(?: altogether| in total| in all)?"

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.warm import Fork, can_be_warm, run_warm
+from tests.warm import CLIENT, Fork, can_be_warm, for_a_shell, run_warm
 from tests.warm_started import WarmStarted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,6 +39,13 @@ def nakari(home: Path, *arguments: str | Path, **more: str) -> subprocess.Comple
         timeout=LONGEST,
         check=False,
     )
+
+
+def piped(told: bytes, variables: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the command to its end with something to read: a fork, in this process's folder."""
+    more, descriptors = for_a_shell()
+    command, own = ["sh", "-c", CLIENT, "nakari", *arguments], {**variables, **more}
+    return subprocess.run(command, input=told, env=own, pass_fds=descriptors, capture_output=True, check=False)
 
 
 async def started(home: Path, *arguments: str | Path, **more: str) -> WarmStarted:

@@ -41,22 +41,30 @@ def test_ctrl_c_while_it_imports_is_quiet(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "")
 
 
-@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS), ("config", "show")])
-def test_help_explains_and_loads_nothing(tmp_path: Path, command: tuple[str, ...]) -> None:
+HELPED = [(), *((name,) for name in COMMANDS), ("config", "show")]
+
+
+@pytest.fixture(scope="module")
+def helps(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[int, str, list[str]]]:
+    """The exit code and the help of each command, and what was loaded by then, all in one process."""
     program = (
-        "import sys\nfrom appliance.cli.main import main\ncode = main([*sys.argv[1:], '--help'])\n"
-        f"print('LOADED', [name for name in {TOO_HEAVY} if name in sys.modules])\nsys.exit(code)"
+        "import contextlib, io, json, sys\nfrom appliance.cli.main import main\nfound = []\n"
+        f"for command in {HELPED}:\n"
+        "    with contextlib.redirect_stdout(io.StringIO()) as shown:\n        code = main([*command, '--help'])\n"
+        f"    found.append((code, shown.getvalue(), [name for name in {TOO_HEAVY} if name in sys.modules]))\n"
+        "print(json.dumps(found))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, *command],
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith(f"Usage: nakari {' '.join(command)}".rstrip())
-    assert done.stdout.endswith("LOADED []\n")
+    own = environment(tmp_path_factory.mktemp("home"))
+    done = subprocess.run([sys.executable, "-c", program], env=own, capture_output=True, text=True, check=True)
     assert done.stderr == ""
+    return [(code, shown, loaded) for code, shown, loaded in json.loads(done.stdout)]
+
+
+@pytest.mark.parametrize("number", range(len(HELPED)), ids=map(" ".join, HELPED))
+def test_help_explains_and_loads_nothing(helps: list[tuple[int, str, list[str]]], number: int) -> None:
+    code, shown, loaded = helps[number]
+    assert (code, loaded) == (Exit.OK, [])
+    assert shown.startswith(f"Usage: nakari {' '.join(HELPED[number])}".rstrip())
 
 
 def test_help_loads_little_beside_click(tmp_path: Path) -> None:

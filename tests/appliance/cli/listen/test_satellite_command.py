@@ -1,36 +1,30 @@
 """`nakari satellite` as a person types it, against a small device; no service runs."""
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from appliance.errors import Exit
-from tests.appliance.command import ROOT, environment, nakari, state_folder
+from tests.appliance.command import ROOT, environment, nakari, piped, state_folder
 from tests.satellites.device import SmallDevice, new_key
 
 pytestmark = pytest.mark.shows("V28")
 
 
-async def typed(home: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+class Typed(NamedTuple):
+    """How a command ended, and what it said."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+async def typed(home: Path, *arguments: str, stdin: str = "") -> Typed:
     """Run the command beside the device."""
-
-    def run() -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "appliance", "satellite", *arguments]
-        return subprocess.run(
-            command,
-            cwd=home,
-            env=environment(home),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    return await asyncio.to_thread(run)
+    done = await asyncio.to_thread(piped, stdin.encode(), environment(home), "satellite", *arguments)
+    return Typed(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 async def test_a_satellite_is_paired_tried_listed_and_forgotten(tmp_path: Path) -> None:

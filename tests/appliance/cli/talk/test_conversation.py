@@ -4,8 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.appliance.command import Terminal, environment, nakari
-from tests.warm import CLIENT, for_a_shell
+from tests.appliance.command import Terminal, environment, nakari, piped
 
 COMMAND = [sys.executable, "-m", "appliance"]
 
@@ -19,13 +18,6 @@ def quiet(home: Path) -> dict[str, str]:
     )
     file.write_text(settings, encoding="utf-8")
     return environment(home, NAKARI_CONFIG=str(file), TZ="UTC")
-
-
-def piped(home: Path, told: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the command to its end with something to read."""
-    variables, descriptors = for_a_shell()
-    command, own = ["sh", "-c", CLIENT, "nakari", *arguments], {**quiet(home), **variables}
-    return subprocess.run(command, input=told, env=own, pass_fds=descriptors, capture_output=True, check=False)
 
 
 def test_lines_are_answered_on_a_terminal_and_the_one_before_comes_back(tmp_path: Path) -> None:
@@ -48,7 +40,7 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_answered_line_by_line_without_a_prompt(tmp_path: Path) -> None:
-    done = piped(tmp_path, b"what time is it\n\nwhat is the date\n", "chat")
+    done = piped(b"what time is it\n\nwhat is the date\n", quiet(tmp_path), "chat")
     first, second = done.stdout.splitlines()
     assert first.startswith(b"It is ")
     assert second.startswith(b"Today is ")
@@ -56,15 +48,15 @@ def test_a_pipe_is_answered_line_by_line_without_a_prompt(tmp_path: Path) -> Non
 
 
 def test_a_line_that_is_not_utf_8_does_not_end_it(tmp_path: Path) -> None:
-    done = piped(tmp_path, b"\xff\xfe\nwhat time is it\n", "chat")
+    done = piped(b"\xff\xfe\nwhat time is it\n", quiet(tmp_path), "chat")
     assert (len(done.stdout.splitlines()), done.stderr, done.returncode) == (2, b"", 0)
     assert done.stdout.splitlines()[1].startswith(b"It is ")
 
 
 def test_a_dash_is_standard_input(tmp_path: Path) -> None:
-    done = piped(tmp_path, b"what time is it\n", "ask", "-")
+    done = piped(b"what time is it\n", quiet(tmp_path), "ask", "-")
     assert (done.returncode, done.stdout[:6]) == (0, b"It is ")
-    done = piped(tmp_path, b" \n", "ask", "-")
+    done = piped(b" \n", quiet(tmp_path), "ask", "-")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"there is nothing in it" in done.stderr
 

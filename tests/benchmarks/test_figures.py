@@ -22,7 +22,7 @@ HERE = [
     if name not in SHOWN_ELSEWHERE
 ]
 
-SOME = 16
+SOME = 8
 """Benchmarks, others after each commit; `scripts/bench` runs them all."""
 
 FOLDER = Path(importlib.import_module("benchmarks").__path__[0])

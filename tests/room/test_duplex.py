@@ -10,6 +10,7 @@ from tests.room.echo_loop import TAIL_SECONDS, EchoLoop, level_of
 from tests.room.own_words import speech
 from tests.room.rooms import DUPLEX_CHOOSING
 from tests.room.voices import says, spoken
+from tests.sample import sample
 
 pytestmark = [
     pytest.mark.room,
@@ -33,8 +34,19 @@ def opened(room: str) -> EchoLoop:
     return loop
 
 
+ROOMS = ("beside, dry", "on the microphone", "a stairwell", "a fan", "overdriven, beside")
+SOME = 3
+"""Of them, others after each commit."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Speak in some of the rooms, or in all."""
+    if "room" in metafunc.fixturenames:
+        every_step: bool = metafunc.config.getoption("--every-step")
+        metafunc.parametrize("room", sample(ROOMS, SOME, whole=every_step))
+
+
 @pytest.mark.shows("V4", "V17")
-@pytest.mark.parametrize("room", ["beside, dry", "on the microphone", "a stairwell", "a fan", "overdriven, beside"])
 def test_its_own_voice_pauses_nothing_however_near_the_loudspeaker_is(room: str) -> None:
     loop = opened(room)
     loop.reply(spoken(speech(5, seed=0), "slt"))

@@ -312,14 +312,16 @@ def _turned(fact: Fact) -> str:
 
 
 def _facts(found: Sequence[ToolResult], question: Question, understand: Understand) -> Iterator[Fact]:
-    """Yield what people stated, each once, the newest wording of it."""
-    seen: set[str] = set()
+    """Return what people stated, each once, as old as when it was last said."""
+    newest: dict[str, Fact] = {}
     entries = [entry for done in found for entry in objects(fields(done.value).get("hits"))]
     read = (_fact(entry, -place, question, understand) for place, entry in enumerate(entries))
-    for fact in read:
-        if fact is not None and fact.text.casefold() not in seen:
-            seen.add(fact.text.casefold())
-            yield fact
+    for fact in filter(None, read):
+        before = newest.setdefault(fact.text.casefold(), fact)
+        last = max(before, fact, key=lambda each: each.age)
+        is_kept = before.was_to_be_kept or fact.was_to_be_kept
+        newest[fact.text.casefold()] = Fact(last.text, is_kept, last.when, last.nearness)
+    return iter(newest.values())
 
 
 def _fact(entry: Mapping[str, Json], nearness: int, question: Question, understand: Understand) -> Fact | None:

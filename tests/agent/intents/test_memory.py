@@ -350,3 +350,16 @@ async def test_the_day_on_which_something_was_told_is_none_of_what_was_told(
     async with a_home(tmp_path) as home:
         await home.hear(told)
         assert answer in await home.hear(asked)
+
+
+async def test_what_was_said_again_is_as_new_as_when_it_was_said_last(talk: Talk) -> None:
+    """The code was 4321 before it was 1234, and is again."""
+    said = {
+        "Remember my bike code is 1234": "2026-11-12 10:00:00 UTC",
+        "my bike code is 4321": "2026-11-10 10:00:00 UTC",
+        "actually my bike code is 4321": "2026-11-15 10:00:00 UTC",
+    }
+    hits = {"sureness": "sure", "hits": [a_hit(words, when=when) for words, when in said.items()]}
+    talk.hear("what is my bike code")
+    await talk.calls(*[hits] * 3)
+    assert await talk.says() == "You told me: your bike code is 4321."

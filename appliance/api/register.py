@@ -3,12 +3,11 @@
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
 import structlog
 from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, StringConstraints, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
 
 from appliance.api.caller import Caller
 from appliance.errors import Exit, Problem, problem_of
@@ -41,12 +40,10 @@ class Asked(BaseModel):
     do: str = ""
 
     def __init_subclass__(cls, *, do: str) -> None:
-        """Take the name of a kind of request; the next method gives it to the field, once pydantic has made that."""
+        """Declare the field as a class would that writes `do: Literal["ping"] = "ping"`; its fields are made after."""
         super().__init_subclass__()
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, do: str = "", **_: object) -> None:
-        cls.model_fields["do"] = FieldInfo(annotation=cast(type, Literal[do]), default=do)
+        cls.__annotations__["do"] = Literal[do]
+        cls.do = do
 
 
 Q = TypeVar("Q", bound=Asked)

@@ -77,6 +77,10 @@ _NOT_SAID: Final = re.compile(
 """All that was ever said, or what rings and is cancelled: no name of a thing to be forgotten."""
 
 
+_HANGING: Final = re.compile(r" (?:for|at|by)$")
+"""What a time should follow, at the end of a name that is none: set an alarm for 99."""
+
+
 def is_meant(intent: Intent, said: str) -> bool:
     """Say whether a reading's free text can be what it is taken for: a name, a fact, or what a timer is called.
 
@@ -97,7 +101,10 @@ def is_meant(intent: Intent, said: str) -> bool:
     ):
         return False
     is_told = intent.name in NAMING and tells(intent.text("label"))  # who says that they changed one wants nothing done
-    return names_somebody(intent) and names_timer(intent) and not is_told and not _is_of_house(intent, said)
+    hangs = intent.name == "timer_change" and _HANGING.search(label) is not None
+    return (
+        names_somebody(intent) and names_timer(intent) and not hangs and not is_told and not _is_of_house(intent, said)
+    )
 
 
 def _is_of_list(intent: Intent, said: str) -> bool:

@@ -37,6 +37,11 @@ def test_a_part_of_a_time_that_no_day_has_is_none(understand: Understanding, wor
     assert understand(words).name == "unknown"
 
 
+@pytest.mark.parametrize("words", ["set an alarm for 99", "set an alarm at 45"])
+def test_an_alarm_for_a_number_that_is_no_hour_changes_none_that_is_set(understand: Understanding, words: str) -> None:
+    assert understand(words).name != "timer_change"
+
+
 def test_numbers_beside_a_time_stay_what_they_are(understand: Understanding) -> None:
     meaning = understand("remind me at 9.15 to pay 3.50 euros")
     assert meaning == Intent("alarm", {"hour": 9, "minute": 15, "label": "pay 3.50 euros"})

@@ -1,4 +1,10 @@
-"""What can go wrong with the box, and which exit code ends the command for every failure of every part."""
+"""What can go wrong with the box, and which exit code ends the command for every failure of every part.
+
+Problem                     one sentence for a person, with the fix, and its exit code
+├── ConfigError             78: the configuration file or a value in it is wrong
+├── AlreadyRunning          75: another nakari lives here
+└── ServiceNotRunning       69: nobody answers at the socket; `ask` then runs once by itself
+"""
 
 import errno
 from collections.abc import Iterator

@@ -1,4 +1,35 @@
-"""What can go wrong with what lasts."""
+"""What can go wrong with what lasts.
+
+MemoryFailure               each sentence names the cause and the fix
+├── StateUnusable           the state folder or its database cannot be used (permission, disk, newer version, in use)
+│   ├── DiskFull            there is no room for what was to be kept: the same works again once there is
+│   ├── DiskSilent          the disk does not answer: what was begun may be done once it does
+│   ├── StateUnreadable     nothing was kept yet, or it cannot be looked at beside the service
+│   └── Unconfirmed         the household's engine did not confirm it: perhaps another machine leads by now
+│       └── Superseded      another machine leads the household, and alone may write
+├── GraphUnavailable        the graph's store is down, starting or unreachable: try again later
+│   └── CommitUncertain     it went away during a commit: nobody knows whether the change was kept
+├── GraphRefused            the store refused the statement: its text says what to write instead
+│   ├── WriteNotAllowed     a write through the reading door: use memory_write
+│   └── TooLarge            statement, rows, bytes or time over the limit
+├── AuditBroken             the audit log is not as it was written
+├── SnapshotBroken          a snapshot cannot be read, or is not what was written
+├── EmbeddingUnavailable    no embedding model is configured or reachable
+├── EngineFailure           the engine between the machines (NATS, Redis) did not do what was asked
+│   ├── EngineUnreachable   it is away, starting or too slow, and surely nothing of the call was kept: try again later
+│   │   └── EngineFull      it is there, and has no room for what was to be kept
+│   ├── OutcomeUnknown      the answer never came: nobody knows yet whether it was kept
+│   ├── EngineRefused       wrong login, no JetStream, too large, a newer version: trying again does not help
+│   ├── LogMoved            the log's end is not where the caller thought: somebody else appended
+│   ├── LogDropped          what was asked for was dropped from the log: the newest snapshot has it
+│   ├── LogLost             the log ends before what was read from it once: another server, or an emptied one
+│   ├── KeyMoved            the key is not at the revision that the caller thought: somebody else changed it
+│   ├── NobodyServes        no machine answers requests of this topic now
+│   └── BlobMissing         there is no blob of this name, or it is torn
+├── NotProven               a signature does not prove whose it is
+├── RegistrationNeeded      a visitor asked for what only members have
+└── SettingRefused          a setting there is not, of another type, or not an owner's to change
+"""
 
 
 class MemoryFailure(Exception):

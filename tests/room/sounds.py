@@ -1,6 +1,6 @@
 """What sounds in a home, made by synthesis and the same each time: noises, music, a cough, a door, an "mhm"."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ from audio.pcm import SAMPLE_RATE
 from tests.room.acoustics import Sound
 
 Numbers: TypeAlias = NDArray[np.floating]
+Turning: TypeAlias = NDArray[np.complexfloating]
 
 Spectrum: TypeAlias = Callable[[Numbers], Numbers]
 """Amplitude by frequency (Hz)."""
@@ -132,7 +133,7 @@ def _voiced(seconds: float, start: float, end: float, spectrum: Spectrum) -> Num
     """Return a voice that glides from one pitch (Hz) to the other, through these resonances, softly begun and ended."""
     samples = round(seconds * SAMPLE_RATE)
     phase = np.cumsum(np.linspace(start, end, samples)) / SAMPLE_RATE
-    source = np.sum([np.sin(2 * np.pi * number * phase) / number for number in range(1, 30)], axis=0)
+    source = _overtones(np.exp(2j * np.pi * phase), [1 / number for number in range(1, 30)])
     hertz = np.fft.rfftfreq(samples, 1 / SAMPLE_RATE)
     shaped = np.fft.irfft(np.fft.rfft(source) * spectrum(hertz), samples)
     ramp = np.minimum(1.0, np.minimum(np.arange(samples), np.arange(samples)[::-1]) / (0.03 * SAMPLE_RATE))
@@ -156,12 +157,22 @@ def _pitch(key: float, step: int) -> float:
 
 def _plucked(hertz: float, seconds: float, random: np.random.Generator) -> Numbers:
     at = np.arange(round(seconds * SAMPLE_RATE)) / SAMPLE_RATE
-    tones = [
-        np.sin(2 * np.pi * number * hertz * at + random.uniform(0, 6)) * np.exp(-at * number / 0.6) / number
-        for number in range(1, 8)
-        if number * hertz < SAMPLE_RATE / 2
+    overtones = [
+        np.exp(1j * random.uniform(0, 6)) / number for number in range(1, 8) if number * hertz < SAMPLE_RATE / 2
     ]
-    return np.asarray(np.sum(tones, axis=0) * np.minimum(1.0, at / 0.005))
+    return np.asarray(_overtones(np.exp(at * (2j * np.pi * hertz - 1 / 0.6)), overtones) * np.minimum(1.0, at / 0.005))
+
+
+def _overtones(tone: Turning, weights: Sequence[complex]) -> Numbers:
+    """Return the imaginary part of the tone and its overtones, each times its weight: the sum of w[n] * tone^(n+1).
+
+    By Horner's rule: a sine and an exponential for every overtone took most of what music costs.
+    """
+    out = np.zeros_like(tone)
+    for weight in reversed(weights):
+        out += weight
+        out *= tone
+    return out.imag
 
 
 def _drum(seconds: float, hertz: float, random: np.random.Generator) -> Numbers:

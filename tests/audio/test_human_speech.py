@@ -31,6 +31,7 @@ from tests.audio.spoken import (
     utterance,
 )
 from tests.figures import figure
+from tests.sample import sample
 
 NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
@@ -76,9 +77,10 @@ def free() -> PocketsphinxRecognizer:
 def free_speech(every_step: bool) -> dict[str, tuple[Heard, Heard]]:
     """The phones and words that were heard in Debian's clips, by their names, whatever the grammar.
 
-    They take longest, so nothing is decoded twice; of what is read aloud only short clips without `--every-step`.
+    They take longest, so nothing is decoded twice; without `--every-step` a sample, read aloud only short ones.
     """
-    clips = all_debian_clips() if every_step else [each for each in all_debian_clips() if each.seconds < LONG]
+    read = [each for each in debian_clips("librivox") if every_step or each.seconds < LONG]
+    clips = [*sample(debian_clips("cards"), 3, whole=every_step), *sample(read, 1, whole=every_step), go_forward()]
     search = SpeechSearch()
     return {clip.name: search.find(utterance(clip.samples).samples.tobytes()) for clip in clips}
 
@@ -119,9 +121,10 @@ def rate_of(clips: list[Clip], heard: dict[str, Transcript]) -> WordErrorRate:
 @pytest.mark.shows("V30")
 def test_free_speech_by_the_language_model(heard: dict[str, Transcript]) -> None:
     read, short = rate_of(debian_clips("librivox"), heard), rate_of([*debian_clips("cards"), go_forward()], heard)
-    figure(f"pocketsphinx, language model, {len(heard) - 6} clips read aloud", str(read))
-    figure("pocketsphinx, language model, 6 short clips", str(short))
-    assert read.words > 15
+    figure("pocketsphinx, language model, clips read aloud", str(read))
+    figure("pocketsphinx, language model, short clips", str(short))
+    assert read.words >= 8
+    assert short.words >= 12
     assert read.rate < 0.4
     assert short.rate < 0.15
 
@@ -130,16 +133,16 @@ def test_free_speech_by_the_language_model(heard: dict[str, Transcript]) -> None
 def test_commands_by_their_grammar(free_speech: dict[str, tuple[Heard, Heard]]) -> None:
     cards = debian_clips("cards")
     heard = by_grammar(CARDS, cards, free_speech)
-    assert len(heard) == 5
+    assert len(heard) >= 3
     assert [each for each in heard.values() if each.confidence != "normal"] == []
     rate = rate_of(cards, heard)
-    figure("pocketsphinx, card grammar, 5 clips", str(rate))
+    figure(f"pocketsphinx, card grammar, {len(heard)} clips", str(rate))
     assert rate.rate < 0.1
 
 
 @pytest.mark.shows("V30", "V11")
 def test_no_human_clip_is_made_into_a_command(heard: dict[str, Transcript]) -> None:
-    assert len(heard) >= 8
+    assert len(heard) >= 5
     believed = [each.text for each in heard.values() if each.confidence == "normal"]
     figure(f"pocketsphinx, {len(heard)} clips made into household commands", str(len(believed)))
     assert believed == []

@@ -29,14 +29,12 @@ SENTENCES = ["Turn on the kitchen light.", "What time is it?", "Where are my key
 
 @pytest.fixture(scope="module")
 def pocketsphinx() -> Recognizer:
-    recognizer = PocketsphinxRecognizer(command_grammar("en"))
-    recognizer.warm()
-    return recognizer
+    return PocketsphinxRecognizer(command_grammar("en"))
 
 
 @pytest.fixture(scope="module")
 def whisper() -> Recognizer:
-    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", threads=2)
+    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en")
     recognizer.warm()
     return recognizer
 
@@ -118,7 +116,8 @@ def test_no_invented_transcript_passes(
 def test_human_clips_pass(pocketsphinx: Recognizer, every_step: bool) -> None:
     detector = load_silero()
     clips = [*debian_clips("cards"), *debian_clips("librivox")[:2], go_forward()]
-    for clip in sample(clips, 2, whole=every_step):
+    short = [clip for clip in clips if every_step or clip.seconds < 3.0]
+    for clip in sample(short, 2, whole=every_step):
         for utterance in cut(in_a_room(trimmed(clip.samples)), detector):
             text, reason = passed(pocketsphinx, utterance)
             assert (bool(text), reason) == (True, ""), (clip.name, text)
@@ -129,7 +128,7 @@ def test_short_orders_pass(pocketsphinx: Recognizer, tmp_path: Path, every_step:
     """A sample by turns in two voices; all of them in both with `--every-step`."""
     detector = load_silero()
     turns = [*zip(ORDERS, cycle([("slt", "rms"), ("rms", "slt")]), strict=False)]
-    for order, voices in sample(turns, 5, whole=every_step):
+    for order, voices in sample(turns, 3, whole=every_step):
         for voice in voices if every_step else voices[:1]:
             (utterance,) = cut(in_a_room(trimmed(said(order, voice, tmp_path))), detector)
             text, reason = passed(pocketsphinx, utterance)

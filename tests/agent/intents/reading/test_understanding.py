@@ -123,6 +123,8 @@ ENGLISH = [
     ("算了，你声音小一点，孩子睡了。", Intent("volume_down")),
     ("Fair enough. How long till six o'clock?", Intent("time_until", {"hour": 6})),
     ("how many weeks till new year's day", Intent("weeks_until", {"month_day": 101})),
+    ("delete everything", Intent("forget_all")),
+    ("cancel everything", Intent("timer_cancel_all")),
     ("When is Christmas?", Intent("date", {"month_day": 1225})),
     ("when's good friday", Intent("date", {"easter": -2})),
     ("when is christmas dinner", Intent("recall", {"topic": "christmas dinner"})),

@@ -5,6 +5,7 @@ import pytest
 from agent.intents.intent import Intent
 from agent.intents.reading.understanding import Understanding, load_understanding
 from tests.agent.offline_talk import NOTHING_SAID, OFFLINE, Talk, a_timer, at, found
+from tests.sample import commit, sample
 
 ORDERS = [
     (
@@ -303,18 +304,23 @@ async def _set_before(talk: Talk, context: str) -> None:
         await talk.says()
 
 
+CONTEXTS = ["", "定一个五分钟的计时器，煮鸡蛋", "明天早上六点半叫我起床"]
+"""What was said before."""
+
+
 @pytest.mark.shows("V23", "V30")
 @pytest.mark.parametrize("words", NO_ORDERS)
-@pytest.mark.parametrize("context", ["", "定一个五分钟的计时器，煮鸡蛋", "明天早上六点半叫我起床"])
-async def test_what_is_no_order_sets_changes_and_cancels_nothing(words: str, context: str) -> None:
-    talk = Talk(OFFLINE)
-    await _set_before(talk, context)
-    talk.hear(words)
-    calls = await talk.answer()
-    while "reply" not in (names := {name for name, _ in calls}):
-        assert not CHANGING & names
-        talk.result(*[SET if name == "list_timers" else {} for name, _ in calls])
+async def test_what_is_no_order_sets_changes_and_cancels_nothing(words: str, every_step: bool) -> None:
+    """Each sentence in one of the contexts, another one after each commit; in all with `--every-step`."""
+    for context in sample(CONTEXTS, 1, whole=every_step, seed=f"{commit()} {words}"):
+        talk = Talk(OFFLINE)
+        await _set_before(talk, context)
+        talk.hear(words)
         calls = await talk.answer()
+        while "reply" not in (names := {name for name, _ in calls}):
+            assert not CHANGING & names, context
+            talk.result(*[SET if name == "list_timers" else {} for name, _ in calls])
+            calls = await talk.answer()
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def interruptions(
     return live(folder, story, surroundings)
 
 
-SPOKEN_OVER = {0.0: ((0, 2, 4), 3), -6.0: ((6, 0), 2), -12.0: ((4,), 1)}
+SPOKEN_OVER = {0.0: ((0, 2, 4), 3), -6.0: ((6, 0, 2), 2), -12.0: ((4, 6), 1)}
 """Orders by their place that are said at each level (dB against its voice), and how many of them at least it notices.
 
 A sample of `benchmarks/audio/barge_in_delay.py`, which has all of them in four voices.

@@ -349,14 +349,13 @@ HANGING = """
 import gc, signal, time
 
 def beat_of(name):
-    kinds = ("HeartBeat", "LoopHeartBeat")
     gc.unfreeze()  # what was there when all was loaded is in no list of the collector
-    return next(each for each in gc.get_objects() if type(each).__name__ in kinds and each.name == name)
+    return next(each for each in gc.get_objects() if type(each).__name__ == "HeartBeat" and each.name == name)
 
 def deafen(*_):
     ears = beat_of("ears")
-    ears.touch()
-    ears.touch = lambda: None
+    ears.stepped()
+    ears.stepped = lambda: None
     ears.max_age = 1.0
 
 def hurry(*_):

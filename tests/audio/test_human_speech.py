@@ -77,10 +77,11 @@ def free() -> PocketsphinxRecognizer:
 def free_speech(every_step: bool) -> dict[str, tuple[Heard, Heard]]:
     """The phones and words that were heard in Debian's clips, by their names, whatever the grammar.
 
-    They take longest, so nothing is decoded twice; without `--every-step` a sample, read aloud only short ones.
+    They take longest, so nothing is decoded twice; without `--every-step` a sample of the cards, and what is read aloud
+    in a few seconds.
     """
     read = [each for each in debian_clips("librivox") if every_step or each.seconds < LONG]
-    clips = [*sample(debian_clips("cards"), 3, whole=every_step), *sample(read, 1, whole=every_step), go_forward()]
+    clips = [*sample(debian_clips("cards"), 3, whole=every_step), *read, go_forward()]
     search = SpeechSearch()
     return {clip.name: search.find(utterance(clip.samples).samples.tobytes()) for clip in clips}
 
@@ -123,7 +124,7 @@ def test_free_speech_by_the_language_model(heard: dict[str, Transcript]) -> None
     read, short = rate_of(debian_clips("librivox"), heard), rate_of([*debian_clips("cards"), go_forward()], heard)
     figure("pocketsphinx, language model, clips read aloud", str(read))
     figure("pocketsphinx, language model, short clips", str(short))
-    assert read.words >= 8
+    assert read.words > 15
     assert short.words >= 12
     assert read.rate < 0.4
     assert short.rate < 0.15

@@ -121,7 +121,7 @@ def test_the_words_are_found_in_four_voices(search: KeywordSearch, tmp_path: Pat
     wrong: Counter[tuple[str, str]] = Counter()
     total = 0
     others = [(words, FLITE[number % 2 :: 2]) for number, words in enumerate(THRESHOLDS) if words != "stop"]
-    for words, voices in [("stop", FLITE), *sample(others, 12, whole=every_step)]:
+    for words, voices in [("stop", FLITE), *sample(others, 20, whole=every_step)]:
         for voice in voices:
             reflexes = {
                 found.reflex for each in stretches(said(words, voice, tmp_path)) if (found := search.find(each))
